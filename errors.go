@@ -1,0 +1,141 @@
+package leveret
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Code is an AMQP 0-9-1 reply code. It says what went wrong and, by its number, what a
+// remote client loses: its channel or its whole connection.
+type Code uint16
+
+// The reply codes of AMQP 0-9-1 that a broker sends.
+const (
+	ContentTooLarge    Code = 311
+	NoRoute            Code = 312
+	NoConsumers        Code = 313
+	ConnectionForced   Code = 320
+	InvalidPath        Code = 402
+	AccessRefused      Code = 403
+	NotFound           Code = 404
+	ResourceLocked     Code = 405
+	PreconditionFailed Code = 406
+	FrameError         Code = 501
+	SyntaxError        Code = 502
+	CommandInvalid     Code = 503
+	ChannelError       Code = 504
+	UnexpectedFrame    Code = 505
+	ResourceError      Code = 506
+	NotAllowed         Code = 530
+	NotImplemented     Code = 540
+	InternalError      Code = 541
+)
+
+var codeNames = map[Code]string{
+	ContentTooLarge: "CONTENT_TOO_LARGE", NoRoute: "NO_ROUTE", NoConsumers: "NO_CONSUMERS",
+	ConnectionForced: "CONNECTION_FORCED", InvalidPath: "INVALID_PATH", AccessRefused: "ACCESS_REFUSED",
+	NotFound: "NOT_FOUND", ResourceLocked: "RESOURCE_LOCKED", PreconditionFailed: "PRECONDITION_FAILED",
+	FrameError: "FRAME_ERROR", SyntaxError: "SYNTAX_ERROR", CommandInvalid: "COMMAND_INVALID",
+	ChannelError: "CHANNEL_ERROR", UnexpectedFrame: "UNEXPECTED_FRAME", ResourceError: "RESOURCE_ERROR",
+	NotAllowed: "NOT_ALLOWED", NotImplemented: "NOT_IMPLEMENTED", InternalError: "INTERNAL_ERROR",
+}
+
+// String returns the code's name as it stands in reply texts, such as PRECONDITION_FAILED.
+func (c Code) String() string {
+	if s, ok := codeNames[c]; ok {
+		return s
+	}
+	return fmt.Sprintf("CODE_%d", uint16(c))
+}
+
+// ClosesConnection reports whether an error of this code ends the whole connection rather
+// than one channel (rule E-1 of RabbitMQ's error model).
+func (c Code) ClosesConnection() bool {
+	switch c {
+	case ContentTooLarge, NoRoute, NoConsumers, AccessRefused, NotFound, ResourceLocked, PreconditionFailed:
+		return false
+	}
+	return true
+}
+
+// An Error is a refusal by the broker, with the reply code and the reply text that a client
+// of RabbitMQ would see.
+//
+//	var e *leveret.Error
+//	if errors.As(err, &e) && e.Code == leveret.NotFound { … }
+//
+// Every Error also matches the sentinel of its code: errors.Is(err, leveret.ErrNotFound).
+type Error struct {
+	Code   Code   // the AMQP reply code
+	Op     string // the AMQP method that failed, such as "queue.declare"; empty if none did
+	Name   string // the object it was about, if there is one
+	Reason string // RabbitMQ's explanation, without the code's name in front
+
+	// Connection is set when the error ends the connection although its code usually ends a
+	// channel only; a refused login is the one case.
+	Connection bool
+}
+
+// Error returns the operation and the reply text.
+func (e *Error) Error() string {
+	if e.Op == "" {
+		return e.Text()
+	}
+	return e.Op + ": " + e.Text()
+}
+
+// maxReplyText is the longest reply text, in characters: the protocol carries it as a short string.
+const maxReplyText = 255
+
+// Text returns the reply text as a client sees it: the code's name and the explanation, cut
+// to 255 characters as RabbitMQ cuts it.
+func (e *Error) Text() string {
+	if e.Reason == "" {
+		return e.Code.String()
+	}
+	s := e.Code.String() + " - " + e.Reason
+	if utf8.RuneCountInString(s) <= maxReplyText {
+		return s
+	}
+	r := []rune(s)
+	return string(r[:maxReplyText-3]) + "..."
+}
+
+// ClosesConnection reports whether the error ends the connection it happened on.
+func (e *Error) ClosesConnection() bool { return e.Connection || e.Code.ClosesConnection() }
+
+// Is makes errors.Is match e against the sentinel of its code.
+func (e *Error) Is(target error) bool {
+	s, ok := target.(*sentinel)
+	return ok && s.code == e.Code
+}
+
+type sentinel struct{ code Code }
+
+func (s *sentinel) Error() string {
+	return "leveret: " + strings.ToLower(strings.ReplaceAll(s.code.String(), "_", " "))
+}
+
+// Sentinels for errors.Is, one for each reply code that an operation of this package returns.
+var (
+	ErrConnectionForced   error = &sentinel{ConnectionForced}
+	ErrAccessRefused      error = &sentinel{AccessRefused}
+	ErrNotFound           error = &sentinel{NotFound}
+	ErrResourceLocked     error = &sentinel{ResourceLocked}
+	ErrPreconditionFailed error = &sentinel{PreconditionFailed}
+	ErrSyntax             error = &sentinel{SyntaxError}
+	ErrCommandInvalid     error = &sentinel{CommandInvalid}
+	ErrChannel            error = &sentinel{ChannelError}
+	ErrNotAllowed         error = &sentinel{NotAllowed}
+	ErrNotImplemented     error = &sentinel{NotImplemented}
+	ErrInternal           error = &sentinel{InternalError}
+)
+
+// ErrClosed is returned by operations on a broker, connection, channel or consumer that is closed.
+var ErrClosed = errors.New("leveret: closed")
+
+func errorf(code Code, op, name, format string, args ...any) *Error {
+	return &Error{Code: code, Op: op, Name: name, Reason: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,3 @@
+module github.com/leveretmq/leveret
+
+go 1.25.0
