@@ -18,13 +18,6 @@ func WithSeed(seed uint64) Option     { panic("todo") } // generated names and e
 func WithMemoryLimit(n int64) Option  { panic("todo") } // bytes of message bodies; 0: none
 func WithMaxMessageSize(n int) Option { panic("todo") }
 
-type Profile uint8
-
-const (
-	RabbitMQ43 Profile = iota
-	RabbitMQ310
-)
-
 // time
 type Clock interface {
 	Now() time.Time
