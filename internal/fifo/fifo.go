@@ -33,13 +33,18 @@ type chunk[T any] struct {
 func (q *Queue[T]) Len() int { return q.n }
 
 // PushBack adds v at the back.
-func (q *Queue[T]) PushBack(v T) {
+func (q *Queue[T]) PushBack(v T) { *q.Push() = v }
+
+// Push adds a zero element at the back and returns it for the caller to fill in. Where elements
+// are large this is faster than PushBack, which copies a value made elsewhere.
+func (q *Queue[T]) Push() *T {
 	if q.tail == nil || q.end == len(q.tail.items) {
 		q.grow()
 	}
-	q.tail.items[q.end] = v
+	p := &q.tail.items[q.end]
 	q.end++
 	q.n++
+	return p
 }
 
 // Front returns the front element in place, nil if the queue is empty. The pointer is good
@@ -56,10 +61,18 @@ func (q *Queue[T]) PopFront() T {
 	if q.n == 0 {
 		panic("fifo: PopFront of an empty queue")
 	}
-	slot := &q.head.items[q.first]
-	v := *slot
+	v := q.head.items[q.first]
+	q.Drop()
+	return v
+}
+
+// Drop removes the front element, which Front has shown. It panics if the queue is empty.
+func (q *Queue[T]) Drop() {
+	if q.n == 0 {
+		panic("fifo: Drop of an empty queue")
+	}
 	var zero T
-	*slot = zero
+	q.head.items[q.first] = zero
 	q.first++
 	q.n--
 	if q.n == 0 {
@@ -67,7 +80,6 @@ func (q *Queue[T]) PopFront() T {
 	} else if q.first == len(q.head.items) {
 		q.dropHead()
 	}
-	return v
 }
 
 // All returns the elements in place, front to back. The queue must not change meanwhile.

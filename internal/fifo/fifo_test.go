@@ -39,6 +39,20 @@ func TestQueueBehavesAsASlice(t *testing.T) {
 					model = model[1:]
 				}
 			},
+			"in place": func(t *rapid.T) {
+				for range rapid.IntRange(1, 100).Draw(t, "n") {
+					next++
+					v := q.Push()
+					require.Zero(t, *v)
+					*v = next
+					model = append(model, next)
+				}
+				for range rapid.IntRange(0, len(model)).Draw(t, "n") {
+					require.Equal(t, model[0], *q.Front())
+					q.Drop()
+					model = model[1:]
+				}
+			},
 			"change in place": func(t *rapid.T) {
 				if len(model) > 0 {
 					model[0] = -model[0]
@@ -85,6 +99,7 @@ func TestAllStopsWhenAsked(t *testing.T) {
 func TestPopFromEmptyPanics(t *testing.T) {
 	var q fifo.Queue[int]
 	require.Panics(t, func() { q.PopFront() })
+	require.Panics(t, func() { q.Drop() })
 	q.PushBack(1)
 	q.PopFront()
 	require.Panics(t, func() { q.PopFront() })
@@ -147,6 +162,26 @@ func BenchmarkPushPop(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkInPlace(b *testing.B) {
+	for _, depth := range []int{0, 10, 100_000} {
+		b.Run(fmt.Sprint(depth), func(b *testing.B) {
+			var q fifo.Queue[entry]
+			for range depth {
+				q.PushBack(entry{})
+			}
+			b.ReportAllocs()
+			for i := range b.N {
+				e := q.Push()
+				e.a, e.b = int64(i), 1
+				sum += q.Front().a
+				q.Drop()
+			}
+		})
+	}
+}
+
+var sum int64
 
 func BenchmarkFill(b *testing.B) {
 	b.ReportAllocs()
