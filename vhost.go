@@ -31,6 +31,7 @@ type VHost struct {
 	timing    timing
 	effects   effects
 	counters  Counters
+	settings  *settings // the last queue's, shared by those that equal it
 	overLimit bool // the memory alarm has to be looked at
 	closed    bool
 }
@@ -210,6 +211,14 @@ func (v *VHost) account(bytes int64) {
 	if v.b.memory.changed(bytes) {
 		v.overLimit = true
 	}
+}
+
+// shared returns a pointer to settings equal to s: most queues have the same as the one before.
+func (v *VHost) shared(s settings) *settings {
+	if v.settings == nil || *v.settings != s {
+		v.settings = &s
+	}
+	return v.settings
 }
 
 func (v *VHost) sortedConns() []*Conn {
