@@ -174,7 +174,6 @@ func (q *Queue) Effective() Effective                         { panic("todo") }
 func (q *Queue) Info() QueueInfo                              { panic("todo") }
 func (q *Queue) Messages() []MessageInfo                      { panic("todo") }
 
-type Effective struct{} // later
 type QueueInfo struct {
 	Name                            string
 	VHost                           string
