@@ -32,7 +32,7 @@ type VHost struct {
 	effects   effects
 	counters  Counters
 	settings  *settings // the last queue's, shared by those that equal it
-	overLimit bool      // the memory alarm has to be looked at
+	growth    int64     // bytes of bodies that the operation has added
 	closed    bool
 }
 
@@ -85,8 +85,8 @@ func (v *VHost) unlock() {
 	if v.timing.heap.Len() > 0 {
 		v.arm()
 	}
-	alarm := v.overLimit
-	v.overLimit = false
+	alarm := v.growth != 0 && v.b.memory.changed(v.growth)
+	v.growth = 0
 	if len(v.effects.pending) == 0 || v.effects.running {
 		v.mu.Unlock()
 	} else {
@@ -206,12 +206,8 @@ func (v *VHost) close(reason *Error) {
 	v.unlock()
 }
 
-// account keeps the broker's memory figure.
-func (v *VHost) account(bytes int64) {
-	if v.b.memory.changed(bytes) {
-		v.overLimit = true
-	}
-}
+// account keeps the broker's memory figure, which is brought up to date once an operation.
+func (v *VHost) account(bytes int64) { v.growth += bytes }
 
 // shared returns a pointer to settings equal to s: most queues have the same as the one before.
 func (v *VHost) shared(s settings) *settings {
