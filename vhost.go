@@ -126,26 +126,33 @@ func (v *VHost) onTimer(armedAt int64) {
 	if v.timing.armedAt == armedAt {
 		v.timing.armed, v.timing.armedAt = nil, 0
 	}
-	v.fireDue()
 	v.unlock()
+	v.fireDue()
 }
 
-// fireDue wakes everything that is due. Dead letters are settled after each wake-up, so that
-// the worklist stays short however much expires at once.
+// fireDue wakes everything that is due, letting others take the lock now and then. Dead letters are
+// settled after each wake-up, so that the worklist stays short however much expires at once.
 func (v *VHost) fireDue() {
-	if v.closed {
-		return
-	}
-	now := v.now()
-	for {
-		t, at, ok := v.timing.heap.Min()
-		if !ok || at > now {
-			return
+	const batch = 64
+	for more := true; more; {
+		v.lock()
+		for n := 0; more && n < batch; n++ {
+			more = v.fireNext()
 		}
-		v.timing.heap.Remove(t)
-		t.Value.wake(now)
-		v.settle()
+		v.unlock()
 	}
+}
+
+// fireNext wakes what is due next and reports false if nothing is.
+func (v *VHost) fireNext() bool {
+	t, at, ok := v.timing.heap.Min()
+	if !ok || v.closed || at > v.now() {
+		return false
+	}
+	v.timing.heap.Remove(t)
+	t.Value.wake(v.now())
+	v.settle()
+	return true
 }
 
 // nextDeadline is exact: timers that were set for something that has gone are put right first.
@@ -175,9 +182,7 @@ func (v *VHost) wakeAt(t *schedule.Timer[wakeable], at int64) {
 }
 
 func (v *VHost) catchUp() {
-	v.lock()
 	v.fireDue()
-	v.unlock()
 	v.mu.Lock()
 	for v.effects.running {
 		v.effects.idle.Wait()
