@@ -150,7 +150,7 @@ func erlTerm(v any) any {
 	case time.Time:
 		return uint64(v.Unix())
 	case Decimal:
-		return erl.Tuple{v.Scale, v.Value}
+		return erl.Tuple{v.Scale, uint32(v.Value)} // RabbitMQ reads decimals without a sign
 	case []any:
 		list := erl.List{}
 		for _, e := range v {

@@ -136,7 +136,7 @@ var headersErrors = []struct {
 	{[]byte("all"), `Invalid x-match field type binary (value <<"all">>); expected longstr`},
 	{1.5, `Invalid x-match field type double (value 1.5); expected longstr`},
 	{float32(0.1), `Invalid x-match field type float (value 0.10000000149011612); expected longstr`},
-	{Decimal{2, -150}, `Invalid x-match field type decimal (value {2,-150}); expected longstr`},
+	{Decimal{2, -150}, `Invalid x-match field type decimal (value {2,4294967146}); expected longstr`},
 	{seconds(7), `Invalid x-match field type timestamp (value 7); expected longstr`},
 	{[]any{}, `Invalid x-match field type array (value []); expected longstr`},
 	{[]any{"all", int8(1)}, "Invalid x-match field type array (value [{longstr,<<\"all\">>},{byte,1}]); expected longstr"},
