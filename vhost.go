@@ -202,7 +202,8 @@ func (v *VHost) close(reason *Error) {
 		t.Stop()
 	}
 	for _, q := range v.queues {
-		v.account(-(q.bytesReady + q.bytesUnacked))
+		_, bytes := q.length()
+		v.account(-(bytes + q.bytesUnacked))
 	}
 	v.timing.heap = schedule.Heap[wakeable]{}
 	v.deaths = worklist{}
