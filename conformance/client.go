@@ -146,6 +146,7 @@ func (ch *channel) cancellations(tags <-chan string) {
 
 func (ch *channel) Publish(exchange, key string, m leveret.Message) (scenario.Published, error) {
 	var out scenario.Published
+	ch.conn.tap.publishNext(m.Properties)
 	d, err := ch.amqp.PublishWithDeferredConfirm(exchange, key, m.Mandatory, m.Immediate, publishing(m))
 	if err == nil && d != nil {
 		select {

@@ -10,11 +10,16 @@ import (
 
 // A tap listens to what the broker sends to an unmodified client, for what the client does not pass on: the order
 // and exact types of headers, which properties are present, and whether a close was a channel's or the connection's.
+// It also writes the properties of messages, because the client cannot send headers in an order, twice the same
+// header, or a property that is present but empty.
 type tap struct {
 	net.Conn
 
 	mu      sync.Mutex
 	in      []byte // of a frame that is not complete yet
+	out     []byte // likewise, in the other direction
+	greeted bool   // the protocol header, which is no frame, has gone out
+	replace []byte // what the next content header's properties become
 	opened  uint16 // the channel opened last
 	method  map[uint16]content
 	headers map[content]header
@@ -51,6 +56,47 @@ func (t *tap) Read(p []byte) (int, error) {
 		t.in = t.in[size:]
 	}
 	return n, err
+}
+
+// Write passes on whole frames only, so that a content header can be replaced.
+func (t *tap) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.out = append(t.out, p...)
+	var pass []byte
+	if !t.greeted && len(t.out) >= 8 {
+		pass, t.out, t.greeted = append(pass, t.out[:8]...), t.out[8:], true
+	}
+	for t.greeted && len(t.out) >= 7 {
+		size := 8 + int(binary.BigEndian.Uint32(t.out[3:7]))
+		if len(t.out) < size {
+			break
+		}
+		pass = append(pass, t.outgoing(t.out[:size])...)
+		t.out = t.out[size:]
+	}
+	if _, err := t.Conn.Write(pass); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (t *tap) outgoing(frame []byte) []byte {
+	if frame[0] != frameHeader || t.replace == nil {
+		return frame
+	}
+	const fixed = 7 + 12 // frame head; class, weight and body size
+	out := append(append(append([]byte{}, frame[:fixed]...), t.replace...), frame[len(frame)-1])
+	binary.BigEndian.PutUint32(out[3:7], uint32(len(out)-8))
+	t.replace = nil
+	return out
+}
+
+// publishNext sets the properties of the next message that the client sends.
+func (t *tap) publishNext(p *leveret.Properties) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.replace = encodeProperties(p)
 }
 
 const (

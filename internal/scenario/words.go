@@ -114,11 +114,18 @@ func (w *words) done() {
 func (w *words) message() leveret.Message {
 	m := leveret.Message{Mandatory: w.has("mandatory"), Immediate: w.has("immediate")}
 	before := len(w.named)
+	var present leveret.Property
+	for _, p := range propertyList(&leveret.Properties{}) {
+		if _, ok := lookup(w.named, p.name); ok {
+			present |= p.bit
+		}
+	}
 	p := &leveret.Properties{
 		ContentType: w.str("content-type"), ContentEncoding: w.str("content-encoding"),
 		CorrelationID: w.str("correlation-id"), ReplyTo: w.str("reply-to"), Expiration: w.str("expiration"),
 		MessageID: w.str("message-id"), Type: w.str("type"), UserID: w.str("user-id"), AppID: w.str("app-id"),
 		ClusterID: w.str("cluster-id"), DeliveryMode: uint8(w.number("delivery-mode", 0)), Priority: uint8(w.number("priority", 0)),
+		Present: present,
 	}
 	if s := w.str("timestamp"); s != "" {
 		n, err := strconv.ParseUint(s, 10, 64)
