@@ -28,17 +28,25 @@ func (d *decoder) u64() uint64   { return binary.BigEndian.Uint64(d.take(8)) }
 func (d *decoder) short() string { return string(d.take(int(d.u8()))) }
 func (d *decoder) long() []byte  { return d.take(min(int(d.u32()), len(d.b))) }
 
-// header reads which properties are present, and the headers, which come third.
+// header reads the properties that the client does not pass on: which are present, the headers and the cluster id.
 func (d *decoder) header() header {
 	h := header{present: leveret.Property(d.u16())}
-	if h.present&leveret.PropContentType != 0 {
-		d.short()
-	}
-	if h.present&leveret.PropContentEncoding != 0 {
-		d.short()
-	}
-	if h.present&leveret.PropHeaders != 0 {
-		h.fields = d.table()
+	for bit := leveret.PropContentType; bit >= leveret.PropClusterID; bit >>= 1 {
+		if h.present&bit == 0 {
+			continue
+		}
+		switch bit {
+		case leveret.PropHeaders:
+			h.fields = d.table()
+		case leveret.PropDeliveryMode, leveret.PropPriority:
+			d.u8()
+		case leveret.PropTimestamp:
+			d.u64()
+		case leveret.PropClusterID:
+			h.clusterID = d.short()
+		default:
+			d.short()
+		}
 	}
 	return h
 }

@@ -34,8 +34,9 @@ type content struct {
 }
 
 type header struct {
-	present leveret.Property
-	fields  leveret.Fields
+	present   leveret.Property
+	fields    leveret.Fields
+	clusterID string
 }
 
 func newTap(c net.Conn) *tap {

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -86,7 +87,7 @@ func propertyList(p *leveret.Properties) []property {
 		{"delivery-mode", leveret.PropDeliveryMode, strconv.Itoa(int(p.DeliveryMode))},
 		{"priority", leveret.PropPriority, strconv.Itoa(int(p.Priority))},
 		{"correlation-id", leveret.PropCorrelationID, quoteKey(p.CorrelationID)},
-		{"reply-to", leveret.PropReplyTo, quoteKey(replyTo(p.ReplyTo))},
+		{"reply-to", leveret.PropReplyTo, quoteKey(p.ReplyTo)},
 		{"expiration", leveret.PropExpiration, quoteKey(p.Expiration)},
 		{"message-id", leveret.PropMessageID, quoteKey(p.MessageID)},
 		{"timestamp", leveret.PropTimestamp, strconv.FormatUint(uint64(p.Timestamp.Unix()), 10)},
@@ -95,15 +96,6 @@ func propertyList(p *leveret.Properties) []property {
 		{"app-id", leveret.PropAppID, quoteKey(p.AppID)},
 		{"cluster-id", leveret.PropClusterID, quoteKey(p.ClusterID)},
 	}
-}
-
-const replyPrefix = "amq.rabbitmq.reply-to."
-
-func replyTo(s string) string {
-	if strings.HasPrefix(s, replyPrefix) {
-		return replyPrefix + "*"
-	}
-	return s
 }
 
 func (r *renderer) headers(f leveret.Fields) []string {
@@ -254,11 +246,9 @@ func (r *renderer) failure(e *leveret.Error, scope string) string {
 	return fmt.Sprintf("%s closed: %d %s", scope, e.Code, text)
 }
 
-func generated(name string) string {
-	for _, p := range []string{"amq.gen-", "amq.ctag-", replyPrefix} {
-		if strings.HasPrefix(name, p) && len(name) > len(p) {
-			return p + "*"
-		}
-	}
-	return quoteEmpty(name)
-}
+func generated(name string) string { return hideGenerated(quoteEmpty(name)) }
+
+// generatedName matches names that the broker makes up, which differ each time.
+var generatedName = regexp.MustCompile(`(amq\.gen-|amq\.ctag-|amq\.rabbitmq\.reply-to\.)[-A-Za-z0-9+/=_.]{20,}`)
+
+func hideGenerated(s string) string { return generatedName.ReplaceAllString(s, "${1}*") }

@@ -11,14 +11,20 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// quiet is how long a broker that works in the background must show nothing new before a look at it is final.
-const quiet = 350 * time.Millisecond
+// quiet is how long a broker that works in the background must show nothing new before a look at it is final;
+// quietTimed is the same where a script lets time pass: more would show what happens later.
+const (
+	quiet      = 350 * time.Millisecond
+	quietTimed = 80 * time.Millisecond
+)
 
 // A run is one execution of a script.
 type run struct {
 	door    Door
 	release string
 	rec     bool // there are no expectations to wait for
+	quiet   time.Duration
+	replyTo string // of the message received last
 	conns   map[string]*client
 	queueOf map[string]string // what a consumer tag consumes from
 	render  renderer
@@ -50,6 +56,12 @@ func Explore(s *Script, d Door) (*Log, error) { return execute(s, d, true) }
 func execute(s *Script, d Door, rec bool) (*Log, error) {
 	r := &run{door: d, release: Releases[d.Profile()], rec: rec, conns: map[string]*client{}, queueOf: map[string]string{}}
 	r.render = renderer{release: r.release, vhost: d.VHost(), started: d.Now()}
+	r.quiet = quiet
+	for _, st := range s.Steps {
+		if st.Verb == "advance" {
+			r.quiet = quietTimed
+		}
+	}
 	l := &Log{Script: s, Release: r.release}
 	defer r.close()
 	for _, st := range s.Steps {
@@ -90,6 +102,9 @@ func (r *run) step(st *Step) (got []string, err error) {
 	}
 	if refused != nil {
 		got = append(got, r.refusal(s, refused)...)
+	}
+	for i := range got {
+		got[i] = hideGenerated(got[i])
 	}
 	return got, nil
 }
@@ -187,6 +202,10 @@ func (r *run) watch(want []string, look func() ([]string, error)) ([]string, err
 	var last []string
 	for {
 		got, err := look()
+		got = slices.Clone(got)
+		for i := range got {
+			got[i] = hideGenerated(got[i])
+		}
 		if err != nil || patience == 0 {
 			return got, err
 		}
@@ -194,7 +213,7 @@ func (r *run) watch(want []string, look func() ([]string, error)) ([]string, err
 		if !slices.Equal(got, last) {
 			changed, last = now, got
 		}
-		if !r.rec && slices.Equal(got, want) || r.rec && now.Sub(changed) > quiet || now.After(deadline) {
+		if !r.rec && slices.Equal(got, want) || r.rec && now.Sub(changed) > r.quiet || now.After(deadline) {
 			return got, nil
 		}
 		time.Sleep(8 * time.Millisecond)

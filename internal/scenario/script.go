@@ -257,7 +257,9 @@ func Load(fsys fs.FS) ([]*Script, error) {
 			return err
 		}
 		s, err := Parse(strings.TrimSuffix(p, ".txt"), string(text))
-		out = append(out, s)
+		if err == nil {
+			out = append(out, s)
+		}
 		return err
 	})
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })

@@ -187,7 +187,7 @@ func bare(s string) any {
 		return s == "true"
 	case s == "void":
 		return nil
-	case integer.MatchString(s):
+	case integer.MatchString(s) && s != "-0":
 		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 			if n == int64(int32(n)) {
 				return int32(n)

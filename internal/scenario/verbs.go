@@ -30,7 +30,7 @@ func init() {
 func declare(r *run, s *session, w *words) ([]string, error) {
 	switch kind := w.word("queue or exchange"); kind {
 	case "queue":
-		return declareQueue(s, w)
+		return declareQueue(r, s, w)
 	case "exchange":
 		return nil, declareExchange(s, w)
 	default:
@@ -39,8 +39,11 @@ func declare(r *run, s *session, w *words) ([]string, error) {
 	}
 }
 
-func declareQueue(s *session, w *words) ([]string, error) {
+func declareQueue(r *run, s *session, w *words) ([]string, error) {
 	name := w.word("a name")
+	if name == "$reply-to" {
+		name = r.replyTo
+	}
 	var st leveret.QueueState
 	var err error
 	if w.flag("passive") {
@@ -125,9 +128,13 @@ func purge(r *run, s *session, w *words) ([]string, error) {
 	return number(n), err
 }
 
-// publish TARGET BODY… [properties]; size=N makes a body of N bytes.
+// publish TARGET BODY… [properties]; size=N makes a body of N bytes. The target $reply-to is the reply-to of the
+// message received last.
 func publish(r *run, s *session, w *words) ([]string, error) {
 	exchange, key := w.target()
+	if key == "$reply-to" {
+		key = r.replyTo
+	}
 	m := w.message()
 	bodies := w.pos
 	if n := w.number("size", -1); n >= 0 {
@@ -196,6 +203,7 @@ func get(r *run, s *session, w *words) ([]string, error) {
 		}
 		if d != nil {
 			s.tags[string(d.Body)] = d.Tag
+			r.replyTo = d.Properties.ReplyTo
 		}
 		out = append(out, seen...)
 	}
