@@ -23,15 +23,13 @@ var _ scenario.Conn = (*conn)(nil)
 func dial(uri amqp.URI, l scenario.Login) (scenario.Conn, error) {
 	c := &conn{}
 	cfg := amqp.Config{Vhost: uri.Vhost, ChannelMax: uint16(l.ChannelMax), Heartbeat: 30 * time.Second,
-		Properties: amqp.Table{"capabilities": amqp.Table{
-			"consumer_cancel_notify": !l.NoCancelNotify, "basic.nack": true, "publisher_confirms": true,
-			"authentication_failure_close": true}},
 		Dial: func(network, addr string) (net.Conn, error) {
 			raw, err := net.DialTimeout(network, addr, 10*time.Second)
 			if err == nil {
 				err = raw.SetDeadline(time.Now().Add(10 * time.Second))
 			}
 			c.tap = newTap(raw)
+			c.tap.deaf = l.NoCancelNotify
 			return c.tap, err
 		}}
 	var err error

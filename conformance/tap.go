@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bytes"
 	"encoding/binary"
 	"net"
 	"sync"
@@ -18,6 +19,7 @@ type tap struct {
 	mu      sync.Mutex
 	in      []byte // of a frame that is not complete yet
 	out     []byte // likewise, in the other direction
+	deaf    bool   // do not announce that the client understands consumer cancellations
 	greeted bool   // the protocol header, which is no frame, has gone out
 	replace []byte // what the next content header's properties become
 	opened  uint16 // the channel opened last
@@ -83,6 +85,10 @@ func (t *tap) Write(p []byte) (int, error) {
 }
 
 func (t *tap) outgoing(frame []byte) []byte {
+	if t.deaf && frame[0] == frameMethod && binary.BigEndian.Uint32(frame[7:11]) == connectionStartOk {
+		// The client announces this capability whatever it is told.
+		return bytes.Replace(frame, []byte("consumer_cancel_notify"), []byte("consumer_cancel_nothing")[:22], 1)
+	}
 	if frame[0] != frameHeader || t.replace == nil {
 		return frame
 	}
@@ -104,12 +110,13 @@ const (
 	frameMethod = 1
 	frameHeader = 2
 
-	connectionClose = 10<<16 | 50
-	channelOpenOk   = 20<<16 | 11
-	channelClose    = 20<<16 | 40
-	basicReturn     = 60<<16 | 50
-	basicDeliver    = 60<<16 | 60
-	basicGetOk      = 60<<16 | 71
+	connectionStartOk = 10<<16 | 11
+	connectionClose   = 10<<16 | 50
+	channelOpenOk     = 20<<16 | 11
+	channelClose      = 20<<16 | 40
+	basicReturn       = 60<<16 | 50
+	basicDeliver      = 60<<16 | 60
+	basicGetOk        = 60<<16 | 71
 )
 
 func (t *tap) frame(kind byte, channel uint16, payload []byte) {

@@ -31,9 +31,10 @@ func cancel(r *run, s *session, w *words) ([]string, error) {
 	return nil, s.ch.Cancel(tag)
 }
 
-// deliveries TAG shows what a consumer received since the last look.
+// deliveries TAG shows what a consumer received since the last look; with total, only how many they are.
 func deliveries(r *run, s *session, w *words) ([]string, error) {
 	tag := w.word("a consumer tag")
+	total := w.flag("total")
 	w.done()
 	var out []string
 	return r.watch(w.wanted(r), func() ([]string, error) {
@@ -47,6 +48,9 @@ func deliveries(r *run, s *session, w *words) ([]string, error) {
 			out = append(out, r.render.delivery(e.Delivery, r.queueOf[tag]))
 		}
 		s.inbox = kept
+		if total {
+			return []string{strconv.Itoa(len(out))}, nil
+		}
 		return out, nil
 	})
 }

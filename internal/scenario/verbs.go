@@ -128,7 +128,8 @@ func purge(r *run, s *session, w *words) ([]string, error) {
 	return number(n), err
 }
 
-// publish TARGET BODY… [properties]; size=N makes a body of N bytes. The target $reply-to is the reply-to of the
+// publish TARGET BODY… [properties]; size=N makes a body of N bytes,
+// repeat=N makes N messages. The target $reply-to is the reply-to of the
 // message received last.
 func publish(r *run, s *session, w *words) ([]string, error) {
 	exchange, key := w.target()
@@ -139,6 +140,9 @@ func publish(r *run, s *session, w *words) ([]string, error) {
 	bodies := w.pos
 	if n := w.number("size", -1); n >= 0 {
 		bodies = []Arg{{Text: strings.Repeat("x", n)}}
+	}
+	for n, total := 1, w.number("repeat", 0); n <= total; n++ {
+		bodies = append(bodies, Arg{Text: strconv.Itoa(n)})
 	}
 	w.pos = nil
 	w.done()
