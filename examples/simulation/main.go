@@ -51,12 +51,12 @@ func run(w io.Writer) error {
 	fmt.Fprintln(t, "hours\torders\tserved\trejected\texpired\toverflowed\tlost\tlongest queue\tmean wait\t")
 	var total figures
 	for hour := 0; hour < 24; hour += 3 {
-		d.figures = figures{}
+		d.row = figures{}
 		d.clock.Advance(3 * time.Hour)
 		d.print(t, fmt.Sprintf("%02d-%02d", hour, hour+3))
-		total.add(d.figures)
+		total.add(d.row)
 	}
-	d.figures = total
+	d.row = total
 	d.print(t, "all")
 	t.Flush()
 
@@ -71,7 +71,7 @@ type day struct {
 	clock         *leveret.ManualClock
 	random        *rand.Rand
 	orders, later *leveret.Queue
-	figures
+	row           figures
 }
 
 type figures struct {
@@ -92,7 +92,7 @@ func (f *figures) add(g figures) {
 }
 
 func (d *day) print(w io.Writer, name string) {
-	f := d.figures
+	f := d.row
 	mean := (f.wait / time.Duration(max(f.served, 1))).Round(time.Second)
 	fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t\n",
 		name, f.orders, f.served, f.rejected, f.expired, f.overflowed, f.lost, f.longest, mean)
@@ -101,28 +101,28 @@ func (d *day) print(w io.Writer, name string) {
 // events counts what happens to orders. Hooks are called in order, by the one goroutine there is.
 func (d *day) events() *leveret.Events {
 	return &leveret.Events{
-		Published: func(leveret.PublishedEvent) { d.figures.orders++ },
+		Published: func(leveret.PublishedEvent) { d.row.orders++ },
 		Enqueued: func(e leveret.EnqueuedEvent) {
 			if e.Queue == d.orders.Name() {
-				d.longest = max(d.longest, d.orders.Info().Ready)
+				d.row.longest = max(d.row.longest, d.orders.Info().Ready)
 			}
 		},
 		Acked: func(e leveret.AckedEvent) {
-			d.served++
-			d.wait += e.Time.Sub(e.Properties.Timestamp)
+			d.row.served++
+			d.row.wait += e.Time.Sub(e.Properties.Timestamp)
 		},
 		DeadLettered: func(e leveret.DeadLetteredEvent) {
 			switch {
 			case e.Queue != d.orders.Name():
 			case e.Reason == leveret.Rejected:
-				d.rejected++
+				d.row.rejected++
 			case e.Reason == leveret.Expired:
-				d.expired++
+				d.row.expired++
 			case e.Reason == leveret.MaxLength:
-				d.overflowed++
+				d.row.overflowed++
 			}
 		},
-		Dropped: func(leveret.DroppedEvent) { d.lost++ },
+		Dropped: func(leveret.DroppedEvent) { d.row.lost++ },
 	}
 }
 
