@@ -29,13 +29,8 @@ func Format(term any, column int) string { return FormatWidth(term, column, Line
 func FormatWidth(term any, column, width int) string {
 	t := measure(term)
 	p := printer{width: width, max: t.len}
-	switch term.(type) {
-	case Tuple, List:
-	default:
-		return t.text
-	}
 	column++ // Erlang counts columns from 1
-	if t.len < width-column {
+	if t.simple() || t.len < width-column {
 		return t.text
 	}
 	p.indent = 1
@@ -62,9 +57,13 @@ type measured struct {
 	len    int
 	elems  []measured
 	nested bool // a tuple or a list
+	bytes  bool // a binary that is no text
 	open   string
 	tagged bool // a tuple of an atom and more
 }
+
+// simple reports whether t is something that is never broken and may share a line with others.
+func (t *measured) simple() bool { return !t.nested && !t.bytes }
 
 func measure(term any) measured {
 	switch term := term.(type) {
@@ -77,7 +76,9 @@ func measure(term any) measured {
 		return join("[", "]", term)
 	}
 	s := scalar(term)
-	return measured{text: s, len: utf8.RuneCountInString(s)}
+	_, bin := term.(Binary)
+	bytes := bin && len(s) > len("<<>>") && s[2] != '"'
+	return measured{text: s, len: utf8.RuneCountInString(s), bytes: bytes}
 }
 
 func first(list []any) any {
@@ -131,29 +132,55 @@ func (p *printer) fitsNext(n, column, behind, used int) bool {
 
 // term prints t, which starts at column; the result counts for what follows on its line.
 func (p *printer) term(t measured, column, behind, used int) int {
-	if !t.nested || p.fits(t.len, column, behind, used) {
+	fits := p.fits(t.len, column, behind, used)
+	switch {
+	case t.simple() && fits:
 		p.out.WriteString(t.text)
-		if p.fits(t.len, column, behind, used) {
-			return t.len
-		}
+		return t.len
+	case t.simple(), fits:
+		p.out.WriteString(t.text)
 		return p.width // whatever follows goes on a line of its own
+	case t.bytes:
+		p.binary(t, column, behind, used)
+		return p.width
 	}
 	p.out.WriteString(t.open)
-	switch tag := 0; {
-	case !t.tagged:
+	if t.tagged {
+		p.tagged(t.elems, column, behind, used+1)
+	} else {
 		p.list(t.elems, column+1, behind, used+1)
-	default:
-		tag = t.elems[0].len
-		p.out.WriteString(t.elems[0].text)
-		if p.indent > 0 && tag+2 > p.indent {
-			p.tail(t.elems[1:], column+p.indent, column+tag+2, behind, used+1+tag)
-		} else {
-			p.out.WriteByte(',')
-			p.list(t.elems[1:], column+tag+2, behind, used+1+tag+1)
-		}
 	}
 	p.out.WriteByte(t.open[0] + 2) // ] and } stand two behind [ and {
 	return p.width
+}
+
+// tagged prints the elements of a tuple that begins with an atom.
+func (p *printer) tagged(elems []measured, column, behind, used int) {
+	tag := elems[0].len
+	p.out.WriteString(elems[0].text)
+	if p.indent > 0 && tag+2 > p.indent {
+		p.tail(elems[1:], column+p.indent, column+tag+2, behind, used+tag)
+		return
+	}
+	p.out.WriteByte(',')
+	p.list(elems[1:], column+tag+2, behind, used+tag+1)
+}
+
+// binary prints bytes in lines below one another.
+func (p *printer) binary(t measured, column, behind, used int) {
+	room := max(8, min(p.width-column-2, p.max-4-used)-behind)
+	line := 0
+	p.out.WriteString("<<")
+	for i, b := range strings.SplitAfter(strings.Trim(t.text, "<>"), ",") {
+		if i > 0 && line+len(b) > room {
+			p.out.WriteByte('\n')
+			p.out.WriteString(strings.Repeat(" ", column+1))
+			line = 0
+		}
+		p.out.WriteString(b)
+		line += len(b)
+	}
+	p.out.WriteString(">>")
 }
 
 // list prints elements from a column on, one below the other where they do not fit.
@@ -167,7 +194,7 @@ func (p *printer) tail(elems []measured, column, at, behind, used int) {
 	for i, e := range elems {
 		b := last(elems[i+1:], behind)
 		p.out.WriteByte(',')
-		if p.fitsNext(e.len, at, b, used) {
+		if e.simple() && p.fitsNext(e.len, at, b, used) {
 			p.out.WriteString(e.text)
 			at, used = at+1+e.len, used+1+e.len
 			continue
@@ -197,10 +224,9 @@ func (p *printer) tagsFit(t measured, column, indent int) bool {
 
 // check follows term without printing.
 func (p *printer) check(t measured, column, behind, used int) (int, bool) {
-	if p.fits(t.len, column, behind, used) {
+	if fits := p.fits(t.len, column, behind, used); fits && t.simple() {
 		return t.len, true
-	}
-	if !t.nested {
+	} else if fits || !t.nested {
 		return p.width, true
 	}
 	if !t.tagged {
@@ -225,7 +251,7 @@ func (p *printer) checkList(elems []measured, column, behind, used int) bool {
 func (p *printer) checkTail(elems []measured, column, at, behind, used int) bool {
 	for i, e := range elems {
 		b := last(elems[i+1:], behind)
-		if p.fitsNext(e.len, at, b, used) {
+		if e.simple() && p.fitsNext(e.len, at, b, used) {
 			at, used = at+1+e.len, used+1+e.len
 			continue
 		}
