@@ -11,15 +11,15 @@ type binding struct {
 	source   *Exchange
 	queue    *Queue // the destination: a queue or
 	exchange *Exchange
-	id       bindingID
+	id       bindingName
 	args     Fields
 	headers  *headersMatch // compiled arguments, for a headers exchange
 	place    int           // in the source's list
 	seq      uint64        // age, for a stable order
 }
 
-// A bindingID tells a source's bindings apart.
-type bindingID struct {
+// A bindingName tells a source's bindings apart.
+type bindingName struct {
 	toQueue   bool
 	name, key string
 	args      string
@@ -95,7 +95,7 @@ func (ch *Channel) checkBind(r *bindRequest) *Error {
 func (ch *Channel) bind(r *bindRequest) *Error {
 	v := ch.v
 	b := &binding{source: v.exchanges[r.source], args: r.args,
-		id: bindingID{r.toQueue, r.destination, r.key, argumentsID(r.args)}}
+		id: bindingName{r.toQueue, r.destination, r.key, bindingID(r.args)}}
 	if b.source == nil {
 		return v.noExchange(r.source)
 	}
@@ -176,7 +176,7 @@ func (ch *Channel) unbind(r *bindRequest) *Error {
 	if x == nil {
 		return nil
 	}
-	b := x.outgoing.all[bindingID{r.toQueue, r.destination, r.key, argumentsID(r.args)}]
+	b := x.outgoing.all[bindingName{r.toQueue, r.destination, r.key, bindingID(r.args)}]
 	if b == nil {
 		return nil
 	}

@@ -147,7 +147,8 @@ func (ch *Channel) declareExchange(name string, kind ExchangeType, cfg ExchangeC
 		return nil, err
 	}
 	if x := v.exchanges[name]; x != nil {
-		return x, equivalentExchange(x, kind, cfg, args)
+		received := exchangeShape{kind, cfg.Durable, cfg.AutoDelete, cfg.Internal, args}
+		return x, equivalentExchange(x.shape(), received, v.exchangeText(name))
 	}
 	if strings.HasPrefix(name, "amq.") {
 		return nil, errorf(AccessRefused, "", name, "exchange name '%s' contains reserved prefix 'amq.*'", name)
@@ -160,16 +161,15 @@ func (ch *Channel) declareExchange(name string, kind ExchangeType, cfg ExchangeC
 	return x, nil
 }
 
+func (x *Exchange) shape() exchangeShape {
+	return exchangeShape{x.kind, x.cfg.Durable, x.cfg.AutoDelete, x.cfg.Internal, x.args}
+}
+
 // checkAlternate checks the argument alternate-exchange of a new exchange.
 func (ch *Channel) checkAlternate(name string, args Fields) *Error {
-	alt, given := args.Get(ArgAlternateExchange)
-	if !given {
-		return nil
-	}
-	to, ok := alt.(string)
-	if !ok {
-		return errorf(PreconditionFailed, "", name, "invalid type '%s' for arg 'alternate-exchange' in %s",
-			fieldType(alt), ch.v.exchangeText(name))
+	to, given, err := alternateExchangeArg(args, ch.v.exchangeText(name))
+	if err != nil || !given {
+		return err
 	}
 	if err := ch.check(read, exchangeResource, name); err != nil {
 		return err
@@ -242,14 +242,14 @@ func (v *VHost) removeExchange(x *Exchange) {
 // outgoing are an exchange's bindings, arranged for its way of routing. Only the arrangement
 // of the type is in use, and the set of all.
 type outgoing struct {
-	all    map[bindingID]*binding
+	all    map[bindingName]*binding
 	direct map[string]*bindingList
 	words  *topic.Trie[*binding]
 	list   bindingList // fanout, headers, random, hash
 }
 
 func (o *outgoing) init(kind ExchangeType) {
-	o.all = map[bindingID]*binding{}
+	o.all = map[bindingName]*binding{}
 	switch kind {
 	case Direct:
 		o.direct = map[string]*bindingList{}
@@ -377,9 +377,9 @@ func (r *router) through(x *Exchange, m *message) {
 		}
 	case Headers:
 		r.varying = true
-		h := m.matchFields()
+		h := routableHeaders(m.matchFields(), x.v.rules)
 		for _, b := range o.list.b {
-			if b.headers.match(h) {
+			if b.headers.matches(h) {
 				r.to(b)
 			}
 		}

@@ -311,7 +311,7 @@ func (q *Queue) Info() QueueInfo {
 func (q *Queue) info() QueueInfo {
 	n, _ := q.length()
 	i := QueueInfo{Name: q.name, VHost: q.v.name, Type: q.kind.String(),
-		Durable: q.cfg.Durable, AutoDelete: q.cfg.AutoDelete, Exclusive: q.cfg.Exclusive, Arguments: q.args.fields.Table(),
+		Durable: q.cfg.Durable, AutoDelete: q.cfg.AutoDelete, Exclusive: q.cfg.Exclusive, Arguments: q.fields.Table(),
 		Ready: q.ready, Unacked: q.unacked, Messages: n + q.unacked,
 		BytesReady: q.bytesReady, BytesUnacked: q.bytesUnacked, Bytes: q.bytesReady + q.bytesUnacked,
 		Consumers: q.state().Consumers, EffectivePolicy: mergedDefinition(q.policy, q.operator),

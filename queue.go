@@ -1,6 +1,7 @@
 package leveret
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/leveretmq/leveret/internal/schedule"
@@ -13,7 +14,8 @@ type Queue struct {
 	name      string
 	kind      queueKind
 	cfg       QueueConfig
-	owner     *Conn // of an exclusive queue
+	owner     *Conn  // of an exclusive queue
+	fields    Fields // the arguments as declared, the type added
 	args      *queueArgs
 	set       *settings // arguments and policies combined
 	policy    *policy
@@ -122,7 +124,7 @@ func (ch *Channel) declareQueue(name string, cfg QueueConfig) (*Queue, *Error) {
 		return nil, err
 	}
 	cfg.Durable = cfg.Durable && !cfg.Exclusive
-	args = augmentQueueType(args, v.rules, v.meta.DefaultQueueType, cfg)
+	args = augmentQueueType(args, cfg, v.rules, v.meta.DefaultQueueType)
 	if name, err = ch.nameQueue(name, args); err != nil {
 		return nil, err
 	}
@@ -135,7 +137,7 @@ func (ch *Channel) declareQueue(name string, cfg QueueConfig) (*Queue, *Error) {
 	if err := ch.checkDeadLetterArgs(name, args); err != nil {
 		return nil, err
 	}
-	parsed, err := parseQueueArgs(args, v.rules, v.queueText(name))
+	parsed, err := parseQueueArgs(args, v.rules, v.meta.DefaultQueueType, v.queueText(name))
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +145,7 @@ func (ch *Channel) declareQueue(name string, cfg QueueConfig) (*Queue, *Error) {
 		return nil, err
 	}
 	cfg.Arguments = nil
-	q := &Queue{v: v, name: name, kind: parsed.kind, cfg: cfg, args: &parsed}
+	q := &Queue{v: v, name: name, kind: parsed.kind, cfg: cfg, fields: args, args: &parsed}
 	if cfg.Exclusive {
 		q.owner = ch.conn
 		ch.conn.exclusives = append(ch.conn.exclusives, q)
@@ -161,7 +163,8 @@ func (ch *Channel) nameQueue(name string, args Fields) (string, *Error) {
 	if name != "" {
 		return name, nil
 	}
-	if kind := kindOf(args, v.rules, v.meta.DefaultQueueType); kind != classicQueue {
+	t, _ := args.Get(ArgQueueType)
+	if kind, _ := parseKind(fmt.Sprint(t)); kind != classicQueue {
 		return "", errorf(PreconditionFailed, "", "", "Cannot declare a server-named queue for type %s", kind.module())
 	}
 	return v.b.random.name("amq.gen-"), nil
@@ -171,13 +174,18 @@ func (ch *Channel) redeclareQueue(q *Queue, cfg QueueConfig, args Fields) *Error
 	if q.owner != nil && q.owner != ch.conn || q.cfg.Exclusive != cfg.Exclusive {
 		return lockedError(q)
 	}
-	if err := equivalentQueue(q, cfg, args); err != nil {
+	received := queueShape{durable: cfg.Durable, autoDelete: cfg.AutoDelete, args: args}
+	if err := equivalentQueue(q.shape(), received, q.v.rules, q.text()); err != nil {
 		return err
 	}
 	if q.quorum == nil && !cfg.NoWait {
 		q.touch()
 	}
 	return nil
+}
+
+func (q *Queue) shape() queueShape {
+	return queueShape{q.kind, q.cfg.Durable, q.cfg.AutoDelete, q.fields}
 }
 
 // checkDeadLetterArgs checks who may set up dead-lettering: reading the new queue and writing

@@ -32,7 +32,7 @@ type VHost struct {
 	effects   effects
 	counters  Counters
 	settings  *settings // the last queue's, shared by those that equal it
-	overLimit bool // the memory alarm has to be looked at
+	overLimit bool      // the memory alarm has to be looked at
 	closed    bool
 }
 
