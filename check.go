@@ -47,9 +47,8 @@ func (v *VHost) check() (bytes int64, err error) {
 		if err := q.check(held[q]); err != nil {
 			return 0, fmt.Errorf("queue %q: %w", q.name, err)
 		}
-		n, b := q.length()
-		_ = n
-		bytes += b + q.bytesUnacked
+		_, waiting := q.length()
+		bytes += waiting + q.bytesUnacked
 	}
 	for _, x := range v.sortedExchanges() {
 		if err := x.check(); err != nil {

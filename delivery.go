@@ -10,15 +10,15 @@ type Delivery struct {
 	ConsumerTag  string // empty for basic.get
 	DeliveryTag  uint64 // its number on the channel, from 1
 	Redelivered  bool
-	MessageCount int // for basic.get: ready messages that remain in the queue
-	*Properties      // never nil; shared with other deliveries: read only
+	counted      countHeaders // here it costs no room
+	MessageCount int          // for basic.get: ready messages that remain in the queue
+	*Properties               // never nil; shared with other deliveries: read only
 	Body         []byte
 
 	ch        *Channel
 	m         *message
 	delivered uint32 // the message's delivery count
 	acquired  uint32 // the queue's
-	counted   countHeaders
 }
 
 // countHeaders says which headers of counts a delivery has.

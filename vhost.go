@@ -32,7 +32,7 @@ type VHost struct {
 	effects   effects
 	counters  Counters
 	settings  *settings // the last queue's, shared by those that equal it
-	overLimit bool      // the memory alarm has to be looked at
+	growth    int64     // bytes of bodies that the operation has added
 	closed    bool
 }
 
@@ -85,8 +85,8 @@ func (v *VHost) unlock() {
 	if v.timing.heap.Len() > 0 {
 		v.arm()
 	}
-	alarm := v.overLimit
-	v.overLimit = false
+	alarm := v.growth != 0 && v.b.memory.changed(v.growth)
+	v.growth = 0
 	if len(v.effects.pending) == 0 || v.effects.running {
 		v.mu.Unlock()
 	} else {
@@ -126,26 +126,33 @@ func (v *VHost) onTimer(armedAt int64) {
 	if v.timing.armedAt == armedAt {
 		v.timing.armed, v.timing.armedAt = nil, 0
 	}
-	v.fireDue()
 	v.unlock()
+	v.fireDue()
 }
 
-// fireDue wakes everything that is due. Dead letters are settled after each wake-up, so that
-// the worklist stays short however much expires at once.
+// fireDue wakes everything that is due, letting others take the lock now and then. Dead letters are
+// settled after each wake-up, so that the worklist stays short however much expires at once.
 func (v *VHost) fireDue() {
-	if v.closed {
-		return
-	}
-	now := v.now()
-	for {
-		t, at, ok := v.timing.heap.Min()
-		if !ok || at > now {
-			return
+	const batch = 64
+	for more := true; more; {
+		v.lock()
+		for n := 0; more && n < batch; n++ {
+			more = v.fireNext()
 		}
-		v.timing.heap.Remove(t)
-		t.Value.wake(now)
-		v.settle()
+		v.unlock()
 	}
+}
+
+// fireNext wakes what is due next and reports false if nothing is.
+func (v *VHost) fireNext() bool {
+	t, at, ok := v.timing.heap.Min()
+	if !ok || v.closed || at > v.now() {
+		return false
+	}
+	v.timing.heap.Remove(t)
+	t.Value.wake(v.now())
+	v.settle()
+	return true
 }
 
 // nextDeadline is exact: timers that were set for something that has gone are put right first.
@@ -175,9 +182,7 @@ func (v *VHost) wakeAt(t *schedule.Timer[wakeable], at int64) {
 }
 
 func (v *VHost) catchUp() {
-	v.lock()
 	v.fireDue()
-	v.unlock()
 	v.mu.Lock()
 	for v.effects.running {
 		v.effects.idle.Wait()
@@ -197,7 +202,8 @@ func (v *VHost) close(reason *Error) {
 		t.Stop()
 	}
 	for _, q := range v.queues {
-		v.account(-(q.bytesReady + q.bytesUnacked))
+		_, bytes := q.length()
+		v.account(-(bytes + q.bytesUnacked))
 	}
 	v.timing.heap = schedule.Heap[wakeable]{}
 	v.deaths = worklist{}
@@ -206,12 +212,8 @@ func (v *VHost) close(reason *Error) {
 	v.unlock()
 }
 
-// account keeps the broker's memory figure.
-func (v *VHost) account(bytes int64) {
-	if v.b.memory.changed(bytes) {
-		v.overLimit = true
-	}
-}
+// account keeps the broker's memory figure, which is brought up to date once an operation.
+func (v *VHost) account(bytes int64) { v.growth += bytes }
 
 // shared returns a pointer to settings equal to s: most queues have the same as the one before.
 func (v *VHost) shared(s settings) *settings {
