@@ -1,38 +1,9 @@
 package leveret
 
-func (b *Broker) AddUser(name, password string, tags ...string) error { return nil }
-func (b *Broker) DeleteUser(name string) error { return nil }
-func (b *Broker) SetUserTags(name string, tags ...string) error { return nil }
-func (b *Broker) ChangePassword(name, password string) error { return nil }
-func (b *Broker) SetUserLimits(name string, l UserLimits) error { return nil }
-func (b *Broker) Users() []UserInfo                                                  { panic(nil) }
-func (b *Broker) Authenticate(user, password string) error { return nil }
-func (b *Broker) ExportDefinitions() ([]byte, error) { return nil, nil }
-func (b *Broker) ImportDefinitions(data []byte) error { return nil }
-func (v *VHost) SetPermissions(user string, p Permissions) error { return nil }
-func (v *VHost) ClearPermissions(user string) error { return nil }
-func (v *VHost) SetTopicPermissions(user, exchange string, p TopicPermissions) error { return nil }
-func (v *VHost) ClearTopicPermissions(user, exchange string) error { return nil } // exchange "": all
-func (v *VHost) Permissions() []PermissionInfo                                       { panic(nil) }
-func (v *VHost) TopicPermissions() []TopicPermissionInfo                             { panic(nil) }
-func (v *VHost) ExportDefinitions() ([]byte, error) { return nil, nil }
-func (v *VHost) ImportDefinitions(data []byte) error { return nil }
-
-type UserLimits struct{ MaxConnections, MaxChannels int }
-type UserInfo struct {
-	Name string
-	Tags []string
-}
-type Permissions struct{ Configure, Write, Read string }
-type TopicPermissions struct{ Write, Read string }
-type PermissionInfo struct {
-	User, VHost string
-	Permissions
-}
-type TopicPermissionInfo struct {
-	User, VHost, Exchange string
-	TopicPermissions
-}
+func (b *Broker) ExportDefinitions() ([]byte, error)  { panic("todo") }
+func (b *Broker) ImportDefinitions(data []byte) error { panic("todo") }
+func (v *VHost) ExportDefinitions() ([]byte, error)   { panic("todo") }
+func (v *VHost) ImportDefinitions(data []byte) error  { panic("todo") }
 
 // Policy
 type ApplyTo string
