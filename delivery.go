@@ -79,13 +79,16 @@ func (d *Delivery) HeaderFields() Fields {
 		added = d.m.extra.deathHeaders()
 	}
 	added = append(added, d.countFields()...)
-	if len(added) > 0 {
-		h = h.with(added)
+	switch {
+	case len(added) > 0:
+		h = sortedFields(h.with(added))
+	case h == nil || d.ch.v.rules.keepHeaderOrder:
+		return h
 	}
-	if h != nil && !d.ch.v.rules.keepHeaderOrder {
-		h = h.sorted()
+	if d.ch.v.rules.keepHeaderOrder {
+		return h
 	}
-	return h
+	return h.sorted()
 }
 
 func (d *Delivery) countFields() (f Fields) {
