@@ -306,4 +306,3 @@ func (c *goChannel) Commit() ([]*leveret.Return, error) {
 	returns, err := c.Channel.Commit()
 	return returns, c.saw(err)
 }
-
