@@ -1,10 +1,5 @@
 package leveret
 
-func (b *Broker) ExportDefinitions() ([]byte, error)  { panic("todo") }
-func (b *Broker) ImportDefinitions(data []byte) error { panic("todo") }
-func (v *VHost) ExportDefinitions() ([]byte, error)   { panic("todo") }
-func (v *VHost) ImportDefinitions(data []byte) error  { panic("todo") }
-
 // Policy
 type ApplyTo string
 
