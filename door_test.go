@@ -100,6 +100,14 @@ func (d *goDoor) Import(definitions string) error {
 	return d.broker.ImportDefinitions([]byte(definitions))
 }
 
+func (d *goDoor) Export() ([]byte, error) {
+	v, err := d.broker.VHost("/")
+	if err != nil {
+		return nil, err
+	}
+	return v.ExportDefinitions()
+}
+
 func (d *goDoor) Queue(name string) (scenario.QueueView, error) {
 	q, err := d.broker.Queue(name)
 	if err != nil {
