@@ -124,6 +124,7 @@ func (c *conn) waitForRoomLocked() error {
 		c.flushConfirmsLocked()
 		c.notifyWriterLocked()
 		c.moved.Wait()
+		c.tune.armed = time.Time{} // while nobody reads, heartbeats cannot be seen
 	}
 	if c.stage == ended {
 		return errDone

@@ -18,9 +18,10 @@ var errDrop = errors.New("amqpd: unintelligible input")
 var errDone = errors.New("amqpd: connection closed")
 
 // An unattributed error names no method in the close frame.
-type unattributed struct{ *leveret.Error }
+type unattributed struct{ e *leveret.Error }
 
-func (e unattributed) Unwrap() error { return e.Error }
+func (u unattributed) Error() string { return u.e.Error() }
+func (u unattributed) Unwrap() error { return u.e }
 
 func errorf(code leveret.Code, format string, args ...any) *leveret.Error {
 	return &leveret.Error{Code: code, Reason: fmt.Sprintf(format, args...)}
@@ -51,7 +52,7 @@ func (a *args) end() error {
 func closeFor(err error, cause methodID) (*leveret.Error, methodID) {
 	var u unattributed
 	if errors.As(err, &u) {
-		return u.Error, 0
+		return u.e, 0
 	}
 	var e *leveret.Error
 	if !errors.As(err, &e) {

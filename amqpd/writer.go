@@ -172,8 +172,6 @@ func (c *conn) unblockLocked() {
 		return
 	}
 	c.blocked = false
-	c.tune.armed = time.Time{} // while not reading, heartbeats could not be seen
-	c.nc.SetReadDeadline(time.Time{})
 	if c.client.wantsBlocked {
 		c.out.bare(0, connectionUnblocked)
 	}
