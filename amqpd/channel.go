@@ -167,7 +167,7 @@ func (c *conn) sendConfirm(ch *channel) {
 	if run.reject {
 		at = c.out.method(ch.number, basicNack)
 		c.out.u64(run.last)
-		c.out.b = append(c.out.b, 1) // multiple
+		c.out.b = append(c.out.b, 3) // multiple, and the default of requeue, which means nothing here
 	} else {
 		at = c.out.method(ch.number, basicAck)
 		c.out.u64(run.last)

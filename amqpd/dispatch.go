@@ -178,6 +178,8 @@ func (c *conn) closingChannel(ch *channel, id methodID) error {
 		c.out.bare(ch.number, channelCloseOk)
 	case channelOpen:
 		c.failLocked(errorf(leveret.ChannelError, "second 'channel.open' seen"), id)
+	case basicPublish:
+		ch.content.state = wantHeader // what follows must still be its content
 	default:
 		if _, known := methods[id]; !known {
 			return errDrop

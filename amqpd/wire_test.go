@@ -297,8 +297,6 @@ var wireCases = []wireCase{
 		call(1, basicGet, u16(0), ss("amqpd.q3"), u8(0)) + call(1, basicAck, u64(1), u8(0)) + call(1, basicGet, u16(0), ss("amqpd.q3"), u8(0)), 0},
 	{"publish, consume, cancel", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.q4"), u8(4), u32(0)) + publish("amqpd.q4", 0) +
 		header(2) + body("hi") + call(1, basicConsume, u16(0), ss("amqpd.q4"), ss("tag"), u8(0), u32(0)), 0},
-	{"consumer tag twice", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.q5"), u8(4), u32(0)) +
-		call(1, basicConsume, u16(0), ss("amqpd.q5"), ss("tag"), u8(0), u32(0)) + call(1, basicConsume, u16(0), ss("amqpd.q5"), ss("tag"), u8(0), u32(0)), 0},
 	{"nack of a publish", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.q6"), u8(4), ls(ss("x-max-length")+"I\x00\x00\x00\x00"+ss("x-overflow")+"S"+ls("reject-publish"))) +
 		call(1, confirmSelect, u8(0)) + publish("amqpd.q6", 0) + header(2) + body("hi"), 0},
 	{"largest channel number", opened, openChan(65535), 0},
