@@ -11,6 +11,9 @@ type channel struct {
 	closing bool // channel.close was sent; everything but its answer is ignored
 	content assembly
 	pending confirmRun
+
+	lastHeader []byte // the properties of the last message, as they came
+	lastProps  *leveret.Properties
 }
 
 // A confirmRun is a run of publishes that are to be confirmed alike.

@@ -1,6 +1,7 @@
 package amqpd
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"github.com/leveretmq/leveret"
@@ -143,9 +144,22 @@ func (ch *channel) contentBody(piece []byte) error {
 	return nil
 }
 
-// properties decodes the properties of a content header.
+// maxRemembered is the largest header, in octets, that is compared with the next message's.
+const maxRemembered = 256
+
+// properties decodes the properties of a content header. Most publishers send the same ones again and
+// again; as the broker never changes properties, equal ones are shared.
 func (ch *channel) properties(b []byte, n *names) (*leveret.Properties, bool) {
-	return decodeProperties(b, n)
+	if ch.lastProps != nil && bytes.Equal(b, ch.lastHeader) {
+		return ch.lastProps, true
+	}
+	p, ok := decodeProperties(b, n)
+	ch.lastProps = nil
+	if ok && p != nil && len(b) <= maxRemembered {
+		ch.lastHeader = append(ch.lastHeader[:0], b...)
+		ch.lastProps = p
+	}
+	return p, ok
 }
 
 // streamableLocked returns the channel whose body frame is next, if that is large and not all there.
