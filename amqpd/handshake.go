@@ -137,7 +137,9 @@ func (c *conn) refusal(header string) string {
 	return c.release.refusal
 }
 
-// properties are what the broker says about itself, in the order of their names.
+// properties are what the broker says about itself, in the order of their names. The product is
+// RabbitMQ's because clients, amqp091-go's own tests among them, decide by it what they may do; the other
+// fields say who is speaking.
 func (s *Server) properties(r *release) leveret.Fields {
 	capabilities := leveret.Fields{}
 	for _, name := range []string{
@@ -151,9 +153,9 @@ func (s *Server) properties(r *release) leveret.Fields {
 		{Name: "capabilities", Value: capabilities},
 		{Name: "cluster_name", Value: "leveret@localhost"},
 		{Name: "copyright", Value: "Copyright the leveret authors"},
-		{Name: "information", Value: "Licensed under the Apache License 2.0"},
-		{Name: "platform", Value: "Go " + strings.TrimPrefix(runtime.Version(), "go")},
-		{Name: "product", Value: "leveret"},
+		{Name: "information", Value: "leveret, a broker that behaves as RabbitMQ. Licensed under the Apache License 2.0"},
+		{Name: "platform", Value: "leveret, Go " + strings.TrimPrefix(runtime.Version(), "go")},
+		{Name: "product", Value: "RabbitMQ"},
 		{Name: "version", Value: r.version},
 	}
 }
