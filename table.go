@@ -1,5 +1,15 @@
 package leveret
 
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"time"
+)
+
 // A Table holds named values: the arguments of a declaration or binding, the headers of a
 // message, the definition of a policy. Values have these Go types, one for each AMQP field type:
 //
@@ -29,4 +39,241 @@ type Field struct {
 type Decimal struct {
 	Scale uint8
 	Value int32
+}
+
+// maxFieldName is the longest name of a field, in bytes: the protocol carries it as a short string.
+const maxFieldName = 255
+
+// Fields returns the table as AMQP carries it, in ascending byte order of its names. Values
+// have one Go type for each field type: whole numbers of a type that Table does not name are
+// int64, a time.Duration is int64 milliseconds, a time.Time is cut to seconds, an array is
+// []any, a table is Fields, and a named string type is string. Nothing that t refers to is
+// shared but the bytes of []byte values. A nil Table gives nil.
+//
+// A value of another Go type, a number that does not fit into 64 bits with sign, and a name of
+// more than 255 bytes are errors that say where in the table they are.
+func (t Table) Fields() (Fields, error) {
+	if t == nil {
+		return nil, nil
+	}
+	f, err := t.fields(nil)
+	if err != nil {
+		return nil, fmt.Errorf("leveret: table: %w", err)
+	}
+	return f, nil
+}
+
+func (t Table) fields(at *fieldPath) (Fields, error) {
+	f := make(Fields, 0, len(t))
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		field, err := canonicalField(at, name, t[name])
+		if err != nil {
+			return nil, err
+		}
+		f = append(f, field)
+	}
+	return f, nil
+}
+
+// Get returns the value of the first field of that name, and whether there is one.
+func (f Fields) Get(name string) (any, bool) {
+	for i := range f {
+		if f[i].Name == name {
+			return f[i].Value, true
+		}
+	}
+	return nil, false
+}
+
+// Table returns the fields as a Table, and the tables within them as Tables too. Of fields
+// that share a name, the first one counts. Nil Fields give a nil Table.
+func (f Fields) Table() Table {
+	if f == nil {
+		return nil
+	}
+	t := make(Table, len(f))
+	for _, field := range f {
+		if _, ok := t[field.Name]; !ok {
+			t[field.Name] = tableValue(field.Value)
+		}
+	}
+	return t
+}
+
+// tableValue returns v with the Fields in it turned to Tables.
+func tableValue(v any) any {
+	switch v := v.(type) {
+	case Fields:
+		if v == nil {
+			return Table{}
+		}
+		return v.Table()
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = tableValue(v[i])
+		}
+		return list
+	}
+	return v
+}
+
+// canonical returns the fields with canonical values, in the order they have. It returns f
+// itself if they are canonical already, as they are when they come from a client.
+func (f Fields) canonical() (Fields, error) {
+	if f == nil || isCanonicalFields(f) {
+		return f, nil
+	}
+	c, err := f.canonicalAt(nil)
+	if err != nil {
+		return nil, fmt.Errorf("leveret: table: %w", err)
+	}
+	return c, nil
+}
+
+func (f Fields) canonicalAt(at *fieldPath) (Fields, error) {
+	c := make(Fields, 0, len(f))
+	for i := range f {
+		field, err := canonicalField(at, f[i].Name, f[i].Value)
+		if err != nil {
+			return nil, err
+		}
+		c = append(c, field)
+	}
+	return c, nil
+}
+
+// sorted returns the fields in byte order of their names, the first of each name only. Tables
+// within them keep their order. It returns f itself if that is how it is.
+func (f Fields) sorted() Fields {
+	if ascending(f) {
+		return f
+	}
+	s := slices.Clone(f)
+	slices.SortStableFunc(s, func(a, b Field) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(s, func(a, b Field) bool { return a.Name == b.Name })
+}
+
+func ascending(f Fields) bool {
+	for i := 1; i < len(f); i++ {
+		if f[i-1].Name >= f[i].Name {
+			return false
+		}
+	}
+	return true
+}
+
+// A fieldPath says where in nested tables and arrays a value is.
+type fieldPath struct {
+	parent *fieldPath
+	name   string
+	index  int // of an array, whose elements have no name
+}
+
+func (p *fieldPath) String() string {
+	if p.name == "" && p.parent != nil && p.index >= 0 {
+		return fmt.Sprintf("%s[%d]", p.parent, p.index)
+	}
+	if p.parent == nil {
+		return p.name
+	}
+	return p.parent.String() + "." + p.name
+}
+
+func canonicalField(parent *fieldPath, name string, v any) (Field, error) {
+	at := fieldPath{parent, name, -1}
+	if len(name) > maxFieldName {
+		return Field{}, fmt.Errorf("the name of %q is longer than %d bytes", at.String(), maxFieldName)
+	}
+	v, err := canonicalValue(&at, v)
+	return Field{name, v}, err
+}
+
+// isCanonical reports whether canonicalValue returns v itself.
+func isCanonical(v any) bool {
+	switch v := v.(type) {
+	case nil, bool, string, []byte, Decimal, float32, float64,
+		int8, uint8, int16, uint16, int32, uint32, int64:
+		return true
+	case time.Time:
+		return v.Nanosecond() == 0 && v.Location() == time.UTC
+	case []any:
+		return v != nil && !slices.ContainsFunc(v, func(e any) bool { return !isCanonical(e) })
+	case Fields:
+		return v != nil && isCanonicalFields(v)
+	}
+	return false
+}
+
+func isCanonicalFields(f Fields) bool {
+	for i := range f {
+		if len(f[i].Name) > maxFieldName || !isCanonical(f[i].Value) {
+			return false
+		}
+	}
+	return true
+}
+
+// canonicalValue returns v as the one Go type that stands for its field type. Tables and
+// arrays are copied.
+func canonicalValue(at *fieldPath, v any) (any, error) {
+	switch v := v.(type) {
+	case nil, bool, string, []byte, Decimal, float32, float64,
+		int8, uint8, int16, uint16, int32, uint32, int64:
+		return v, nil
+	case int:
+		return int64(v), nil
+	case time.Duration:
+		return v.Milliseconds(), nil
+	case time.Time:
+		return time.Unix(v.Unix(), 0).UTC(), nil
+	case []string:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = v[i]
+		}
+		return list, nil
+	case []any:
+		return canonicalArray(at, v)
+	case Table:
+		return v.fields(at)
+	case map[string]any:
+		return Table(v).fields(at)
+	case Fields:
+		return v.canonicalAt(at)
+	}
+	return canonicalOther(at, v)
+}
+
+func canonicalArray(at *fieldPath, v []any) (any, error) {
+	list := make([]any, len(v))
+	for i := range v {
+		e, err := canonicalValue(&fieldPath{at, "", i}, v[i])
+		if err != nil {
+			return nil, err
+		}
+		list[i] = e
+	}
+	return list, nil
+}
+
+var anyMap = reflect.TypeFor[map[string]any]()
+
+// canonicalOther is canonicalValue for named types and the integers that AMQP does not have.
+func canonicalOther(at *fieldPath, v any) (any, error) {
+	r := reflect.ValueOf(v)
+	switch {
+	case r.Kind() == reflect.String:
+		return r.String(), nil
+	case r.CanInt():
+		return r.Int(), nil
+	case r.CanUint():
+		if r.Uint() > math.MaxInt64 {
+			return nil, fmt.Errorf("%q: %d does not fit into 64 bits with sign", at.String(), v)
+		}
+		return int64(r.Uint()), nil
+	case r.CanConvert(anyMap):
+		return Table(r.Convert(anyMap).Interface().(map[string]any)).fields(at)
+	}
+	return nil, fmt.Errorf("%q: no AMQP field type for Go type %T", at.String(), v)
 }

@@ -158,7 +158,7 @@ func listTopicPermissions(c *call) (result, error) {
 
 func listUserPermissions(c *call) (result, error) {
 	if !c.userExists(c.args[0]) {
-		return result{}, failed(exitUnavailable, "{:no_such_user, "+erlQuote(c.args[0])+"}")
+		return result{}, failed(exitUnavailable, "{:no_such_user, "+quoted(c.args[0])+"}")
 	}
 	var rows []row
 	for _, info := range c.node.Broker.VHosts() {

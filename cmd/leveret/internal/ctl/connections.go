@@ -163,7 +163,7 @@ func (c *call) channelItem(conn leveret.ConnInfo, ch leveret.ChannelInfo, column
 func closeConnection(c *call) (result, error) {
 	p, ok := parsePid(c.args[0])
 	if !ok {
-		return result{}, failed(exitUnavailable, "Error:\n{:invalid_pid_syntax, "+erlQuote(c.args[0])+"}")
+		return result{}, failed(exitUnavailable, "Error:\n{:invalid_pid_syntax, "+quoted(c.args[0])+"}")
 	}
 	if p.node != c.node.Name || p.channel != 0 {
 		return result{}, nil

@@ -1,38 +1,63 @@
 package ctl
 
 import (
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
 )
 
-// rabbitmqctl's tables show arguments in Erlang's notation. The types below are the terms
-// that occur; a string inside arguments is a list of its characters, as Erlang's are.
-type (
-	erlTuple  []any
-	erlList   []any
-	erlAtom   string
-	erlBinary []byte
-)
+// rabbitmqctl's tables show arguments in Erlang's notation, where a string inside arguments is a
+// list of its characters.
 
-// erlString returns the term of a long string.
-func erlString(s string) erlList {
-	chars := make(erlList, 0, len(s))
+// stringTerm returns the term of a long string. A list prints as text if it is not empty and has
+// nothing but printable Latin-1 characters.
+func stringTerm(s string) any {
+	if s != "" && !strings.ContainsFunc(s, unprintable) {
+		return erl.String(s)
+	}
+	chars := erl.List{}
 	for _, r := range s {
 		chars = append(chars, int64(r))
 	}
 	return chars
 }
 
+func unprintable(r rune) bool {
+	switch {
+	case r >= ' ' && r <= '~', r >= 0xa0 && r <= 0xff, r >= '\b' && r <= '\r', r == 0x1b:
+		return false
+	}
+	return true
+}
+
+// listTerm returns the term of a list, which is text if all it has are characters.
+func listTerm(items erl.List) any {
+	var text strings.Builder
+	for _, item := range items {
+		c, ok := item.(int64)
+		if !ok || unprintable(rune(c)) {
+			return items
+		}
+		text.WriteRune(rune(c))
+	}
+	return stringTerm(text.String())
+}
+
+// oneLine prints a term without line breaks.
+func oneLine(term any) string { return erl.FormatWidth(term, 0, math.MaxInt32) }
+
+// quoted is a text as Erlang and Elixir quote it.
+func quoted(s string) string { return oneLine(erl.String(s)) }
+
 // argumentsTerm returns the term of an argument table: pairs, by name.
-func argumentsTerm(t leveret.Table) erlList {
-	pairs := erlList{}
+func argumentsTerm(t leveret.Table) erl.List {
+	pairs := erl.List{}
 	for _, f := range sortedFields(t) {
-		pairs = append(pairs, erlTuple{erlString(f.Name), argumentTerm(f.Value)})
+		pairs = append(pairs, erl.Tuple{stringTerm(f.Name), argumentTerm(f.Value)})
 	}
 	return pairs
 }
@@ -49,29 +74,29 @@ func sortedFields(t leveret.Table) leveret.Fields {
 func argumentTerm(v any) any {
 	switch v := v.(type) {
 	case nil:
-		return erlAtom("undefined")
+		return erl.Atom("undefined")
 	case string:
-		return erlString(v)
+		return stringTerm(v)
 	case []byte:
-		return erlBinary(v)
+		return erl.Binary(v)
 	case bool:
-		return erlAtom(strconv.FormatBool(v))
+		return v
 	case leveret.Decimal:
-		return erlTuple{int64(v.Scale), int64(v.Value)}
+		return erl.Tuple{int64(v.Scale), int64(v.Value)}
 	}
 	if fields, ok := asFields(v); ok {
-		pairs := erlList{}
+		pairs := erl.List{}
 		for _, f := range fields {
-			pairs = append(pairs, erlTuple{erlString(f.Name), argumentTerm(f.Value)})
+			pairs = append(pairs, erl.Tuple{stringTerm(f.Name), argumentTerm(f.Value)})
 		}
 		return pairs
 	}
 	if array, ok := asArray(v); ok {
-		items := erlList{}
+		items := erl.List{}
 		for _, item := range array {
 			items = append(items, argumentTerm(item))
 		}
-		return items
+		return listTerm(items)
 	}
 	if n, ok := asInteger(v); ok {
 		return n
@@ -143,93 +168,3 @@ func asFloat(v any) (float64, bool) {
 	return 0, false
 }
 
-// appendTerm writes a term as Erlang prints it on one line.
-func appendTerm(b []byte, t any) []byte {
-	switch t := t.(type) {
-	case int64:
-		return strconv.AppendInt(b, t, 10)
-	case float64:
-		return append(b, erlFloat(t)...)
-	case erlAtom:
-		return append(b, t...)
-	case erlBinary:
-		return appendBinary(b, t)
-	case erlTuple:
-		return append(appendTerms(append(b, '{'), t), '}')
-	case erlList:
-		if s, ok := printable(t); ok {
-			return append(b, erlQuote(s)...)
-		}
-		return append(appendTerms(append(b, '['), t), ']')
-	}
-	panic("a value has no Erlang term")
-}
-
-func appendTerms(b []byte, terms []any) []byte {
-	for i, t := range terms {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendTerm(b, t)
-	}
-	return b
-}
-
-func appendBinary(b []byte, data []byte) []byte {
-	b = append(b, "<<"...)
-	if s := string(data); len(data) > 0 && utf8.Valid(data) && !strings.ContainsFunc(s, unprintable) {
-		b = append(b, erlQuote(s)...)
-		if len(s) != utf8.RuneCountInString(s) {
-			b = append(b, "/utf8"...)
-		}
-	} else {
-		for i, c := range data {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = strconv.AppendUint(b, uint64(c), 10)
-		}
-	}
-	return append(b, ">>"...)
-}
-
-// printable returns the text of a list that Erlang shows as text: not empty, and of nothing
-// but printable Latin-1 characters.
-func printable(list erlList) (string, bool) {
-	var s strings.Builder
-	for _, item := range list {
-		c, ok := item.(int64)
-		if !ok || unprintable(rune(c)) {
-			return "", false
-		}
-		s.WriteRune(rune(c))
-	}
-	return s.String(), len(list) > 0
-}
-
-func unprintable(r rune) bool {
-	switch {
-	case r >= ' ' && r <= '~', r >= 0xa0 && r <= 0xff, r >= '\b' && r <= '\r', r == 0x1b:
-		return false
-	}
-	return true
-}
-
-var erlEscapes = strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\n", `\n`, "\t", `\t`, "\r", `\r`,
-	"\v", `\v`, "\b", `\b`, "\f", `\f`, "\x1b", `\e`)
-
-func erlQuote(s string) string { return `"` + erlEscapes.Replace(s) + `"` }
-
-// erlFloat writes the shortest text that reads back, always with a fraction.
-func erlFloat(f float64) string {
-	s := strconv.FormatFloat(f, 'g', -1, 64)
-	mantissa, exponent, scientific := strings.Cut(s, "e")
-	if !strings.Contains(mantissa, ".") {
-		mantissa += ".0"
-	}
-	if !scientific {
-		return mantissa
-	}
-	n, _ := strconv.Atoi(exponent)
-	return mantissa + "e" + strconv.Itoa(n)
-}

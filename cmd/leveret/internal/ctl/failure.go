@@ -111,5 +111,5 @@ func charlist(s string) string {
 		}
 		return "[" + strings.Join(codes, ", ") + "]"
 	}
-	return `~c` + erlQuote(s)
+	return `~c` + quoted(s)
 }

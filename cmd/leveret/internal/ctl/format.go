@@ -90,10 +90,10 @@ func formatCSV(c *call, r result) string {
 	if !r.listing || len(r.rows) == 0 {
 		return formatPlain(c, r)
 	}
-	quoted := func(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
-	out := quotedLine(r.rows[0], func(it item) string { return quoted(it.key) })
+	quote := func(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
+	out := quotedLine(r.rows[0], func(it item) string { return quote(it.key) })
 	for _, row := range r.rows {
-		out += quotedLine(row, func(it item) string { return quoted(plainText(it.value)) })
+		out += quotedLine(row, func(it item) string { return quote(plainText(it.value)) })
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
 )
 
 // Policies and operator policies.
@@ -111,16 +112,9 @@ func atEnd(d *json.Decoder) bool {
 
 // undecodable is RabbitMQ's complaint, broken into lines where Erlang's printer breaks it.
 func undecodable(document string) string {
-	const intro, outer, inner = "Could not parse JSON document: ", "{error,", "{failed_to_decode_json,"
-	term := string(appendBinary(nil, []byte(document)))
-	const width, indent = 80, 36
-	switch {
-	case len(intro)+len(outer)+len(inner)+len(term)+2 <= width:
-		return intro + outer + inner + term + "}}"
-	case indent+len(inner)+len(term)+2 <= width:
-		return intro + outer + "\n" + strings.Repeat(" ", indent) + inner + term + "}}"
-	}
-	return intro + outer + "\n" + strings.Repeat(" ", indent) + inner + "\n" + strings.Repeat(" ", indent+4) + term + "}}"
+	const intro = "Could not parse JSON document: "
+	term := erl.Tuple{erl.Atom("error"), erl.Tuple{erl.Atom("failed_to_decode_json"), erl.Binary(document)}}
+	return intro + erl.Format(term, len(intro))
 }
 
 // plainNumbers replaces the numbers of decoded JSON by int64 and float64.

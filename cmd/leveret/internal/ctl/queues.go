@@ -27,7 +27,7 @@ func queueCommands() []*command {
 			},
 			banner: func(c *call) string {
 				seconds, _ := strconv.ParseFloat(c.text("timeout", "60"), 64)
-				return "Timeout: " + erlFloat(seconds) + " seconds ...\nListing queues for vhost " + c.vhostName() + " ..."
+				return "Timeout: " + oneLine(seconds) + " seconds ...\nListing queues for vhost " + c.vhostName() + " ..."
 			},
 		},
 		{

@@ -56,19 +56,14 @@ var bindingColumns = []string{
 	"source_name", "source_kind", "destination_name", "destination_kind", "routing_key", "arguments",
 }
 
-// listBindings shows the implicit bindings of the default exchange first, as RabbitMQ does.
 func listBindings(c *call) (result, error) {
 	r := result{listing: true}
 	v, err := c.node.Broker.VHost(c.vhostName())
 	if err != nil {
 		return r, ignoreMissing(err)
 	}
-	for _, implicit := range []bool{true, false} {
-		for _, b := range v.Bindings() {
-			if (b.Source == "") == implicit {
-				r.rows = append(r.rows, pick(c.columnsOr(bindingColumns...), func(column string) any { return bindingItem(b, column) }))
-			}
-		}
+	for _, b := range v.Bindings() {
+		r.rows = append(r.rows, pick(c.columnsOr(bindingColumns...), func(column string) any { return bindingItem(b, column) }))
 	}
 	return r, nil
 }

@@ -79,7 +79,7 @@ func (c *call) inUnit(bytes int64) string {
 		return strconv.FormatInt(bytes, 10) + " bytes"
 	}
 	const decimals = 1e4
-	return erlFloat(math.Round(float64(bytes)/units[strings.ToLower(unit)]*decimals)/decimals) + " " + unit
+	return oneLine(math.Round(float64(bytes)/units[strings.ToLower(unit)]*decimals)/decimals) + " " + unit
 }
 
 func status(c *call) (result, error) {

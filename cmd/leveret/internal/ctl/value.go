@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
 )
 
 // A value is one cell of a listing, with its two notations. Strings, booleans, integers and
@@ -62,7 +63,7 @@ func parsePid(s string) (p pid, ok bool) {
 // arguments are an AMQP table with the types of its fields.
 type arguments leveret.Table
 
-func (a arguments) plain() string { return string(appendTerm(nil, argumentsTerm(leveret.Table(a)))) }
+func (a arguments) plain() string { return oneLine(argumentsTerm(leveret.Table(a))) }
 func (a arguments) json() any     { return typedFields(sortedFields(leveret.Table(a))) }
 
 func typedFields(fields leveret.Fields) []any {
@@ -147,7 +148,7 @@ func integerKind(v any) string {
 // jsonFloat is a number that stays one with a fraction in JSON, as Erlang writes it.
 type jsonFloat float64
 
-func (f jsonFloat) MarshalJSON() ([]byte, error) { return []byte(erlFloat(float64(f))), nil }
+func (f jsonFloat) MarshalJSON() ([]byte, error) { return []byte(oneLine(float64(f))), nil }
 
 // definition is a policy's definition as listings of queues show it.
 type definition leveret.Table
@@ -158,7 +159,7 @@ func (d definition) plain() string {
 	}
 	var pairs []string
 	for _, f := range sortedFields(leveret.Table(d)) {
-		pairs = append(pairs, "{"+string(appendBinary(nil, []byte(f.Name)))+", "+plainText(f.Value)+"}")
+		pairs = append(pairs, "{"+oneLine(erl.Binary(f.Name))+", "+plainText(f.Value)+"}")
 	}
 	return "[" + strings.Join(pairs, ", ") + "]"
 }
@@ -210,11 +211,11 @@ func (a address) json() any {
 type tuple []int
 
 func (t tuple) plain() string {
-	terms := erlTuple{}
+	term := erl.Tuple{}
 	for _, n := range t {
-		terms = append(terms, int64(n))
+		term = append(term, n)
 	}
-	return string(appendTerm(nil, terms))
+	return oneLine(term)
 }
 
 func (t tuple) json() any { return []int(t) }
@@ -241,7 +242,7 @@ func plainText(v any) string {
 		return strconv.FormatInt(n, 10)
 	}
 	if f, ok := asFloat(v); ok {
-		return erlFloat(f)
+		return oneLine(f)
 	}
 	return fmt.Sprint(v)
 }

@@ -1,0 +1,168 @@
+package leveret
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/leveretmq/leveret/internal/erl"
+)
+
+// A headers exchange compares the arguments of a binding with the headers of a message. The
+// argument x-match says how many have to agree and whether those that begin with x- take part.
+
+const argMatch = "x-match"
+
+// A headersMatch is what a binding of a headers exchange demands of a message's headers.
+type headersMatch struct {
+	demands Fields // by name; a void value demands that the header is there
+	any     bool   // one is enough
+	numbers comparison
+	consume bool // each header satisfies one demand only
+}
+
+// compileHeaders returns what binding arguments, which are canonical, demand. Unusable ones
+// are refused as at bind time.
+func compileHeaders(args Fields, r *rules) (*headersMatch, *Error) {
+	mode := "all"
+	if v, ok := args.Get(argMatch); ok {
+		if mode, ok = v.(string); !ok {
+			return nil, matchTypeError(v)
+		}
+	}
+	m := &headersMatch{numbers: strictlyEqual, consume: r.firstDuplicateHeader}
+	if r.looseNumbers {
+		m.numbers = equalNumbers
+	}
+	withX := false
+	switch mode {
+	case "all":
+	case "any":
+		m.any = true
+	case "all-with-x":
+		withX = true
+	case "any-with-x":
+		m.any, withX = true, true
+	default:
+		const text = "Invalid x-match field value "
+		return nil, errorf(PreconditionFailed, "queue.bind", "",
+			"%s%s; expected all, any, all-with-x, or any-with-x", text, erl.Format(erl.Binary(mode), len(text)))
+	}
+	for _, f := range args {
+		if f.Name != argMatch && (withX || !strings.HasPrefix(f.Name, "x-")) {
+			m.demands = append(m.demands, f)
+		}
+	}
+	slices.SortStableFunc(m.demands, compareNames)
+	return m, nil
+}
+
+func matchTypeError(v any) *Error {
+	text := fmt.Sprintf("Invalid x-match field type %s (value ", fieldType(v))
+	return errorf(PreconditionFailed, "queue.bind", "",
+		"%s%s); expected longstr", text, erl.Format(erlTerm(v), utf8.RuneCountInString(text)))
+}
+
+func compareNames(a, b Field) int { return cmp.Compare(a.Name, b.Name) }
+
+// matches reports whether a message's headers, as routableHeaders gives them, satisfy m.
+func (m *headersMatch) matches(headers Fields) bool {
+	for i := range m.demands {
+		d := &m.demands[i]
+		for len(headers) > 0 && headers[0].Name < d.Name {
+			headers = headers[1:]
+		}
+		met := false
+		if len(headers) > 0 && headers[0].Name == d.Name {
+			met = d.Value == nil || m.numbers.untyped(d.Value, headers[0].Value)
+			if m.consume {
+				headers = headers[1:]
+			}
+		}
+		if met == m.any {
+			return met
+		}
+	}
+	return !m.any
+}
+
+// routableHeaders returns a message's headers, which are canonical, as headers exchanges see
+// them: in the order of their names. It returns headers itself where that suffices, so that
+// the result of one call should serve all bindings.
+//
+// RabbitMQ 4.3 lets the last of several headers of a name count and takes a timestamp for its
+// number of milliseconds, though in a binding it is one of seconds.
+func routableHeaders(headers Fields, r *rules) Fields {
+	stamped := !r.secondsTimestamps && slices.ContainsFunc(headers, func(f Field) bool {
+		_, ok := f.Value.(time.Time)
+		return ok
+	})
+	if ascending(headers) && !stamped {
+		return headers
+	}
+	h := slices.Clone(headers)
+	slices.SortStableFunc(h, compareNames)
+	if !r.firstDuplicateHeader {
+		h = lastOfEachName(h)
+	}
+	if stamped {
+		for i := range h {
+			if t, ok := h[i].Value.(time.Time); ok {
+				h[i].Value = milliseconds(t)
+			}
+		}
+	}
+	return h
+}
+
+func lastOfEachName(h Fields) Fields {
+	n := 0
+	for i := range h {
+		if i+1 == len(h) || h[i+1].Name != h[i].Name {
+			h[n] = h[i]
+			n++
+		}
+	}
+	return h[:n]
+}
+
+// milliseconds returns a timestamp as a header's value. One beyond all integers equals none.
+func milliseconds(t time.Time) any {
+	if s := t.Unix(); s >= 0 && s <= math.MaxInt64/1000 {
+		return s * 1000
+	}
+	return nil
+}
+
+// erlTerm returns a canonical value as RabbitMQ holds it and prints it in error texts.
+func erlTerm(v any) any {
+	switch v := v.(type) {
+	case nil:
+		return erl.Atom("undefined")
+	case string:
+		return erl.Binary(v)
+	case []byte:
+		return erl.Binary(v)
+	case time.Time:
+		return uint64(v.Unix())
+	case Decimal:
+		return erl.Tuple{v.Scale, v.Value}
+	case []any:
+		list := erl.List{}
+		for _, e := range v {
+			list = append(list, erl.Tuple{erl.Atom(fieldType(e)), erlTerm(e)})
+		}
+		return list
+	case Fields:
+		list := erl.List{}
+		for _, f := range v {
+			list = append(list, erl.Tuple{erl.Binary(f.Name), erl.Atom(fieldType(f.Value)), erlTerm(f.Value)})
+		}
+		return list
+	}
+	return v
+}

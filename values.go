@@ -1,0 +1,235 @@
+package leveret
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+	"time"
+)
+
+// This file says when two values of tables are the same. There are three notions of it:
+// a repeated declaration asks for equivalence, two bindings are one if their arguments are
+// identical, and a headers exchange compares what is left of a value without its type.
+//
+// All values here are canonical.
+
+// fieldType returns the name of a value's AMQP field type as error texts state it.
+func fieldType(v any) string {
+	switch v.(type) {
+	case string:
+		return "longstr"
+	case int32:
+		return "signedint"
+	case uint32:
+		return "unsignedint"
+	case int64:
+		return "long"
+	case int16:
+		return "short"
+	case uint16:
+		return "unsignedshort"
+	case int8:
+		return "byte"
+	case uint8:
+		return "unsignedbyte"
+	case bool:
+		return "bool"
+	case float32:
+		return "float"
+	case float64:
+		return "double"
+	case Decimal:
+		return "decimal"
+	case time.Time:
+		return "timestamp"
+	case Fields:
+		return "table"
+	case []any:
+		return "array"
+	case []byte:
+		return "binary"
+	}
+	return "void"
+}
+
+// asInteger returns the number that a value of an integer type is. A timestamp is none.
+func asInteger(v any) (int64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return v, true
+	case int32:
+		return int64(v), true
+	case uint32:
+		return int64(v), true
+	case int16:
+		return int64(v), true
+	case uint16:
+		return int64(v), true
+	case int8:
+		return int64(v), true
+	case uint8:
+		return int64(v), true
+	}
+	return 0, false
+}
+
+// asFloat returns the number that a floating-point value is.
+func asFloat(v any) (float64, bool) {
+	switch v := v.(type) {
+	case float64:
+		return v, true
+	case float32:
+		return float64(v), true
+	}
+	return 0, false
+}
+
+// asBytes returns the content of a longstr or binary.
+func asBytes(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case []byte:
+		return string(v), true
+	}
+	return "", false
+}
+
+// equivalentValues reports whether a repeated declaration may give b for the argument a. The
+// width of a number and whether a text is binary do not matter.
+func equivalentValues(a, b any) bool { return looselyEqual.untyped(a, b) }
+
+// A comparison says how far numbers may differ and still be equal.
+type comparison uint8
+
+const (
+	strictlyEqual comparison = iota // a number equals itself; -0.0 is not 0.0
+	looselyEqual                    // and -0.0 is 0.0
+	equalNumbers                    // and integers equal floating-point numbers of the same value
+)
+
+// untyped reports whether the values are equal when their field types are set aside: numbers
+// of any width, timestamps, which are numbers of seconds, and texts of either type. Within
+// tables and arrays types count.
+func (c comparison) untyped(a, b any) bool {
+	if t, ok := a.(time.Time); ok {
+		a = t.Unix()
+	}
+	if t, ok := b.(time.Time); ok {
+		b = t.Unix()
+	}
+	if x, ok := asInteger(a); ok {
+		y, ok := asInteger(b)
+		return ok && x == y || c == equalNumbers && integerEqualsFloat(x, b)
+	}
+	if x, ok := asFloat(a); ok {
+		if y, ok := asFloat(b); ok {
+			return x == y && (c != strictlyEqual || math.Signbit(x) == math.Signbit(y))
+		}
+		y, ok := asInteger(b)
+		return ok && c == equalNumbers && integerEqualsFloat(y, a)
+	}
+	if x, ok := asBytes(a); ok {
+		y, ok := asBytes(b)
+		return ok && x == y
+	}
+	return c.composite(a, b)
+}
+
+// composite is untyped for the remaining types.
+func (c comparison) composite(a, b any) bool {
+	switch a := a.(type) {
+	case []any:
+		switch b := b.(type) {
+		case []any:
+			return slices.EqualFunc(a, b, c.typed)
+		case Fields:
+			return len(a) == 0 && len(b) == 0 // both are empty lists
+		}
+		return false
+	case Fields:
+		switch b := b.(type) {
+		case []any:
+			return len(a) == 0 && len(b) == 0
+		case Fields:
+			return slices.EqualFunc(a, b, func(x, y Field) bool {
+				return x.Name == y.Name && c.typed(x.Value, y.Value)
+			})
+		}
+		return false
+	}
+	switch b.(type) {
+	case []any, Fields, []byte:
+		return false // not comparable with ==
+	}
+	return a == b
+}
+
+// typed reports whether the values are equal and of the same type.
+func (c comparison) typed(a, b any) bool { return fieldType(a) == fieldType(b) && c.untyped(a, b) }
+
+func integerEqualsFloat(i int64, v any) bool {
+	f, ok := asFloat(v)
+	const limit = 1 << 63
+	return ok && f == math.Trunc(f) && f >= -limit && f < limit && int64(f) == i
+}
+
+// bindingID returns a string that two lists of binding arguments share if and only if they
+// have the same names with the same types and values, in whatever order the names come.
+func bindingID(args Fields) string {
+	if len(args) == 0 {
+		return ""
+	}
+	byName := func(a, b Field) int { return cmp.Compare(a.Name, b.Name) }
+	if !slices.IsSortedFunc(args, byName) {
+		args = slices.Clone(args)
+		slices.SortStableFunc(args, byName)
+	}
+	return string(appendFieldsID(nil, args))
+}
+
+func appendFieldsID(id []byte, f Fields) []byte {
+	id = binary.AppendUvarint(id, uint64(len(f)))
+	for i := range f {
+		id = appendValueID(appendTextID(id, f[i].Name), f[i].Value)
+	}
+	return id
+}
+
+func appendTextID(id []byte, s string) []byte {
+	return append(binary.AppendUvarint(id, uint64(len(s))), s...)
+}
+
+// appendValueID appends the type and the value. Every part is of a fixed length or says its length.
+func appendValueID(id []byte, v any) []byte {
+	id = appendTextID(id, fieldType(v))
+	if i, ok := asInteger(v); ok {
+		return binary.AppendVarint(id, i)
+	}
+	if f, ok := asFloat(v); ok {
+		return binary.BigEndian.AppendUint64(id, math.Float64bits(f))
+	}
+	if s, ok := asBytes(v); ok {
+		return appendTextID(id, s)
+	}
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return append(id, 1)
+		}
+		return append(id, 0)
+	case Decimal:
+		return binary.AppendVarint(append(id, v.Scale), int64(v.Value))
+	case time.Time:
+		return binary.AppendVarint(id, v.Unix())
+	case Fields:
+		return appendFieldsID(id, v)
+	case []any:
+		id = binary.AppendUvarint(id, uint64(len(v)))
+		for i := range v {
+			id = appendValueID(id, v[i])
+		}
+	}
+	return id
+}
