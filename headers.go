@@ -26,7 +26,7 @@ type headersMatch struct {
 }
 
 // compileHeaders returns what binding arguments, which are canonical, demand. Unusable ones
-// are refused as at bind time.
+// are refused as at bind time; the caller names the operation in the error.
 func compileHeaders(args Fields, r *rules) (*headersMatch, *Error) {
 	mode := "all"
 	if v, ok := args.Get(argMatch); ok {
@@ -49,7 +49,7 @@ func compileHeaders(args Fields, r *rules) (*headersMatch, *Error) {
 		m.any, withX = true, true
 	default:
 		const text = "Invalid x-match field value "
-		return nil, errorf(PreconditionFailed, "queue.bind", "",
+		return nil, errorf(PreconditionFailed, "", "",
 			"%s%s; expected all, any, all-with-x, or any-with-x", text, erl.Format(erl.Binary(mode), len(text)))
 	}
 	for _, f := range args {
@@ -63,7 +63,7 @@ func compileHeaders(args Fields, r *rules) (*headersMatch, *Error) {
 
 func matchTypeError(v any) *Error {
 	text := fmt.Sprintf("Invalid x-match field type %s (value ", fieldType(v))
-	return errorf(PreconditionFailed, "queue.bind", "",
+	return errorf(PreconditionFailed, "", "",
 		"%s%s); expected longstr", text, erl.Format(erlTerm(v), utf8.RuneCountInString(text)))
 }
 
@@ -150,7 +150,7 @@ func erlTerm(v any) any {
 	case time.Time:
 		return uint64(v.Unix())
 	case Decimal:
-		return erl.Tuple{v.Scale, v.Value}
+		return erl.Tuple{v.Scale, uint32(v.Value)} // RabbitMQ reads decimals without a sign
 	case []any:
 		list := erl.List{}
 		for _, e := range v {

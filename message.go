@@ -1,6 +1,9 @@
 package leveret
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // A Message is what a publisher hands over. The broker takes over Properties, everything
 // they refer to, and Body: do not change them after publishing.
@@ -98,4 +101,220 @@ type Return struct {
 	Exchange   string
 	RoutingKey string
 	Message
+}
+
+// A message is a stored message: immutable, and shared by all queues that hold it. It is
+// small on purpose: a million queued messages are a million of these.
+type message struct {
+	exchange *Exchange // where it was last published to
+	key      string    // the first routing key
+	body     []byte
+	props    *Properties // nil: none
+	extra    *extra      // nil: one routing key, no expiration, never died
+}
+
+// extra is what few messages have.
+type extra struct {
+	routing      []string // all routing keys when there is more than one: key, CC, BCC
+	bcc          []string // those of them that came from BCC
+	expiration   int64    // ms; -1: none
+	deaths       *death   // most recent first
+	firstDeath   *death   // as it was recorded
+	lastExchange *Exchange
+}
+
+// keys returns all routing keys of a message that has extra; nil for one that has none, whose
+// one key is m.key.
+func (m *message) keys() []string {
+	switch {
+	case m.extra == nil:
+		return nil
+	case m.extra.routing != nil:
+		return m.extra.routing
+	}
+	return []string{m.key}
+}
+
+func (m *message) bccKeys() []string {
+	if m.extra == nil {
+		return nil
+	}
+	return m.extra.bcc
+}
+
+// expiration is the per-message TTL in ms, -1 for none.
+func (m *message) expiration() int64 {
+	if m.extra == nil {
+		return -1
+	}
+	return m.extra.expiration
+}
+
+func (m *message) deaths() *death {
+	if m.extra == nil {
+		return nil
+	}
+	return m.extra.deaths
+}
+
+// headers are the headers as published, in wire order.
+func (m *message) headers() Fields {
+	if m.props == nil {
+		return nil
+	}
+	return m.props.HeaderFields
+}
+
+// matchFields are the headers that a headers exchange sees: the publisher's, and those the broker
+// adds to a dead letter except x-death itself.
+func (m *message) matchFields() Fields {
+	h := m.headers()
+	if m.deaths() == nil {
+		return h
+	}
+	return h.with(m.extra.deathTrios())
+}
+
+const (
+	headerCC  = "CC"
+	headerBCC = "BCC"
+)
+
+// accept makes the stored form of a message that is being published: what a user may hand
+// over is made canonical, CC and BCC become routing keys, the expiration a number. Checks
+// happen in RabbitMQ's order.
+func (r *rules) accept(x *Exchange, key string, m *Message) (*message, *Error) {
+	p := m.Properties
+	if p == nil {
+		return &message{exchange: x, key: key, body: m.Body}, nil
+	}
+	stored := &message{exchange: x, key: key, body: m.Body, props: p}
+	if p.Headers != nil && p.HeaderFields == nil {
+		h, err := canonicalTable(p.Headers)
+		if err != nil {
+			return nil, err
+		}
+		if h == nil {
+			h = Fields{}
+		}
+		stored.editProps().HeaderFields = h
+	}
+	expiration, err := r.acceptExpiration(stored)
+	if err != nil {
+		return nil, err
+	}
+	cc, bcc, err := r.acceptCC(stored)
+	if err != nil {
+		return nil, err
+	}
+	if expiration >= 0 || cc != nil || bcc != nil {
+		e := &extra{expiration: expiration, bcc: bcc}
+		if cc != nil || bcc != nil {
+			e.routing = append(append([]string{key}, cc...), bcc...)
+		}
+		stored.extra = e
+	}
+	return stored, nil
+}
+
+// editProps makes the properties the message's own.
+func (m *message) editProps() *Properties {
+	p := Properties{}
+	if m.props != nil {
+		p = *m.props
+	}
+	m.props = &p
+	return m.props
+}
+
+// acceptExpiration parses the expiration and, in 4.3, puts the number's plain form in its place.
+func (r *rules) acceptExpiration(m *message) (int64, *Error) {
+	if m.props.Expiration == "" && m.props.Present&PropExpiration == 0 {
+		return -1, nil
+	}
+	ms, err := parseExpiration(m.props.Expiration)
+	if err != nil {
+		return -1, err
+	}
+	if plain := strconv.FormatInt(ms, 10); plain != m.props.Expiration && !r.verbatimExpiration {
+		m.editProps().Expiration = plain
+	}
+	return ms, nil
+}
+
+// acceptCC takes the further routing keys from the headers CC and BCC and removes BCC.
+func (r *rules) acceptCC(m *message) (cc, bcc []string, err *Error) {
+	h := m.headers()
+	if len(h) == 0 {
+		return nil, nil, nil
+	}
+	if cc, err = keysOf(h, headerCC); err != nil {
+		return nil, nil, err
+	}
+	if bcc, err = keysOf(h, headerBCC); err != nil {
+		return nil, nil, err
+	}
+	if _, there := h.Get(headerBCC); there {
+		m.editProps().HeaderFields = h.without(headerBCC)
+	}
+	return cc, bcc, nil
+}
+
+// keysOf returns the strings of an array header; elements of other types do not count.
+func keysOf(h Fields, name string) (keys []string, _ *Error) {
+	v, there := h.Get(name)
+	if !there {
+		return nil, nil
+	}
+	array, ok := v.([]any)
+	if !ok {
+		return nil, errorf(PreconditionFailed, "", "", "invalid message: {unacceptable_type_in_header,%q,%s}", name, fieldType(v))
+	}
+	for _, e := range array {
+		if s, ok := e.(string); ok {
+			keys = append(keys, s)
+		}
+	}
+	return keys, nil
+}
+
+// with returns a copy of f with the fields of g put in; those of the same name in f go.
+func (f Fields) with(g Fields) Fields {
+	out := make(Fields, 0, len(f)+len(g))
+	for _, x := range f {
+		if _, replaced := g.Get(x.Name); !replaced {
+			out = append(out, x)
+		}
+	}
+	return append(out, g...)
+}
+
+// without returns a copy of f without the fields of that name; never nil.
+func (f Fields) without(name string) Fields {
+	out := make(Fields, 0, len(f))
+	for _, x := range f {
+		if x.Name != name {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// priority is the message's priority, absent if it has none.
+func (m *message) priority(absent int) int {
+	if m.props == nil || m.props.Priority == 0 && m.props.Present&PropPriority == 0 {
+		return absent
+	}
+	return int(m.props.Priority)
+}
+
+func canonicalTable(t Table) (Fields, *Error) {
+	if len(t) == 0 {
+		return nil, nil
+	}
+	f, err := t.Fields()
+	if err != nil {
+		return nil, &Error{Code: SyntaxError, Reason: err.Error()}
+	}
+	return f, nil
 }

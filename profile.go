@@ -58,6 +58,8 @@ type rules struct {
 	purgeSkipsPending     bool  // purge does not count pending at-least-once dead letters
 	policyChangeIsUse     bool  // a policy change restarts the idle time of x-expires
 	quorumRefusesHaCancel bool  // x-cancel-on-ha-failover is refused
+	negativeLimitIsZero   bool  // a negative delivery limit dead-letters on the first return
+	policyExpiresFirst    bool  // a policy's expires replaces the argument
 
 	// Consumers.
 	channelPrefetch   bool // basic.qos(global) is one window for the channel; quorum queues refuse it
@@ -96,8 +98,9 @@ var profiles = [...]rules{
 		plainPriorityZero: true, noNewQuorumArguments: true,
 		quorumFIFO: true, countEveryReturn: true, requeueToTail: true, oldCountHeader: true, noPreemption: true,
 		plainQuorumName: true, bodyBytesOnly: true, reversedPolicyTrim: true, purgeSkipsPending: true,
-		policyChangeIsUse: true, quorumRefusesHaCancel: true,
-		channelPrefetch: true, channelAckTimeout: true,
+		policyChangeIsUse: true, quorumRefusesHaCancel: true, negativeLimitIsZero: true,
+		policyExpiresFirst: true,
+		channelPrefetch:    true, channelAckTimeout: true,
 		headerHistory: true, lastDeathAbsent: true, dropCCWithKey: true, keysWithoutBCC: true,
 		oldApplyTo: true, oldPolicyKeys: true, oldDefinitions: true, byteCutReplyTexts: true,
 	},

@@ -22,6 +22,6 @@ func validateTopicKey(key string, r *rules) *Error {
 	if n <= maxHashWords {
 		return nil
 	}
-	return errorf(PreconditionFailed, "queue.bind", "",
+	return errorf(PreconditionFailed, "", "",
 		"Topic binding key '%s' uses %d '#' wildcards, at most %d are allowed", key, n, maxHashWords)
 }

@@ -70,20 +70,20 @@ func TestBindingID(t *testing.T) {
 }
 
 // bits makes reflect.DeepEqual tell -0.0 from 0.0.
-func bits(v any) any {
+func allBits(v any) any {
 	switch v := v.(type) {
 	case float64:
 		return [1]uint64{math.Float64bits(v)}
 	case []any:
 		l := []any{}
 		for _, e := range v {
-			l = append(l, bits(e))
+			l = append(l, allBits(e))
 		}
 		return l
 	case Fields:
 		f := Fields{}
 		for _, e := range v {
-			f = append(f, Field{e.Name, bits(e.Value)})
+			f = append(f, Field{e.Name, allBits(e.Value)})
 		}
 		return f
 	}
@@ -106,10 +106,10 @@ func TestBindingIDIsInjective(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := fieldsGen(2).Draw(t, "a"), fieldsGen(2).Draw(t, "b")
-		same := reflect.DeepEqual(bits(byName(a)), bits(byName(b)))
+		same := reflect.DeepEqual(allBits(byName(a)), allBits(byName(b)))
 		require.Equal(t, same, bindingID(a) == bindingID(b))
 		shuffled := byName(rapid.Permutation(byName(a)).Draw(t, "order"))
-		if reflect.DeepEqual(bits(shuffled), bits(byName(a))) {
+		if reflect.DeepEqual(allBits(shuffled), allBits(byName(a))) {
 			require.Equal(t, bindingID(a), bindingID(shuffled))
 		}
 	})

@@ -9,6 +9,9 @@ import "iter"
 // Elements lie in a chain of chunks. The first chunk is small, so that a queue of few elements
 // costs little; later ones are larger, so that a long queue costs hardly more than its elements.
 type Queue[T any] struct {
+	front []T // head's items; beside the chain so that a push or pop touches no chunk header
+	back  []T // tail's items
+
 	head, tail *chunk[T] // both nil, or ends of one chain
 	spare      *chunk[T] // an emptied chunk for the next time that one is needed
 	first      int       // index of the front element in head
@@ -38,10 +41,10 @@ func (q *Queue[T]) PushBack(v T) { *q.Push() = v }
 // Push adds a zero element at the back and returns it for the caller to fill in. Where elements
 // are large this is faster than PushBack, which copies a value made elsewhere.
 func (q *Queue[T]) Push() *T {
-	if q.tail == nil || q.end == len(q.tail.items) {
+	if q.end >= len(q.back) {
 		q.grow()
 	}
-	p := &q.tail.items[q.end]
+	p := &q.back[q.end]
 	q.end++
 	q.n++
 	return p
@@ -53,7 +56,7 @@ func (q *Queue[T]) Front() *T {
 	if q.n == 0 {
 		return nil
 	}
-	return &q.head.items[q.first]
+	return &q.front[q.first]
 }
 
 // PopFront removes the front element and returns it. It panics if the queue is empty.
@@ -61,7 +64,7 @@ func (q *Queue[T]) PopFront() T {
 	if q.n == 0 {
 		panic("fifo: PopFront of an empty queue")
 	}
-	v := q.head.items[q.first]
+	v := q.front[q.first]
 	q.Drop()
 	return v
 }
@@ -72,12 +75,12 @@ func (q *Queue[T]) Drop() {
 		panic("fifo: Drop of an empty queue")
 	}
 	var zero T
-	q.head.items[q.first] = zero
+	q.front[q.first] = zero
 	q.first++
 	q.n--
 	if q.n == 0 {
 		q.first, q.end = 0, 0 // head is tail: an element in a later chunk would be left
-	} else if q.first == len(q.head.items) {
+	} else if q.first == len(q.front) {
 		q.dropHead()
 	}
 }
@@ -109,6 +112,7 @@ func (q *Queue[T]) grow() {
 	if q.tail == nil {
 		q.head = newChunk[T](0)
 		q.tail = q.head
+		q.front, q.back = q.head.items, q.tail.items
 		return
 	}
 	c := q.spare
@@ -117,7 +121,7 @@ func (q *Queue[T]) grow() {
 		c = newChunk[T](len(q.tail.items))
 	}
 	q.tail.next = c
-	q.tail = c
+	q.tail, q.back = c, c.items
 	q.end = 0
 }
 
@@ -125,6 +129,7 @@ func (q *Queue[T]) grow() {
 func (q *Queue[T]) dropHead() {
 	c := q.head
 	q.head, q.first = c.next, 0
+	q.front = q.head.items
 	c.next = nil
 	if q.spare == nil || len(q.spare.items) < len(c.items) {
 		q.spare = c

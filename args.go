@@ -1,0 +1,599 @@
+package leveret
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/leveretmq/leveret/internal/erl"
+)
+
+// This file is the only one that knows the x-arguments of queues and consumers: which exist
+// for which queue type, which values they take, in which order they are checked, and which of
+// them a redeclaration must repeat. The rest of the package sees queueArgs and consumerArgs.
+
+// A queueKind is a queue's type.
+type queueKind uint8
+
+const (
+	classicQueue queueKind = iota
+	quorumQueue
+	streamQueue
+)
+
+// kinds has, for each type, its name, the name by which error texts call it, and the
+// arguments it supports, in the order in which a redeclaration compares them.
+var kinds = [...]struct {
+	name, module string
+	arguments    []string
+	consumer     []string
+}{
+	classicQueue: {
+		name: "classic", module: "rabbit_classic_queue",
+		arguments: []string{
+			ArgExpires, ArgMessageTTL, ArgDeadLetterExchange, ArgDeadLetterRoutingKey, ArgMaxLength, ArgMaxLengthBytes, ArgMaxPriority, ArgOverflow,
+			argMode, argVersion, ArgSingleActiveConsumer, ArgQueueType, argMasterLocator, argLeaderLocator,
+		},
+		consumer: []string{ArgConsumerPriority, argHaCancel, argCredit},
+	},
+	quorumQueue: {
+		name: "quorum", module: "rabbit_quorum_queue",
+		arguments: []string{
+			ArgDeadLetterExchange, ArgDeadLetterRoutingKey, ArgDeadLetterStrategy, ArgExpires, ArgMaxLength, ArgMaxLengthBytes, argMemoryLength, argMemoryBytes,
+			ArgOverflow, ArgSingleActiveConsumer, ArgQueueType, argGroupSize, ArgDeliveryLimit, ArgMessageTTL, argLeaderLocator,
+			argDisconnectedTimeout, ArgConsumerTimeout, ArgDelayedRetryType, ArgDelayedRetryMin, ArgDelayedRetryMax,
+		},
+		consumer: []string{ArgConsumerPriority, ArgConsumerTimeout, argCredit},
+	},
+	streamQueue: {
+		name: "stream", module: "rabbit_stream_queue",
+		arguments: []string{
+			ArgMaxLengthBytes, ArgQueueType, argMaxAge, argSegmentSize, argFilterSize, argClusterSize, argLeaderLocator,
+		},
+		consumer: []string{argStreamOffset, argStreamFilter, argStreamUnfiltered, argCredit},
+	},
+}
+
+// The arguments that have no exported name: those that mean nothing in a single process.
+const (
+	argMemoryLength        = "x-max-in-memory-length"
+	argMemoryBytes         = "x-max-in-memory-bytes"
+	argMode                = "x-queue-mode"
+	argVersion             = "x-queue-version"
+	argDisconnectedTimeout = "x-consumer-disconnected-timeout"
+	argGroupSize           = "x-quorum-initial-group-size"
+	argMaxAge              = "x-max-age"
+	argSegmentSize         = "x-stream-max-segment-size-bytes"
+	argFilterSize          = "x-stream-filter-size-bytes"
+	argClusterSize         = "x-initial-cluster-size"
+	argMasterLocator       = "x-queue-master-locator"
+	argLeaderLocator       = "x-queue-leader-locator"
+	argHaCancel            = "x-cancel-on-ha-failover"
+	argCredit              = "x-credit"
+	argStreamOffset        = "x-stream-offset"
+	argStreamFilter        = "x-stream-filter"
+	argStreamUnfiltered    = "x-stream-match-unfiltered"
+)
+
+// String returns the type as x-queue-type spells it.
+func (k queueKind) String() string { return kinds[k].name }
+
+// module returns the name by which error texts call the type.
+func (k queueKind) module() string { return kinds[k].module }
+
+func parseKind(name string) (queueKind, bool) {
+	for k := range kinds {
+		if kinds[k].name == name {
+			return queueKind(k), true
+		}
+	}
+	return 0, false
+}
+
+// supports reports whether queues of the type know the argument in the release that r describes.
+func (k queueKind) supports(key string, r *rules) bool {
+	switch key {
+	case ArgConsumerTimeout, argDisconnectedTimeout, ArgDelayedRetryType, ArgDelayedRetryMin, ArgDelayedRetryMax, argFilterSize:
+		if r.noNewQuorumArguments {
+			return false
+		}
+	case argLeaderLocator:
+		if k == classicQueue && r.noClassicLocator {
+			return false
+		}
+	}
+	return slices.Contains(kinds[k].arguments, key)
+}
+
+// consumerSupports is supports for the arguments of consumers.
+func (k queueKind) consumerSupports(key string, r *rules) bool {
+	switch key {
+	case ArgConsumerTimeout, argStreamFilter, argStreamUnfiltered:
+		if r.noNewQuorumArguments {
+			return false
+		}
+	case argHaCancel, argCredit:
+		if !r.quorumRefusesHaCancel {
+			return false
+		}
+	}
+	return slices.Contains(kinds[k].consumer, key)
+}
+
+// foreign returns the first argument that k does not know but another queue type does.
+func (k queueKind) foreign(args Fields, knows func(queueKind, string) bool) (string, bool) {
+	for _, f := range args {
+		if knows(k, f.Name) {
+			continue
+		}
+		for other := range kinds {
+			if knows(queueKind(other), f.Name) {
+				return f.Name, true
+			}
+		}
+	}
+	return "", false
+}
+
+// queueArgs are the arguments of a queue, parsed. A number of -1 and a nil pointer mean that
+// the argument was not given.
+type queueArgs struct {
+	kind         queueKind
+	singleActive bool
+	maxPriority  int // levels are 0 to maxPriority; -1: no priorities
+
+	dlx, dlrk, strategy, overflow *string
+
+	ttl, expires        int64 // ms
+	maxLength, maxBytes int64
+	consumerTimeout     int64  // ms
+	deliveryLimit       *int64 // negative: unlimited
+	retryType           *string
+	retryMin, retryMax  *int64 // ms
+}
+
+// augmentQueueType adds the queue type to a declaration that does not name one: the default
+// type of the vhost ("" means classic) where the flags allow that type, otherwise classic.
+// The result is what a listing shows and what a redeclaration is compared with.
+func augmentQueueType(args Fields, cfg QueueConfig, r *rules, defaultType string) Fields {
+	if _, given := args.Get(ArgQueueType); given || r.plainQueueType {
+		return args
+	}
+	kind, ok := parseKind(defaultType)
+	if !ok || (kind != classicQueue && (!cfg.Durable || cfg.Exclusive || cfg.AutoDelete)) {
+		kind = classicQueue
+	}
+	return withField(args, Field{ArgQueueType, kind.String()})
+}
+
+// withField sets one argument. RabbitMQ sorts a table that it puts a value into; the order
+// decides which of several unsupported arguments is reported.
+func withField(args Fields, f Field) Fields {
+	out := make(Fields, 0, len(args)+1)
+	replaced := false
+	for _, a := range args {
+		if a.Name == f.Name && !replaced {
+			a, replaced = f, true
+		}
+		out = append(out, a)
+	}
+	if !replaced {
+		out = append(out, f)
+	}
+	slices.SortStableFunc(out, func(a, b Field) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// deadLetterExchangeArg returns the dead-letter exchange that a declaration names. It is
+// checked before the other arguments because permissions on it are.
+func deadLetterExchangeArg(args Fields, rs string) (name string, given bool, err *Error) {
+	return exchangeNameArg(args, ArgDeadLetterExchange, rs)
+}
+
+// alternateExchangeArg returns the alternate exchange that an exchange's declaration names.
+func alternateExchangeArg(args Fields, rs string) (name string, given bool, err *Error) {
+	return exchangeNameArg(args, ArgAlternateExchange, rs)
+}
+
+func exchangeNameArg(args Fields, key, rs string) (string, bool, *Error) {
+	v, given := args.Get(key)
+	if !given {
+		return "", false, nil
+	}
+	name, ok := v.(string)
+	if !ok {
+		return "", true, errorf(PreconditionFailed, "", "", "invalid type '%s' for arg '%s' in %s", fieldType(v), key, rs)
+	}
+	return name, true, nil
+}
+
+// parseQueueArgs checks the arguments of a new queue and parses them. The arguments are those
+// that augmentQueueType returned; defaultType is the vhost's, which x-queue-type "" and
+// "undefined" stand for; rs is "queue 'NAME' in vhost 'VH'".
+func parseQueueArgs(args Fields, r *rules, defaultType, rs string) (queueArgs, *Error) {
+	if t, _ := args.Get(ArgQueueType); !r.plainQueueType && (t == "" || t == "undefined") {
+		kind, _ := parseKind(defaultType) // unknown: classic
+		args = withField(args, Field{ArgQueueType, kind.String()})
+	}
+	kind := classicQueue
+	if v, given := args.Get(ArgQueueType); given {
+		if reason := checkType(v); reason != "" {
+			return queueArgs{}, invalidArg(ArgQueueType, rs, reason)
+		}
+		kind, _ = parseKind(v.(string))
+	}
+	if err := checkQueueArgs(kind, args, r, rs); err != nil {
+		return queueArgs{}, err
+	}
+	return typedQueueArgs(kind, args, r), nil
+}
+
+func checkQueueArgs(kind queueKind, args Fields, r *rules, rs string) *Error {
+	for _, c := range queueChecks {
+		v, given := args.Get(c.key)
+		if !given || !kind.supports(c.key, r) {
+			continue
+		}
+		if reason := c.check(v, args, r); reason != "" {
+			return invalidArg(c.key, rs, reason)
+		}
+	}
+	if key, found := kind.foreign(args, func(k queueKind, key string) bool { return k.supports(key, r) }); found {
+		return errorf(PreconditionFailed, "", "", "invalid arg '%s' for %s of queue type %s", key, rs, kind.module())
+	}
+	if v, given := args.Get(argMasterLocator); given {
+		return checkMasterLocator(v, r)
+	}
+	return nil
+}
+
+// checkMasterLocator refuses x-queue-master-locator as RabbitMQ does: a release that no longer
+// has the argument, or a value it cannot use, ends the connection.
+func checkMasterLocator(v any, r *rules) *Error {
+	if !r.noClassicLocator {
+		return errorf(InternalError, "", "", "%s", masterLocatorDeprecated)
+	}
+	switch v {
+	case "min-masters", "client-local", "random":
+		return nil
+	}
+	return &Error{Code: InternalError}
+}
+
+func typedQueueArgs(kind queueKind, args Fields, r *rules) queueArgs {
+	a := queueArgs{
+		kind:            kind,
+		maxPriority:     int(intArg(args, ArgMaxPriority)),
+		dlx:             stringArg(args, ArgDeadLetterExchange),
+		dlrk:            stringArg(args, ArgDeadLetterRoutingKey),
+		strategy:        stringArg(args, ArgDeadLetterStrategy),
+		overflow:        stringArg(args, ArgOverflow),
+		ttl:             intArg(args, ArgMessageTTL),
+		expires:         intArg(args, ArgExpires),
+		maxLength:       intArg(args, ArgMaxLength),
+		maxBytes:        intArg(args, ArgMaxLengthBytes),
+		consumerTimeout: -1,
+		deliveryLimit:   optionalInt(args, ArgDeliveryLimit),
+	}
+	a.singleActive, _ = boolArg(args, ArgSingleActiveConsumer)
+	if a.maxPriority == 0 {
+		a.maxPriority = 1 // RabbitMQ 4.3 keeps two levels in this case
+		if r.plainPriorityZero {
+			a.maxPriority = -1
+		}
+	}
+	if !r.noNewQuorumArguments {
+		a.consumerTimeout = intArg(args, ArgConsumerTimeout)
+		a.retryType = stringArg(args, ArgDelayedRetryType)
+		a.retryMin = optionalInt(args, ArgDelayedRetryMin)
+		a.retryMax = optionalInt(args, ArgDelayedRetryMax)
+	}
+	return a
+}
+
+func intArg(args Fields, key string) int64 {
+	if n := optionalInt(args, key); n != nil {
+		return *n
+	}
+	return -1
+}
+
+// optionalInt returns the argument if it is an integer; for arguments that are not checked any
+// other value is as good as none.
+func optionalInt(args Fields, key string) *int64 {
+	v, given := args.Get(key)
+	if !given {
+		return nil
+	}
+	n, ok := asInteger(v)
+	if !ok {
+		return nil
+	}
+	return &n
+}
+
+func stringArg(args Fields, key string) *string {
+	v, _ := args.Get(key)
+	if s, ok := v.(string); ok {
+		return &s
+	}
+	return nil
+}
+
+func boolArg(args Fields, key string) (value, given bool) {
+	v, _ := args.Get(key)
+	value, given = v.(bool)
+	return value, given
+}
+
+// consumerArgs are the arguments of a consumer, parsed.
+type consumerArgs struct {
+	priority int64
+	timeout  int64 // ms; -1: not given
+}
+
+// parseConsumerArgs checks the arguments of a consumer of a queue of the given type.
+func parseConsumerArgs(args Fields, kind queueKind, r *rules, rs string) (consumerArgs, *Error) {
+	for _, c := range consumerChecks {
+		v, given := args.Get(c.key)
+		if !given || !kind.consumerSupports(c.key, r) {
+			continue
+		}
+		if reason := c.check(v, args, r); reason != "" {
+			return consumerArgs{}, invalidArg(c.key, rs, reason)
+		}
+	}
+	if key, found := kind.foreign(args, func(k queueKind, key string) bool { return k.consumerSupports(key, r) }); found {
+		return consumerArgs{}, errorf(PreconditionFailed, "", "", "invalid arg '%s' for %s of queue type %s", key, rs, kind.module())
+	}
+	parsed := consumerArgs{timeout: -1}
+	if n := optionalInt(args, ArgConsumerPriority); n != nil {
+		parsed.priority = *n
+	}
+	if kind.consumerSupports(ArgConsumerTimeout, r) {
+		parsed.timeout = intArg(args, ArgConsumerTimeout)
+	}
+	return parsed, nil
+}
+
+func invalidArg(key, rs, reason string) *Error {
+	return errorf(PreconditionFailed, "", "", "invalid arg '%s' for %s: %s", key, rs, reason)
+}
+
+// maxExpiry is the longest time to live, ten years in milliseconds.
+const maxExpiry = 315_360_000_000
+
+// parseExpiration reads a message's expiration property: a whole decimal number of
+// milliseconds with an optional sign.
+func parseExpiration(s string) (ms int64, err *Error) {
+	digits := strings.TrimLeft(s, "+-")
+	if len(s)-len(digits) > 1 {
+		digits = ""
+	}
+	end := 0
+	for end < len(digits) && digits[end] >= '0' && digits[end] <= '9' {
+		end++
+	}
+	if end == 0 {
+		return 0, invalidExpiration(s, erl.Atom("no_integer"))
+	}
+	if rest := digits[end:]; rest != "" {
+		return 0, invalidExpiration(s, erl.Tuple{erl.Atom("leftover_string"), latin1(rest)})
+	}
+	if n, perr := strconv.ParseInt(s, 10, 64); perr == nil && n >= 0 && n <= maxExpiry {
+		return n, nil
+	}
+	n, _ := new(big.Int).SetString(s, 10)
+	reason := "value_too_large"
+	if n.Sign() < 0 {
+		reason = "value_negative"
+	}
+	if n.IsInt64() {
+		return 0, invalidExpiration(s, erl.Tuple{erl.Atom(reason), n.Int64()})
+	}
+	// A term with a number this long never fits on one line behind a text that quotes it.
+	err = invalidExpiration(s, erl.Atom(reason))
+	at := utf8.RuneCountInString(err.Reason) - len(reason)
+	err.Reason = strings.TrimSuffix(err.Reason, reason) + "{" + reason + ",\n" + strings.Repeat(" ", at+1) + n.String() + "}"
+	return 0, err
+}
+
+func invalidExpiration(s string, reason any) *Error {
+	text := "invalid expiration '" + s + "': "
+	return errorf(PreconditionFailed, "", "", "%s", text+erl.Format(reason, utf8.RuneCountInString(text)))
+}
+
+// latin1 is the string of a term whose characters are the bytes of s.
+func latin1(s string) erl.String {
+	r := make([]rune, len(s))
+	for i := range len(s) {
+		r[i] = rune(s[i])
+	}
+	return erl.String(string(r))
+}
+
+// An argCheck is the rule for one argument's value. check returns RabbitMQ's explanation of
+// what is wrong with the value, or "".
+type argCheck struct {
+	key   string
+	check func(v any, args Fields, r *rules) string
+}
+
+// queueChecks are in RabbitMQ's order, which decides which of several bad values is reported.
+var queueChecks = []argCheck{
+	{ArgExpires, func(v any, _ Fields, _ *rules) string { return checkRange(v, 1, maxExpiry) }},
+	{ArgMessageTTL, func(v any, _ Fields, _ *rules) string { return checkRange(v, 0, maxExpiry) }},
+	{ArgDeadLetterExchange, checkString},
+	{ArgDeadLetterRoutingKey, checkDeadLetterKey},
+	{ArgDeadLetterStrategy, checkOneOf("invalid_dlx_strategy", "at-most-once", "at-least-once")},
+	{ArgMaxLength, checkNatural},
+	{ArgMaxLengthBytes, checkNatural},
+	{argMemoryLength, checkNatural},
+	{argMemoryBytes, checkNatural},
+	{ArgMaxPriority, checkMaxPriority},
+	{ArgOverflow, checkOneOf("invalid_overflow", "drop-head", "reject-publish", "reject-publish-dlx")},
+	{argMode, checkMode},
+	{argVersion, checkVersion},
+	{ArgSingleActiveConsumer, checkBool},
+	{ArgConsumerTimeout, checkNatural},
+	{argDisconnectedTimeout, checkNatural},
+	{argGroupSize, checkPositive},
+	{argMaxAge, checkMaxAge},
+	{argSegmentSize, checkNatural},
+	{argFilterSize, checkNatural},
+	{argClusterSize, checkPositive},
+	{argLeaderLocator, checkOneOf("invalid_queue_locator_arg",
+		"client-local", "balanced", "random", "least-leaders", "min-masters")},
+}
+
+var consumerChecks = []argCheck{
+	{ArgConsumerPriority, func(v any, _ Fields, _ *rules) string { return checkInteger(v) }},
+	{argHaCancel, checkBool},
+	{ArgConsumerTimeout, checkNatural},
+}
+
+func checkInteger(v any) string {
+	if _, ok := asInteger(v); ok {
+		return ""
+	}
+	return `"expected integer, got ` + fieldType(v) + `"`
+}
+
+// checkRange accepts integers from low, which is 0 or 1, to high.
+func checkRange(v any, low, high int64) string {
+	n, ok := asInteger(v)
+	if !ok {
+		return checkInteger(v)
+	}
+	value := strconv.FormatInt(n, 10)
+	switch {
+	case n < 0:
+		return "{value_negative," + value + "}"
+	case n < low:
+		return "{value_zero," + value + "}"
+	case n > high:
+		return "{value_too_large," + value + "}"
+	}
+	return ""
+}
+
+func checkNatural(v any, _ Fields, _ *rules) string  { return checkRange(v, 0, math.MaxInt64) }
+func checkPositive(v any, _ Fields, _ *rules) string { return checkRange(v, 1, math.MaxInt64) }
+
+func checkMaxPriority(v any, args Fields, r *rules) string {
+	if reason := checkNatural(v, args, r); reason != "" {
+		return reason
+	}
+	if n, _ := asInteger(v); n > 255 {
+		return "{max_value_exceeded," + strconv.FormatInt(n, 10) + "}"
+	}
+	return ""
+}
+
+func unacceptableType(v any) string { return "{unacceptable_type," + fieldType(v) + "}" }
+
+func checkBool(v any, _ Fields, _ *rules) string {
+	if _, ok := v.(bool); !ok {
+		return unacceptableType(v)
+	}
+	return ""
+}
+
+func checkString(v any, _ Fields, _ *rules) string {
+	if _, ok := v.(string); !ok {
+		return unacceptableType(v)
+	}
+	return ""
+}
+
+func checkOneOf(otherwise string, values ...string) func(any, Fields, *rules) string {
+	return func(v any, _ Fields, _ *rules) string {
+		s, ok := v.(string)
+		switch {
+		case !ok:
+			return unacceptableType(v)
+		case !slices.Contains(values, s):
+			return otherwise
+		}
+		return ""
+	}
+}
+
+func checkDeadLetterKey(v any, args Fields, _ *rules) string {
+	if _, ok := v.(string); !ok {
+		return unacceptableType(v)
+	}
+	if _, given := args.Get(ArgDeadLetterExchange); !given {
+		return "routing_key_but_no_dlx_defined"
+	}
+	return ""
+}
+
+func checkType(v any) string {
+	s, ok := v.(string)
+	if !ok {
+		return unacceptableType(v)
+	}
+	if _, known := parseKind(s); !known {
+		return quoted("unsupported queue type '" + s + "'")
+	}
+	return ""
+}
+
+func checkMode(v any, _ Fields, r *rules) string {
+	if !r.checkQueueMode {
+		return ""
+	}
+	s, ok := v.(string)
+	switch {
+	case !ok:
+		return unacceptableType(v)
+	case s != "default" && s != "lazy":
+		return quoted("unsupported queue mode '" + s + "'")
+	}
+	return ""
+}
+
+func checkVersion(v any, args Fields, r *rules) string {
+	if reason := checkNatural(v, args, r); reason != "" {
+		return reason
+	}
+	if n, _ := asInteger(v); n != 2 && (n != 1 || !r.queueVersion1) {
+		return quoted("unsupported queue version '" + strconv.FormatInt(n, 10) + "'")
+	}
+	return ""
+}
+
+func checkMaxAge(v any, _ Fields, _ *rules) string {
+	s, ok := v.(string)
+	switch {
+	case !ok:
+		return unacceptableType(v)
+	case !validMaxAge(s):
+		return "invalid_max_age"
+	}
+	return ""
+}
+
+// validMaxAge accepts a positive number and a unit, such as "7D".
+func validMaxAge(s string) bool {
+	unit := strings.TrimLeft(s, "0123456789")
+	number := s[:len(s)-len(unit)]
+	return strings.Trim(number, "0") != "" && len(unit) == 1 && strings.Contains("YMDhms", unit)
+}
+
+// quoted prints a text the way the broker prints it inside an explanation. These terms are
+// printed for lines that no reply text reaches, so they never break.
+func quoted(s string) string { return erl.FormatWidth(erl.String(s), 0, maxReplyText) }
+
+const masterLocatorDeprecated = "Feature `queue_master_locator` is deprecated.\n" +
+	"By default, this feature is not permitted anymore.\n" +
+	"The feature will be removed from a future major RabbitMQ version, regardless of the configuration; " +
+	"actual version to be determined.\n" +
+	"To continue using this feature when it is not permitted by default, set the following parameter in your configuration:\n" +
+	"    \"deprecated_features.permit.queue_master_locator = true\"\n" +
+	"To test RabbitMQ as if the feature was removed, set this in your configuration:\n" +
+	"    \"deprecated_features.permit.queue_master_locator = false\""

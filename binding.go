@@ -1,0 +1,190 @@
+package leveret
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A binding leads from a source exchange to a queue or an exchange. Its identity is source,
+// destination, key and arguments; binding the same again changes nothing.
+type binding struct {
+	source   *Exchange
+	queue    *Queue // the destination: a queue or
+	exchange *Exchange
+	id       bindingName
+	args     Fields
+	headers  *headersMatch // compiled arguments, for a headers exchange
+	place    int           // in the source's list
+	seq      uint64        // age, for a stable order
+}
+
+// A bindingName tells a source's bindings apart.
+type bindingName struct {
+	toQueue   bool
+	name, key string
+	args      string
+}
+
+func (b *binding) info() BindingInfo {
+	i := BindingInfo{VHost: b.source.v.name, Source: b.source.name, Destination: b.id.name,
+		DestinationType: "exchange", RoutingKey: b.id.key, Arguments: b.args.Table()}
+	if b.id.toQueue {
+		i.DestinationType = "queue"
+	}
+	return i
+}
+
+func sortedBindings(set map[*binding]struct{}) []*binding {
+	all := make([]*binding, 0, len(set))
+	for b := range set {
+		all = append(all, b)
+	}
+	slices.SortFunc(all, func(x, y *binding) int { return cmp.Compare(x.seq, y.seq) })
+	return all
+}
+
+// A bindRequest is one of the four methods: queue or exchange, bind or unbind.
+type bindRequest struct {
+	toQueue             bool
+	destination, source string
+	key                 string
+	args                Fields
+}
+
+func (ch *Channel) bindRequest(toQueue bool, destination, source, key string, args Table) (*bindRequest, *Error) {
+	fields, err := canonicalTable(args)
+	if err != nil {
+		return nil, err
+	}
+	r := &bindRequest{toQueue, withoutLineBreaks(destination), withoutLineBreaks(source), key, fields}
+	if toQueue && destination == "" {
+		if ch.lastQueue == "" {
+			return nil, errorf(NotFound, "", "", "no previously declared queue")
+		}
+		r.destination = ch.lastQueue
+		if key == "" {
+			r.key = ch.lastQueue
+		}
+	}
+	return r, ch.checkBind(r)
+}
+
+// checkBind makes the checks that binding and unbinding share, in RabbitMQ's order.
+func (ch *Channel) checkBind(r *bindRequest) *Error {
+	kind := exchangeResource
+	if r.toQueue {
+		kind = queueResource
+	}
+	if err := ch.check(write, kind, r.destination); err != nil {
+		return err
+	}
+	if r.source == "" || !r.toQueue && r.destination == "" {
+		err := errDefaultExchange
+		return &err
+	}
+	if err := ch.check(read, exchangeResource, r.source); err != nil {
+		return err
+	}
+	if x := ch.v.exchanges[r.source]; x != nil && x.kind == Topic {
+		return ch.checkTopic(read, x.name, r.key)
+	}
+	return nil
+}
+
+// bind makes a binding; the request has passed checkBind.
+func (ch *Channel) bind(r *bindRequest) *Error {
+	v := ch.v
+	b := &binding{source: v.exchanges[r.source], args: r.args,
+		id: bindingName{r.toQueue, r.destination, r.key, bindingID(r.args)}}
+	if b.source == nil {
+		return v.noExchange(r.source)
+	}
+	if r.toQueue {
+		if b.queue = v.queues[r.destination]; b.queue == nil {
+			return v.noQueue(r.destination)
+		}
+	} else if b.exchange = v.exchanges[r.destination]; b.exchange == nil {
+		return v.noExchange(r.destination)
+	}
+	if err := b.validate(); err != nil {
+		return err
+	}
+	if err := ch.checkOwner(b.queue); err != nil {
+		return err
+	}
+	if _, there := b.source.outgoing.all[b.id]; !there {
+		v.attach(b)
+	}
+	return nil
+}
+
+// validate makes the checks of the source's type.
+func (b *binding) validate() *Error {
+	switch r := b.source.v.rules; b.source.kind {
+	case Topic:
+		return validateTopicKey(b.id.key, r)
+	case Headers:
+		m, err := compileHeaders(b.args, r)
+		b.headers = m
+		return err
+	case LocalRandom:
+		switch {
+		case b.queue == nil:
+			return errorf(PreconditionFailed, "", b.id.name, "Destination not found")
+		case b.id.key != "":
+			return errorf(PreconditionFailed, "", b.id.name, "Non empty binding '%s' key not permitted", b.id.key)
+		case b.queue.kind != classicQueue:
+			return errorf(PreconditionFailed, "", b.id.name, "Queue type %s not valid for this exchange type", b.queue.kind.module())
+		}
+	}
+	return nil
+}
+
+func (v *VHost) attach(b *binding) {
+	v.topology++
+	b.seq = v.topology
+	b.source.outgoing.add(b)
+	in := b.incoming()
+	if *in == nil {
+		*in = map[*binding]struct{}{}
+	}
+	(*in)[b] = struct{}{}
+	v.bindingEvent(b, true)
+}
+
+func (b *binding) incoming() *map[*binding]struct{} {
+	if b.queue != nil {
+		return &b.queue.incoming
+	}
+	return &b.exchange.incoming
+}
+
+// detach removes a binding and reports whether its source must go with it.
+func (v *VHost) detach(b *binding) (sourceEnds bool) {
+	v.topology++
+	b.source.outgoing.remove(b)
+	delete(*b.incoming(), b)
+	v.bindingEvent(b, false)
+	return b.source.cfg.AutoDelete && b.source.outgoing.len() == 0 && !b.source.deleted
+}
+
+// unbind removes the one binding that is identical to the request. Whatever is missing, it
+// succeeds.
+func (ch *Channel) unbind(r *bindRequest) *Error {
+	v := ch.v
+	x := v.exchanges[r.source]
+	if x == nil {
+		return nil
+	}
+	b := x.outgoing.all[bindingName{r.toQueue, r.destination, r.key, bindingID(r.args)}]
+	if b == nil {
+		return nil
+	}
+	if err := ch.checkOwner(b.queue); err != nil {
+		return err
+	}
+	if v.detach(b) {
+		v.removeExchange(x)
+	}
+	return nil
+}

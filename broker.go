@@ -1,0 +1,271 @@
+package leveret
+
+import (
+	crand "crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A Broker is one RabbitMQ node in this process: virtual hosts, users and time. It embeds its
+// default virtual host "/", so that every method of VHost is there. Calls on Broker, VHost,
+// Exchange and Queue act as an internal superuser; Connect and Open make sessions with a
+// user's permissions. All methods may be called by any number of goroutines.
+//
+// Lock order: Broker.mu, then one VHost.mu; never two virtual hosts at once.
+type Broker struct {
+	*vhost
+
+	clock          Clock
+	profile        Profile
+	rules          *rules
+	events         *Events
+	maxMessageSize int
+	random         random
+	memory         memory
+	access         atomic.Pointer[accessTable]
+	sessions       sessions
+	lastConn       atomic.Uint64
+
+	mu     sync.Mutex // guards what follows
+	vhosts map[string]*VHost
+	global []globalParameter
+	closed bool
+}
+
+// vhost is VHost under a name that, embedded, leaves the name Broker.VHost free for the method.
+type vhost = VHost
+
+const defaultVHost = "/"
+
+// New returns a broker that is ready: it has the virtual host "/" with the predeclared
+// exchanges, and the user guest with password guest, an administrator with all permissions.
+// Close ends it.
+func New(opts ...Option) *Broker {
+	b := &Broker{clock: realClock{}, vhosts: map[string]*VHost{}}
+	b.rules = b.profile.rules()
+	b.sessions.init()
+	for _, o := range opts {
+		o(b)
+	}
+	if b.maxMessageSize == 0 {
+		b.maxMessageSize = b.rules.maxMessageSize
+	}
+	if b.random.source == nil {
+		b.random.seedFromSystem()
+	}
+	b.access.Store(initialAccess())
+	b.vhost = newVHost(b, defaultVHost)
+	b.vhosts[defaultVHost] = b.vhost
+	return b
+}
+
+// Close ends the broker: every connection is closed, every wait ends, every timer is stopped.
+// Messages are gone. Later operations return ErrClosed. Close itself always returns nil.
+func (b *Broker) Close() error {
+	b.mu.Lock()
+	b.closed = true
+	all := b.sortedVHosts()
+	b.mu.Unlock()
+	for _, v := range all {
+		v.close(&Error{Code: ConnectionForced, Reason: "broker forced connection closure with reason 'shutdown'"})
+	}
+	return nil
+}
+
+// Profile returns the RabbitMQ release the broker behaves as.
+func (b *Broker) Profile() Profile { return b.profile }
+
+// CreateVHost adds a virtual host with its own predeclared exchanges. If it exists already it
+// is returned as it is.
+func (b *Broker) CreateVHost(name string) (*VHost, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, ErrClosed
+	}
+	if v, ok := b.vhosts[name]; ok {
+		return v, nil
+	}
+	v := newVHost(b, name)
+	b.vhosts[name] = v
+	return v, nil
+}
+
+// VHost returns the virtual host of that name, or an error that is ErrNotFound.
+func (b *Broker) VHost(name string) (*VHost, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if v, ok := b.vhosts[name]; ok {
+		return v, nil
+	}
+	return nil, errorf(NotFound, "", name, "vhost %s not found", name)
+}
+
+// DeleteVHost deletes a virtual host, everything in it and all permissions for it, and closes
+// its connections. The default virtual host can be deleted only from other virtual hosts'
+// point of view: the embedded methods of the broker then return ErrClosed.
+func (b *Broker) DeleteVHost(name string) error {
+	b.mu.Lock()
+	v, ok := b.vhosts[name]
+	delete(b.vhosts, name)
+	b.mu.Unlock()
+	if !ok {
+		return errorf(NotFound, "", name, "vhost %s not found", name)
+	}
+	v.close(&Error{Code: ConnectionForced, Reason: "vhost '" + name + "' is deleted"})
+	return b.updateAccess(func(t *accessTable) (*accessTable, error) { return t.withoutVHost(name), nil })
+}
+
+// VHosts describes all virtual hosts, sorted by name.
+func (b *Broker) VHosts() []VHostInfo {
+	b.mu.Lock()
+	all := b.sortedVHosts()
+	b.mu.Unlock()
+	infos := make([]VHostInfo, len(all))
+	for i, v := range all {
+		infos[i] = v.describe()
+	}
+	return infos
+}
+
+func (b *Broker) sortedVHosts() []*VHost {
+	all := make([]*VHost, 0, len(b.vhosts))
+	for _, name := range slices.Sorted(maps.Keys(b.vhosts)) {
+		all = append(all, b.vhosts[name])
+	}
+	return all
+}
+
+func (b *Broker) eachVHost(f func(*VHost)) {
+	b.mu.Lock()
+	all := b.sortedVHosts()
+	b.mu.Unlock()
+	for _, v := range all {
+		f(v)
+	}
+}
+
+// Connections describes the open connections of all virtual hosts, by id.
+func (b *Broker) Connections() []ConnInfo {
+	var infos []ConnInfo
+	b.eachVHost(func(v *VHost) { infos = append(infos, v.Connections()...) })
+	slices.SortFunc(infos, func(x, y ConnInfo) int { return int(int64(x.ID) - int64(y.ID)) })
+	return infos
+}
+
+// CloseConnection closes the connection of that id as an operator does: its client is told
+// CONNECTION_FORCED with the reason. An unknown id is ErrNotFound.
+func (b *Broker) CloseConnection(id uint64, reason string) error {
+	found := false
+	b.eachVHost(func(v *VHost) {
+		v.lock()
+		if c := v.conns[id]; c != nil {
+			found = true
+			c.end(&Error{Code: ConnectionForced, Reason: reason})
+		}
+		v.unlock()
+	})
+	if !found {
+		return errorf(NotFound, "", "", "connection %d not found", id)
+	}
+	return nil
+}
+
+func (b *Broker) closeUserConnections(user string) {
+	b.eachVHost(func(v *VHost) {
+		v.lock()
+		for _, c := range v.sortedConns() {
+			if c.cfg.User == user {
+				c.end(&Error{Code: ConnectionForced, Reason: "user '" + user + "' is deleted"})
+			}
+		}
+		v.unlock()
+	})
+}
+
+// NextDeadline returns when the next thing will happen by itself: a message or a queue expires,
+// a dead letter is tried again, a consumer times out. ok is false if nothing will.
+func (b *Broker) NextDeadline() (at time.Time, ok bool) {
+	b.eachVHost(func(v *VHost) {
+		v.lock()
+		if next, set := v.nextDeadline(); set && (!ok || next.Before(at)) {
+			at, ok = next, true
+		}
+		v.unlock()
+	})
+	return at, ok
+}
+
+// Settle returns when everything that is due at the clock's present time has happened and all
+// events and handlers of it have run. It must not be called from an event hook or a handler.
+func (b *Broker) Settle() {
+	b.eachVHost((*VHost).catchUp)
+}
+
+func (b *Broker) seed(seed uint64) {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	b.random.source = rand.NewChaCha8(key)
+}
+
+// random is the broker's source of every generated name and random choice.
+type random struct {
+	mu     sync.Mutex
+	source *rand.ChaCha8
+}
+
+func (r *random) seedFromSystem() {
+	var key [32]byte
+	crand.Read(key[:])
+	r.source = rand.NewChaCha8(key)
+}
+
+// name returns prefix and 22 characters of URL-safe base64, 128 random bits, as RabbitMQ
+// forms the names it gives.
+func (r *random) name(prefix string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var buf [16]byte
+	r.source.Read(buf[:])
+	return prefix + base64.RawURLEncoding.EncodeToString(buf[:])
+}
+
+func (r *random) intN(n int) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return int(r.source.Uint64() % uint64(n))
+}
+
+// sessions counts each user's connections and channels for the user limits. Its lock is a leaf.
+type sessions struct {
+	mu       sync.Mutex
+	conns    map[string]int
+	channels map[string]int
+}
+
+func (s *sessions) init() { s.conns, s.channels = map[string]int{}, map[string]int{} }
+
+// take adds one to counts[user] unless limit (negative: none) is reached.
+func (s *sessions) take(counts map[string]int, user string, limit int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if limit >= 0 && counts[user] >= limit {
+		return false
+	}
+	counts[user]++
+	return true
+}
+
+func (s *sessions) release(counts map[string]int, user string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if counts[user]--; counts[user] <= 0 {
+		delete(counts, user)
+	}
+}

@@ -1,0 +1,462 @@
+package leveret
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/leveretmq/leveret/internal/tags"
+)
+
+// A Channel is where a client works: it numbers deliveries, remembers those outstanding, and
+// has its own prefetch, confirms and transaction. An error that RabbitMQ answers by closing the
+// channel has closed it when the method returns; its outstanding messages are back in their
+// queues. Methods may be called by several goroutines; each is one atomic step.
+type Channel struct {
+	conn      *Conn
+	v         *VHost
+	number    uint16
+	super     bool // the broker's own: nothing is checked, nothing closes it
+	err       error
+	tags      tags.Window[unacked]
+	consumers map[string]*Consumer
+	prefetch  int // for consumers to come
+	window    int // one prefetch for the whole channel (3.10); 0: none
+	held      int // outstanding deliveries
+	stalled   []*Consumer
+	leaving   []*Queue // queues whose consumers detach ended
+	lastQueue string
+	confirm   bool
+	sequence  uint64
+	tx        *transaction
+	cache     routeCache
+	grants    permissionCache
+	reply     *Consumer // direct reply-to
+	replyName string
+	getters   *getTimer
+}
+
+// Number returns the channel's number on its connection.
+func (ch *Channel) Number() uint16 { return ch.number }
+
+// do runs f as one operation.
+func (ch *Channel) do(op string, f func() *Error) error {
+	ch.v.lock()
+	err := ch.usable()
+	if err == nil {
+		if e := f(); e != nil {
+			err = ch.fail(op, e)
+		}
+	}
+	ch.v.unlock()
+	return err
+}
+
+func (ch *Channel) usable() error {
+	if ch.err != nil {
+		return ch.err
+	}
+	if ch.v.closed {
+		return ErrClosed
+	}
+	return nil
+}
+
+// fail closes what e closes.
+func (ch *Channel) fail(op string, e *Error) error {
+	if e.Op == "" {
+		e.Op = op
+	}
+	switch {
+	case ch.super:
+	case e.ClosesConnection():
+		ch.conn.end(e)
+	default:
+		ch.end(e)
+	}
+	return e
+}
+
+// Close closes the channel: its consumers end, its outstanding messages go back to their
+// queues, its transaction is discarded. Closing a closed channel returns nil.
+func (ch *Channel) Close() error {
+	ch.v.lock()
+	if ch.err == nil && !ch.super {
+		ch.end(nil)
+	}
+	ch.v.unlock()
+	return nil
+}
+
+// end closes the channel; reason is nil if the client wants it.
+func (ch *Channel) end(reason *Error) {
+	ch.detach(reason)
+	ch.giveBack()
+}
+
+// detach is the first half of end: it takes nothing more. A connection detaches all its channels before
+// any of them gives back, so that none is handed another's messages.
+func (ch *Channel) detach(reason *Error) {
+	if ch.err != nil {
+		return
+	}
+	ch.err = &closedError{reason}
+	ch.tx = nil
+	delete(ch.conn.channels, ch.number)
+	ch.conn.releaseChannel()
+	if ch.getters != nil {
+		ch.v.timing.heap.Remove(&ch.getters.timer)
+	}
+	for _, c := range ch.sortedConsumers() {
+		c.leave()
+		if c.q != nil {
+			ch.leaving = append(ch.leaving, c.q)
+		}
+	}
+}
+
+// giveBack is the second half of end.
+func (ch *Channel) giveBack() {
+	all := make([]unacked, 0, ch.tags.Len())
+	for _, u := range ch.tags.All() {
+		all = append(all, *u)
+	}
+	ch.tags = tags.Window[unacked]{}
+	inGroups(all)
+	ch.apply(all, ended)
+	for _, q := range ch.leaving {
+		q.left()
+	}
+	ch.leaving = nil
+}
+
+// inGroups orders deliveries as RabbitMQ settles many at once: those of basic.get first, then
+// consumer by consumer in the order of their tags, each in the order of delivery.
+func inGroups(us []unacked) {
+	slices.SortStableFunc(us, func(a, b unacked) int { return cmp.Compare(a.tag(), b.tag()) })
+}
+
+func (u *unacked) tag() string {
+	if u.c == nil {
+		return ""
+	}
+	return u.c.tag
+}
+
+func (ch *Channel) sortedConsumers() []*Consumer {
+	all := make([]*Consumer, 0, len(ch.consumers))
+	for _, c := range ch.consumers {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b *Consumer) int { return cmp.Compare(a.tag, b.tag) })
+	return all
+}
+
+// A closedError is what operations on something closed return: ErrClosed, and why.
+type closedError struct{ reason *Error }
+
+func (e *closedError) Error() string {
+	if e.reason == nil {
+		return ErrClosed.Error()
+	}
+	return ErrClosed.Error() + ": " + e.reason.Error()
+}
+
+func (e *closedError) Is(target error) bool { return target == ErrClosed }
+
+func (e *closedError) Unwrap() error {
+	if e.reason == nil {
+		return nil
+	}
+	return e.reason
+}
+
+// DeclareExchange is exchange.declare: it makes the exchange, or checks that the one there is
+// has the same properties.
+func (ch *Channel) DeclareExchange(name string, kind ExchangeType, cfg ExchangeConfig) error {
+	return ch.do("exchange.declare", func() *Error {
+		_, err := ch.declareExchange(withoutLineBreaks(name), kind, cfg)
+		return err
+	})
+}
+
+// CheckExchange is a passive exchange.declare.
+func (ch *Channel) CheckExchange(name string) error {
+	return ch.do("exchange.declare", func() *Error { return ch.checkExchange(withoutLineBreaks(name)) })
+}
+
+// DeleteExchange is exchange.delete. Deleting a missing exchange succeeds.
+func (ch *Channel) DeleteExchange(name string, cfg DeleteConfig) error {
+	return ch.do("exchange.delete", func() *Error { return ch.deleteExchange(withoutLineBreaks(name), cfg) })
+}
+
+// BindExchange is exchange.bind: what source routes by key goes to destination.
+func (ch *Channel) BindExchange(destination, source, key string, args Table) error {
+	return ch.binding("exchange.bind", false, destination, source, key, args, ch.bind)
+}
+
+// UnbindExchange is exchange.unbind. Removing a missing binding succeeds.
+func (ch *Channel) UnbindExchange(destination, source, key string, args Table) error {
+	return ch.binding("exchange.unbind", false, destination, source, key, args, ch.unbind)
+}
+
+// BindQueue is queue.bind. An empty queue name means the queue declared last on this channel.
+func (ch *Channel) BindQueue(queue, exchange, key string, args Table) error {
+	return ch.binding("queue.bind", true, queue, exchange, key, args, ch.bind)
+}
+
+// UnbindQueue is queue.unbind. Removing a missing binding succeeds.
+func (ch *Channel) UnbindQueue(queue, exchange, key string, args Table) error {
+	return ch.binding("queue.unbind", true, queue, exchange, key, args, ch.unbind)
+}
+
+func (ch *Channel) binding(op string, toQueue bool, destination, source, key string, args Table, f func(*bindRequest) *Error) error {
+	return ch.do(op, func() *Error {
+		r, err := ch.bindRequest(toQueue, destination, source, key, args)
+		if err != nil {
+			return err
+		}
+		return f(r)
+	})
+}
+
+// QueueState is what declaring a queue tells about it.
+type QueueState struct {
+	Name      string // as given, or made up by the broker for an empty name
+	Messages  int    // ready messages
+	Consumers int
+}
+
+// DeclareQueue is queue.declare: it makes the queue, or checks that the one there is has the
+// same properties. An empty name has the broker make one up.
+func (ch *Channel) DeclareQueue(name string, cfg QueueConfig) (QueueState, error) {
+	var s QueueState
+	err := ch.do("queue.declare", func() *Error {
+		name := withoutLineBreaks(name)
+		if isReplyQueue(name) {
+			return ch.replyState(name, &s)
+		}
+		q, err := ch.declareQueue(name, cfg)
+		if err == nil {
+			s = q.state()
+			ch.lastQueue = q.name
+		}
+		return err
+	})
+	return s, err
+}
+
+// CheckQueue is a passive queue.declare.
+func (ch *Channel) CheckQueue(name string) (QueueState, error) {
+	var s QueueState
+	err := ch.do("queue.declare", func() *Error {
+		name := withoutLineBreaks(name)
+		if isReplyQueue(name) {
+			return ch.replyState(name, &s)
+		}
+		q, err := ch.checkQueue(name)
+		if err == nil {
+			s = q.state()
+			ch.lastQueue = q.name
+		}
+		return err
+	})
+	return s, err
+}
+
+// DeleteQueue is queue.delete. It returns how many ready messages went with the queue;
+// deleting a missing queue succeeds. Nothing is dead-lettered.
+func (ch *Channel) DeleteQueue(name string, cfg DeleteConfig) (n int, err error) {
+	err = ch.do("queue.delete", func() (e *Error) {
+		n, e = ch.deleteQueue(withoutLineBreaks(name), cfg)
+		return e
+	})
+	return n, err
+}
+
+// PurgeQueue is queue.purge: it removes all ready messages and returns how many. Nothing is dead-lettered.
+func (ch *Channel) PurgeQueue(name string) (n int, err error) {
+	err = ch.do("queue.purge", func() (e *Error) {
+		n, e = ch.purgeQueue(name)
+		return e
+	})
+	return n, err
+}
+
+// Get is basic.get. ok is false if the queue has no ready message.
+func (ch *Channel) Get(queue string, cfg GetConfig) (d *Delivery, ok bool, err error) {
+	v := ch.v
+	v.lock()
+	if err = ch.usable(); err == nil {
+		var e *Error
+		if d, e = ch.get(queue, cfg); e != nil {
+			err = ch.fail("basic.get", e)
+		}
+	}
+	v.unlock()
+	return d, d != nil, err
+}
+
+// Consume is basic.consume. Deliveries may be there when it returns.
+func (ch *Channel) Consume(queue string, cfg ConsumeConfig) (c *Consumer, err error) {
+	err = ch.do("basic.consume", func() (e *Error) {
+		c, e = ch.consume(queue, cfg)
+		return e
+	})
+	return c, err
+}
+
+// Cancel is basic.cancel: nothing more is delivered to the consumer. An unknown tag is not an error.
+func (ch *Channel) Cancel(tag string) error {
+	return ch.do("basic.cancel", func() *Error {
+		if c := ch.consumers[tag]; c != nil {
+			c.leave()
+			if c.q != nil {
+				c.q.left()
+			}
+		}
+		return nil
+	})
+}
+
+// Ack is basic.ack of one delivery or, with multiple, of all outstanding up to tag, 0 meaning all.
+func (ch *Channel) Ack(tag uint64, multiple bool) error {
+	return ch.settle("basic.ack", tag, multiple, acked)
+}
+
+// Nack is basic.nack: the messages go back to their queues, or with requeue false to the
+// dead-letter exchanges of their queues.
+func (ch *Channel) Nack(tag uint64, multiple, requeue bool) error {
+	how := nackDiscard
+	if requeue {
+		how = nackRequeue
+	}
+	return ch.settle("basic.nack", tag, multiple, how)
+}
+
+// Reject is basic.reject. Unlike Nack it counts as a failed delivery of the message.
+func (ch *Channel) Reject(tag uint64, requeue bool) error {
+	how := rejectDiscard
+	if requeue {
+		how = rejectRequeue
+	}
+	return ch.settle("basic.reject", tag, false, how)
+}
+
+// settle settles deliveries now or, in a transaction, at its commit.
+func (ch *Channel) settle(op string, tag uint64, multiple bool, how settling) error {
+	v := ch.v
+	v.lock()
+	err := ch.usable()
+	if err == nil {
+		if e := ch.settleLocked(tag, multiple, how); e != nil {
+			err = ch.fail(op, e)
+		}
+	}
+	v.unlock()
+	return err
+}
+
+func (ch *Channel) settleLocked(tag uint64, multiple bool, how settling) *Error {
+	if ch.tx == nil && !multiple {
+		u, ok := ch.tags.Take(tag)
+		if !ok {
+			return errUnknownTag(tag)
+		}
+		one := [1]unacked{u}
+		ch.apply(one[:], how)
+		return nil
+	}
+	chosen, err := ch.outstanding(tag, multiple)
+	if err != nil {
+		return err
+	}
+	if ch.tx != nil {
+		ch.tx.settle(ch, chosen, how)
+		return nil
+	}
+	ch.settleAll(chosen, how)
+	return nil
+}
+
+func errUnknownTag(tag uint64) *Error {
+	return errorf(PreconditionFailed, "", "", "unknown delivery tag %d", tag)
+}
+
+// outstanding returns the tags that tag and multiple name, in order.
+func (ch *Channel) outstanding(tag uint64, multiple bool) ([]uint64, *Error) {
+	if tag == 0 && multiple {
+		tag = ch.tags.Last()
+	} else if u := ch.tags.Get(tag); u == nil || u.inTx {
+		return nil, errUnknownTag(tag)
+	}
+	if !multiple {
+		return []uint64{tag}, nil
+	}
+	var chosen []uint64
+	for t, u := range ch.tags.All() {
+		if t > tag {
+			break
+		}
+		if !u.inTx {
+			chosen = append(chosen, t)
+		}
+	}
+	return chosen, nil
+}
+
+func (ch *Channel) settleAll(chosen []uint64, how settling) {
+	us := make([]unacked, 0, len(chosen))
+	for _, t := range chosen {
+		if u, ok := ch.tags.Take(t); ok {
+			us = append(us, u)
+		}
+	}
+	inGroups(us)
+	ch.apply(us, how)
+}
+
+// Recover is basic.recover: everything outstanding on the channel goes back to its queue. Only
+// requeue true exists.
+func (ch *Channel) Recover(requeue bool) error {
+	return ch.do("basic.recover", func() *Error {
+		if !requeue {
+			return errorf(NotImplemented, "", "", "requeue=false")
+		}
+		chosen, _ := ch.outstanding(0, true)
+		ch.settleAll(chosen, nackRequeue)
+		return nil
+	})
+}
+
+// QosConfig are the parameters of basic.qos.
+type QosConfig struct {
+	PrefetchCount int    // unacknowledged deliveries; 0: no limit
+	PrefetchSize  uint32 // must be 0
+	Global        bool   // RabbitMQ 3.10: one window for all consumers of the channel; 4.3 ignores it
+}
+
+// Qos is basic.qos: it sets the prefetch of consumers to come.
+func (ch *Channel) Qos(cfg QosConfig) error {
+	return ch.do("basic.qos", func() *Error {
+		switch {
+		case cfg.PrefetchSize != 0:
+			return errorf(NotImplemented, "", "", "prefetch_size!=0 (%d)", cfg.PrefetchSize)
+		case cfg.Global && ch.v.rules.channelPrefetch:
+			ch.window = cfg.PrefetchCount
+			ch.apply(nil, acked)
+		default:
+			ch.prefetch = cfg.PrefetchCount
+		}
+		return nil
+	})
+}
+
+// Flow is channel.flow. Only active true exists.
+func (ch *Channel) Flow(active bool) error {
+	return ch.do("channel.flow", func() *Error {
+		if !active {
+			return errorf(NotImplemented, "", "", "active=false")
+		}
+		return nil
+	})
+}

@@ -1,0 +1,135 @@
+package leveret
+
+import "fmt"
+
+// Check verifies the broker's invariants and returns an error that says which one is broken:
+// every message is in exactly one place, and every figure is the sum of what it counts. It is
+// for tests; it looks at everything.
+func (b *Broker) Check() error {
+	var used int64
+	var first error
+	b.eachVHost(func(v *VHost) {
+		v.lock()
+		defer v.unlock()
+		bytes, err := v.check()
+		used += bytes
+		if err != nil && first == nil {
+			first = fmt.Errorf("leveret: vhost %q: %w", v.name, err)
+		}
+	})
+	if first == nil && b.memory.used.Load() != used {
+		first = fmt.Errorf("leveret: %d bytes accounted for, %d held", b.memory.used.Load(), used)
+	}
+	return first
+}
+
+// holdings are what a queue's messages in somebody's hands add up to.
+type holdings struct {
+	n     int
+	bytes int64
+}
+
+func (v *VHost) check() (bytes int64, err error) {
+	if v.deaths.len() > 0 {
+		return 0, fmt.Errorf("%d dead letters left on the worklist", v.deaths.len())
+	}
+	held := map[*Queue]holdings{}
+	channels := []*Channel{v.system}
+	for _, c := range v.conns {
+		channels = append(channels, c.sortedChannels()...)
+	}
+	for _, ch := range channels {
+		if err := ch.checkTags(held); err != nil {
+			return 0, err
+		}
+	}
+	for _, q := range v.sortedQueues() {
+		if err := q.check(held[q]); err != nil {
+			return 0, fmt.Errorf("queue %q: %w", q.name, err)
+		}
+		_, waiting := q.length()
+		bytes += waiting + q.bytesUnacked
+	}
+	for _, x := range v.sortedExchanges() {
+		if err := x.check(); err != nil {
+			return 0, fmt.Errorf("exchange %q: %w", x.name, err)
+		}
+	}
+	return bytes, nil
+}
+
+// checkTags adds up what the channel holds.
+func (ch *Channel) checkTags(held map[*Queue]holdings) error {
+	n := 0
+	byConsumer := map[*Consumer]int{}
+	for _, u := range ch.tags.All() {
+		if u.void {
+			continue
+		}
+		n++
+		h := held[u.q]
+		h.n++
+		h.bytes += u.q.size(u.e.m)
+		held[u.q] = h
+		if u.c != nil {
+			byConsumer[u.c]++
+		}
+	}
+	if n != ch.held {
+		return fmt.Errorf("channel %d holds %d deliveries and counts %d", ch.number, n, ch.held)
+	}
+	for tag, c := range ch.consumers {
+		if c.unacked != byConsumer[c] {
+			return fmt.Errorf("consumer %q holds %d deliveries and counts %d", tag, byConsumer[c], c.unacked)
+		}
+	}
+	return nil
+}
+
+func (q *Queue) check(held holdings) error {
+	var n, deadlines int
+	var bytes int64
+	for e := range q.backlog.all() {
+		n++
+		bytes += q.size(e.m)
+		if e.deadline != 0 {
+			deadlines++
+		}
+	}
+	switch {
+	case n != q.ready || bytes != q.bytesReady:
+		return fmt.Errorf("%d messages of %d bytes are ready, counted are %d of %d", n, bytes, q.ready, q.bytesReady)
+	case held.n != q.unacked || held.bytes != q.bytesUnacked:
+		return fmt.Errorf("%d messages of %d bytes are unacknowledged, counted are %d of %d", held.n, held.bytes, q.unacked, q.bytesUnacked)
+	case deadlines != q.deadlines:
+		return fmt.Errorf("%d messages have a deadline, counted are %d", deadlines, q.deadlines)
+	case q.ready > 0 && q.consumers != nil && q.consumers.next() != nil:
+		return fmt.Errorf("%d messages are ready and a consumer waits", q.ready)
+	}
+	if q.set.overflow == dropHead && q.set.over(q.length()) && q.ready > 0 {
+		return fmt.Errorf("%d messages of %d bytes exceed the limit", q.ready, q.bytesReady)
+	}
+	if at := q.nextExpiry(); at != 0 {
+		if set, ok := q.expiry.At(); !ok || set > at {
+			return fmt.Errorf("the head expires at %d and nothing wakes the queue", at)
+		}
+	}
+	return nil
+}
+
+func (x *Exchange) check() error {
+	for id, b := range x.outgoing.all {
+		_, there := (*b.incoming())[b]
+		switch {
+		case b.id != id || b.source != x:
+			return fmt.Errorf("binding %+v is filed under %+v", b.id, id)
+		case !there:
+			return fmt.Errorf("binding %+v is unknown to its destination", id)
+		case b.queue != nil && (b.queue.deleted || x.v.queues[b.queue.name] != b.queue):
+			return fmt.Errorf("binding %+v leads to a queue that is gone", id)
+		case b.exchange != nil && (b.exchange.deleted || x.v.exchanges[b.exchange.name] != b.exchange):
+			return fmt.Errorf("binding %+v leads to an exchange that is gone", id)
+		}
+	}
+	return nil
+}

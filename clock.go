@@ -1,0 +1,127 @@
+package leveret
+
+import (
+	"container/heap"
+	"sync"
+	"time"
+)
+
+// A Clock is where a broker takes all time from. Now is called with internal locks held: it
+// must not block and must not call the broker.
+type Clock interface {
+	Now() time.Time
+	// AfterFunc calls f once, in whatever goroutine, when d has passed.
+	AfterFunc(d time.Duration, f func()) Timer
+}
+
+// A Timer is a pending call of Clock.AfterFunc.
+type Timer interface {
+	// Stop prevents the call and reports whether it did.
+	Stop() bool
+}
+
+type realClock struct{}
+
+func (realClock) Now() time.Time                            { return time.Now() }
+func (realClock) AfterFunc(d time.Duration, f func()) Timer { return time.AfterFunc(d, f) }
+
+// A ManualClock stands still until Advance moves it. Timers fire in the goroutine that calls
+// Advance, one deadline after the other, those of one deadline in the order they were set; so
+// with one driving goroutine a run is a pure function of its inputs.
+type ManualClock struct {
+	advancing sync.Mutex // held by Advance throughout, so that two callers cannot interleave
+
+	mu     sync.Mutex
+	now    time.Time
+	seq    uint64
+	timers timerHeap
+}
+
+var _ Clock = (*ManualClock)(nil)
+
+// NewManualClock returns a clock that shows start.
+func NewManualClock(start time.Time) *ManualClock { return &ManualClock{now: start} }
+
+// Now returns the time the clock shows.
+func (c *ManualClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// AfterFunc calls f from a later Advance that reaches d from now. A d of zero or less is due at once, but
+// still waits for an Advance.
+func (c *ManualClock) AfterFunc(d time.Duration, f func()) Timer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seq++
+	t := &manualTimer{clock: c, at: c.now.Add(max(d, 0)), seq: c.seq, f: f}
+	heap.Push(&c.timers, t)
+	return t
+}
+
+// Advance moves the clock by d, a negative d counting as zero. When it returns, everything
+// that was due has happened, including what became due on the way. It must not be called
+// from a timer's function.
+func (c *ManualClock) Advance(d time.Duration) {
+	c.advancing.Lock()
+	defer c.advancing.Unlock()
+	c.mu.Lock()
+	end := c.now.Add(max(d, 0))
+	for len(c.timers) > 0 && !c.timers[0].at.After(end) {
+		t := heap.Pop(&c.timers).(*manualTimer)
+		if t.at.After(c.now) {
+			c.now = t.at
+		}
+		c.mu.Unlock()
+		t.f()
+		c.mu.Lock()
+	}
+	c.now = end
+	c.mu.Unlock()
+}
+
+type manualTimer struct {
+	clock *ManualClock
+	at    time.Time
+	seq   uint64
+	index int // in the heap; -1 when fired or stopped
+	f     func()
+}
+
+func (t *manualTimer) Stop() bool {
+	t.clock.mu.Lock()
+	defer t.clock.mu.Unlock()
+	if t.index < 0 {
+		return false
+	}
+	heap.Remove(&t.clock.timers, t.index)
+	return true
+}
+
+type timerHeap []*manualTimer
+
+func (h timerHeap) Len() int { return len(h) }
+func (h timerHeap) Less(i, j int) bool {
+	if h[i].at.Equal(h[j].at) {
+		return h[i].seq < h[j].seq
+	}
+	return h[i].at.Before(h[j].at)
+}
+func (h timerHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+func (h *timerHeap) Push(x any) {
+	t := x.(*manualTimer)
+	t.index = len(*h)
+	*h = append(*h, t)
+}
+func (h *timerHeap) Pop() any {
+	old := *h
+	t := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h = old[:len(old)-1]
+	t.index = -1
+	return t
+}

@@ -1,0 +1,290 @@
+package leveret
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// A Conn is an authenticated client's connection to one virtual host. Exclusive queues belong
+// to it and go with it.
+type Conn struct {
+	v          *VHost
+	id         uint64
+	cfg        ConnConfig
+	super      bool
+	opened     time.Time
+	done       chan struct{}
+	err        error
+	channels   map[uint16]*Channel
+	exclusives []*Queue
+	blocked    bool
+}
+
+// ConnConfig describes a connection whose user has been authenticated.
+type ConnConfig struct {
+	User, VHost      string
+	Name             string // for listings: "127.0.0.1:50000 -> 127.0.0.1:5672"
+	ClientProperties Table
+	CancelNotify     bool   // the client wants to be told that the broker ended a consumer (consumer_cancel_notify)
+	ChannelMax       int    // how many channels may be open; 0: 2047
+	Inbox            *Inbox // what the client is told without asking; nil: each consumer has an inbox of its own
+}
+
+const defaultChannelMax = 2047
+
+// Connect opens a connection for a user with a password. A wrong user or password is ErrAccessRefused;
+// a missing virtual host, one the user has no permissions for, and reached limits are ErrNotAllowed.
+func (b *Broker) Connect(user, password, vhost string) (*Conn, error) {
+	if err := b.Authenticate(user, password); err != nil {
+		return nil, err
+	}
+	return b.Open(ConnConfig{User: user, VHost: vhost, CancelNotify: true})
+}
+
+// Open opens a connection for a user who has been authenticated already, by Authenticate or by
+// other means. Errors are those of Connect.
+func (b *Broker) Open(cfg ConnConfig) (*Conn, error) {
+	if cfg.ChannelMax == 0 {
+		cfg.ChannelMax = defaultChannelMax
+	}
+	v, err := b.VHost(cfg.VHost)
+	if err != nil {
+		return nil, errorf(NotAllowed, "connection.open", cfg.VHost, "vhost %s not found", cfg.VHost)
+	}
+	access := b.access.Load()
+	if !access.hasVHost(cfg.User, cfg.VHost) {
+		return nil, errorf(NotAllowed, "connection.open", cfg.VHost, "access to vhost '%s' refused for user '%s'", cfg.VHost, cfg.User)
+	}
+	limit := access.limits(cfg.User).MaxConnections
+	if !b.sessions.take(b.sessions.conns, cfg.User, limit) {
+		return nil, errorf(NotAllowed, "connection.open", cfg.VHost, "connection refused for user '%s': user connection limit (%d) is reached", cfg.User, limit)
+	}
+	c := &Conn{v: v, cfg: cfg, done: make(chan struct{}), channels: map[uint16]*Channel{}}
+	v.lock()
+	defer v.unlock()
+	if err := v.admit(c); err != nil {
+		b.sessions.release(b.sessions.conns, cfg.User)
+		return nil, err
+	}
+	return c, nil
+}
+
+func (v *VHost) admit(c *Conn) error {
+	if v.closed {
+		return ErrClosed
+	}
+	if n := v.meta.Limits.MaxConnections; n >= 0 && len(v.conns) >= n {
+		return errorf(NotAllowed, "connection.open", v.name, "access to vhost '%s' refused for user '%s': connection limit (%d) is reached", v.name, c.cfg.User, n)
+	}
+	c.id = v.b.lastConn.Add(1)
+	c.opened = v.time()
+	if in := c.cfg.Inbox; in != nil {
+		in.v, in.shared = v, true
+	}
+	v.conns[c.id] = c
+	v.connectionEvent(c, true)
+	if v.b.memory.alarm.Load() {
+		c.tellBlocked(true)
+	}
+	return nil
+}
+
+// ID returns the connection's number, unique in its broker.
+func (c *Conn) ID() uint64 { return c.id }
+
+// User returns the name of the connection's user.
+func (c *Conn) User() string { return c.cfg.User }
+
+// VHost returns the connection's virtual host.
+func (c *Conn) VHost() *VHost { return c.v }
+
+// Done returns a channel that is closed when the connection has ended, by Close or by the broker.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// Err returns nil while the connection is open and then an error that is ErrClosed, with the
+// broker's reason if it had one.
+func (c *Conn) Err() error {
+	c.v.lock()
+	defer c.v.unlock()
+	return c.err
+}
+
+// Blocked reports whether the memory alarm asks the connection to stop publishing.
+func (c *Conn) Blocked() bool {
+	c.v.lock()
+	defer c.v.unlock()
+	return c.blocked
+}
+
+// Channel opens a channel with the lowest free number.
+func (c *Conn) Channel() (*Channel, error) { return c.OpenChannel(0) }
+
+// OpenChannel opens the channel of that number, or with the lowest free one for 0. A number in
+// use is ErrChannel and ends the connection; reached limits are ErrNotAllowed and end it too.
+func (c *Conn) OpenChannel(number uint16) (*Channel, error) {
+	c.v.lock()
+	defer c.v.unlock()
+	if c.err != nil {
+		return nil, c.err
+	}
+	for n := uint16(1); number == 0; n++ {
+		if c.channels[n] == nil {
+			number = n
+		}
+	}
+	if err := c.admitChannel(number); err != nil {
+		c.end(err)
+		return nil, err
+	}
+	ch := &Channel{conn: c, v: c.v, number: number, consumers: map[string]*Consumer{}}
+	c.channels[number] = ch
+	return ch, nil
+}
+
+func (c *Conn) admitChannel(number uint16) *Error {
+	if c.channels[number] != nil {
+		return errorf(ChannelError, "channel.open", "", "second 'channel.open' seen")
+	}
+	if n := c.cfg.ChannelMax; len(c.channels) >= n {
+		return errorf(NotAllowed, "", "", "number of channels opened (%d) has reached the negotiated channel_max (%d)", len(c.channels), n)
+	}
+	s, user := &c.v.b.sessions, c.cfg.User
+	limit := c.v.b.access.Load().limits(user).MaxChannels
+	if s.take(s.channels, user, limit) {
+		return nil
+	}
+	text := "number of channels opened for user '%s' has reached the maximum allowed user limit of %d"
+	if c.v.rules.bareRefusals {
+		text = "number of channels opened for user '%s' has reached the maximum allowed user limit of (%d)"
+	}
+	return errorf(NotAllowed, "", "", text, user, limit)
+}
+
+func (c *Conn) releaseChannel() {
+	if !c.super {
+		c.v.b.sessions.release(c.v.b.sessions.channels, c.cfg.User)
+	}
+}
+
+// Close ends the connection: its channels close, and its exclusive queues are gone when it
+// returns. Closing a closed connection returns nil.
+func (c *Conn) Close() error {
+	c.v.lock()
+	c.end(nil)
+	c.v.unlock()
+	return nil
+}
+
+// end ends the connection; reason is nil if the client wants it.
+func (c *Conn) end(reason *Error) {
+	if c.err != nil {
+		return
+	}
+	c.err = &closedError{reason}
+	v := c.v
+	channels := c.sortedChannels()
+	for _, ch := range channels {
+		ch.detach(reason)
+	}
+	for _, ch := range channels {
+		ch.giveBack()
+	}
+	slices.SortFunc(c.exclusives, func(a, b *Queue) int { return cmp.Compare(a.name, b.name) })
+	for _, q := range c.exclusives {
+		if !q.deleted {
+			v.removeQueue(q, CauseQueueDeleted)
+		}
+	}
+	c.exclusives = nil
+	close(c.done)
+	if c.super {
+		return
+	}
+	delete(v.conns, c.id)
+	v.b.sessions.release(v.b.sessions.conns, c.cfg.User)
+	v.connectionEvent(c, false)
+	if in := c.cfg.Inbox; in != nil {
+		if reason != nil {
+			in.put(Notification{Kind: ConnClosed, Err: reason})
+		}
+		in.end()
+	}
+}
+
+func (c *Conn) sortedChannels() []*Channel {
+	all := make([]*Channel, 0, len(c.channels))
+	for _, ch := range c.channels {
+		all = append(all, ch)
+	}
+	slices.SortFunc(all, func(a, b *Channel) int { return cmp.Compare(a.number, b.number) })
+	return all
+}
+
+func (c *Conn) tellBlocked(blocked bool) {
+	if c.blocked == blocked {
+		return
+	}
+	c.blocked = blocked
+	in := c.cfg.Inbox
+	switch {
+	case in == nil:
+	case blocked:
+		in.put(Notification{Kind: ConnBlocked, Reason: "low on memory"})
+	default:
+		in.put(Notification{Kind: ConnUnblocked})
+	}
+}
+
+// resource is a kind of thing that permissions are for.
+type resource uint8
+
+const (
+	exchangeResource resource = iota
+	queueResource
+)
+
+func (v *VHost) resourceText(kind resource, name string) string {
+	if kind == queueResource {
+		return v.queueText(name)
+	}
+	return v.exchangeText(name)
+}
+
+// check refuses what the channel's user has no permission for.
+func (ch *Channel) check(perm permission, kind resource, name string) *Error {
+	if ch.super {
+		return nil
+	}
+	if kind == exchangeResource && name == "" {
+		name = defaultExchangeName
+	}
+	if ch.grants.allowed(ch.v.b.access.Load(), ch.conn.cfg.User, ch.v.name, perm, kind, name) {
+		return nil
+	}
+	return &Error{Code: AccessRefused, Name: name, Reason: refusal(perm, ch.v.resourceText(kind, name), ch.conn.cfg.User, ch.v.rules)}
+}
+
+// checkPassive is the check of a passive declare: any permission will do.
+func (ch *Channel) checkPassive(kind resource, name string) *Error {
+	if ch.v.rules.passiveUnchecked {
+		return nil
+	}
+	err := ch.check(configure, kind, name)
+	if err == nil || ch.check(write, kind, name) == nil || ch.check(read, kind, name) == nil {
+		return nil
+	}
+	return err
+}
+
+// checkTopic refuses routing and binding keys of topic exchanges that the user has no permission for.
+func (ch *Channel) checkTopic(perm permission, exchange, key string) *Error {
+	if ch.super {
+		return nil
+	}
+	user, v := ch.conn.cfg.User, ch.v
+	if v.b.access.Load().topicAllowed(user, v.name, exchange, perm, key, v.rules) {
+		return nil
+	}
+	return &Error{Code: AccessRefused, Name: exchange, Reason: topicRefusal(perm, key, exchange, v.name, user, v.rules)}
+}

@@ -1,0 +1,385 @@
+package leveret
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/leveretmq/leveret/internal/schedule"
+)
+
+// A Consumer is a subscription to a queue. Its deliveries go to its Handler or wait in its
+// inbox; the library starts no goroutine for it.
+type Consumer struct {
+	ch       *Channel
+	q        *Queue // nil for direct reply-to
+	tag      string
+	cfg      ConsumeConfig
+	args     Fields
+	priority int64
+	limit    int // prefetch; 0: none
+	unacked  int
+	waiting  bool // for a message: in its queue's list of those that can take one
+	ended    bool
+	inbox    *Inbox
+	timeout  int64 // ms that a delivery may stay unacknowledged; -1: no limit
+	timer    schedule.Timer[wakeable]
+}
+
+// ConsumeConfig are the properties of a subscription.
+type ConsumeConfig struct {
+	Tag       string // empty: the broker makes one up
+	NoAck     bool   // deliveries need no acknowledgement and ignore the prefetch
+	Exclusive bool   // no other consumer on the queue; classic queues only
+	Arguments Table  // x-priority, x-consumer-timeout (quorum queues)
+	Prefetch  int    // deliveries that may be unacknowledged; 0: what Channel.Qos set, none by default
+
+	// LazyHeaders leaves Delivery.Headers nil: for consumers that read headers seldom, through
+	// Delivery.HeaderFields and Delivery.Deaths.
+	LazyHeaders bool
+
+	// Handler, if set, is called with each delivery instead of queueing it: in order, after the
+	// operation that caused it has released its locks, by the goroutine of that or a concurrent
+	// operation. It may call the broker. With one driving goroutine a run is deterministic.
+	Handler func(*Delivery)
+}
+
+// Tag returns the consumer tag.
+func (c *Consumer) Tag() string { return c.tag }
+
+// Cancel ends the subscription. Messages it holds stay unacknowledged until they are settled or
+// the channel ends.
+func (c *Consumer) Cancel() error { return c.ch.Cancel(c.tag) }
+
+// Deliveries yields the consumer's messages until ctx is done or the consumer ends: cancelled,
+// its queue deleted, its channel closed. Leaving the loop does not cancel the consumer.
+func (c *Consumer) Deliveries(ctx context.Context) iter.Seq[*Delivery] {
+	return func(yield func(*Delivery) bool) {
+		for {
+			d, err := c.Receive(ctx)
+			if err != nil || !yield(d) {
+				return
+			}
+		}
+	}
+}
+
+// Receive waits for the next message. The error is ctx's, or ErrClosed when the consumer has
+// ended and everything delivered to it was received.
+func (c *Consumer) Receive(ctx context.Context) (*Delivery, error) {
+	if c.inbox == nil || c.inbox.shared {
+		return nil, ErrClosed // a handler or the connection's inbox gets the deliveries
+	}
+	for {
+		if d, ended := c.inbox.next(c); d != nil {
+			return d, nil
+		} else if ended {
+			return nil, ErrClosed
+		}
+		select {
+		case <-c.inbox.ready:
+		case <-c.inbox.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// unlimitedQuorumWindow is how many messages a consumer without prefetch may hold of a quorum queue.
+const unlimitedQuorumWindow = 2000
+
+func (c *Consumer) able() bool {
+	if c.inbox != nil && c.inbox.full() {
+		return false
+	}
+	if c.cfg.NoAck {
+		return true
+	}
+	if c.limit > 0 && c.unacked >= c.limit {
+		return false
+	}
+	if ch := c.ch; ch.window > 0 && ch.held >= ch.window {
+		return false
+	}
+	return c.q.quorum == nil || c.limit > 0 || c.unacked < unlimitedQuorumWindow
+}
+
+// hand gives the client a delivery.
+func (c *Consumer) hand(d *Delivery) {
+	if h := c.cfg.Handler; h != nil {
+		c.ch.v.after(func() { h(d) })
+		return
+	}
+	c.inbox.put(Notification{Kind: Delivered, Channel: c.ch, Delivery: d, ConsumerTag: c.tag})
+}
+
+// consumers are a queue's consumers and who is next. Those that can take a message stand in
+// line by priority, within a priority by how long they have been waiting; who gets a message goes
+// to the end of its priority's line, who cannot take another leaves it until it can.
+type consumers struct {
+	q         *Queue
+	all       []*Consumer // in the order of subscription
+	line      []*Consumer
+	single    *Consumer // single active consumer: the one
+	yielding  bool      // the single one gets nothing more; another takes over when it holds nothing
+	exclusive *Consumer
+}
+
+func (cs *consumers) len() int {
+	if cs == nil {
+		return 0
+	}
+	return len(cs.all)
+}
+
+func (cs *consumers) list() []*Consumer {
+	if cs == nil {
+		return nil
+	}
+	return slices.Clone(cs.all)
+}
+
+// next returns the consumer that gets the next message, nil if none can take it.
+func (cs *consumers) next() *Consumer {
+	if cs.q.args.singleActive {
+		if cs.single == nil || cs.yielding || !cs.single.canTake() {
+			return nil
+		}
+		return cs.single
+	}
+	for len(cs.line) > 0 {
+		c := cs.line[0]
+		if c.canTake() {
+			return c
+		}
+		cs.line = slices.Delete(cs.line, 0, 1)
+		c.waiting = false
+	}
+	return nil
+}
+
+// canTake is able, and arranges to be called back when it is not for want of room.
+func (c *Consumer) canTake() bool {
+	if c.able() {
+		return true
+	}
+	switch {
+	case c.inbox != nil && c.inbox.full():
+		c.inbox.stall(c)
+	case c.ch.window > 0:
+		c.ch.stalled = append(c.ch.stalled, c)
+	}
+	return false
+}
+
+// served moves the first in line, who got a message, to the end of its priority's line.
+func (cs *consumers) served(c *Consumer) {
+	if cs.q.args.singleActive || len(cs.line) < 2 {
+		return
+	}
+	end := 1
+	for end < len(cs.line) && cs.line[end].priority == c.priority {
+		end++
+	}
+	copy(cs.line, cs.line[1:end])
+	cs.line[end-1] = c
+}
+
+// enter puts a consumer in line.
+func (cs *consumers) enter(c *Consumer) {
+	c.waiting = true
+	i := len(cs.line)
+	for i > 0 && cs.line[i-1].priority < c.priority {
+		i--
+	}
+	cs.line = slices.Insert(cs.line, i, c)
+}
+
+// resume lets a consumer that has room again take messages.
+func (c *Consumer) resume() {
+	q := c.q
+	if q == nil || q.deleted {
+		return
+	}
+	cs := q.consumers
+	if cs.yielding && c == cs.single && c.unacked == 0 {
+		cs.elect()
+	}
+	if c.ended || !c.able() {
+		return
+	}
+	if !c.waiting && !q.args.singleActive {
+		cs.enter(c)
+	}
+	if q.ready > 0 {
+		q.pump()
+		q.eased()
+	}
+}
+
+// add takes in a new consumer and gives it what there is.
+func (cs *consumers) add(c *Consumer) {
+	cs.all = append(cs.all, c)
+	if c.cfg.Exclusive && cs.q.quorum == nil {
+		cs.exclusive = c
+	}
+	if !cs.q.args.singleActive {
+		cs.enter(c)
+		return
+	}
+	switch {
+	case cs.single == nil:
+		cs.elect()
+	case cs.q.quorum != nil && !cs.q.v.rules.noPreemption && c.priority > cs.single.priority:
+		if cs.single.unacked == 0 {
+			cs.elect()
+		} else {
+			cs.yielding = true
+		}
+	}
+}
+
+// elect chooses the single active consumer: the highest priority, then the oldest.
+func (cs *consumers) elect() {
+	cs.yielding = false
+	cs.single = nil
+	for _, c := range cs.all {
+		if cs.single == nil || c.priority > cs.single.priority && !(cs.q.quorum != nil && cs.q.v.rules.noPreemption) {
+			cs.single = c
+		}
+	}
+}
+
+func (cs *consumers) remove(c *Consumer) {
+	cs.all = slices.DeleteFunc(cs.all, func(o *Consumer) bool { return o == c })
+	cs.line = slices.DeleteFunc(cs.line, func(o *Consumer) bool { return o == c })
+	c.waiting = false
+	if cs.exclusive == c {
+		cs.exclusive = nil
+	}
+	if cs.single == c {
+		cs.elect()
+	}
+}
+
+// consume makes a consumer and gives it what there is.
+func (ch *Channel) consume(name string, cfg ConsumeConfig) (*Consumer, *Error) {
+	if ch.consumers[cfg.Tag] != nil {
+		return nil, errorf(NotAllowed, "", name, "attempt to reuse consumer tag '%s'", cfg.Tag)
+	}
+	if isReplyQueue(name) {
+		return ch.consumeReplies(cfg)
+	}
+	q, err := ch.openQueue(name, read)
+	if err != nil {
+		return nil, err
+	}
+	fields, err := canonicalTable(cfg.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	args, err := parseConsumerArgs(fields, q.kind, ch.v.rules, q.text())
+	if err != nil {
+		return nil, err
+	}
+	if err := ch.checkConsume(q, cfg); err != nil {
+		return nil, err
+	}
+	c := &Consumer{ch: ch, q: q, tag: cfg.Tag, cfg: cfg, args: fields, priority: args.priority}
+	if c.limit = cfg.Prefetch; c.limit == 0 {
+		c.limit = ch.prefetch
+	}
+	c.timeout = q.ackTimeout(args.timeout)
+	c.timer.Value = (*ackTimer)(c)
+	ch.subscribe(c)
+	if q.consumers == nil {
+		q.consumers = &consumers{q: q}
+	}
+	q.consumers.add(c)
+	ch.v.consumerEvent(c, true)
+	q.pump()
+	q.eased()
+	return c, nil
+}
+
+func (ch *Channel) checkConsume(q *Queue, cfg ConsumeConfig) *Error {
+	v := ch.v
+	if ch.window > 0 && q.quorum != nil {
+		return errorf(NotImplemented, "", q.name, "%s does not support global qos", q.text())
+	}
+	if q.quorum != nil {
+		return nil
+	}
+	cs := q.consumers
+	if cs.len() > 0 && (cs.exclusive != nil || cfg.Exclusive) || cfg.Exclusive && q.args.singleActive {
+		return errorf(AccessRefused, "", q.name, "%s in exclusive use", v.queueText(q.name))
+	}
+	return nil
+}
+
+// subscribe enters c in its channel, with a tag and an inbox.
+func (ch *Channel) subscribe(c *Consumer) {
+	if c.tag == "" {
+		c.tag = ch.v.b.random.name("amq.ctag-")
+	}
+	ch.consumers[c.tag] = c
+	if c.cfg.Handler != nil {
+		return
+	}
+	if c.inbox = ch.conn.cfg.Inbox; c.inbox == nil {
+		c.inbox = NewInbox(InboxConfig{})
+		c.inbox.v = ch.v
+	}
+}
+
+// leave ends c without telling its client. The queue may go with its last consumer.
+func (c *Consumer) leave() {
+	if c.ended {
+		return
+	}
+	c.ended = true
+	delete(c.ch.consumers, c.tag)
+	if c.inbox != nil && !c.inbox.shared {
+		c.inbox.end()
+	}
+	q := c.q
+	if q == nil {
+		c.ch.endReplies()
+		return
+	}
+	if c.unacked == 0 {
+		c.ch.v.timing.heap.Remove(&c.timer)
+	}
+	c.ch.v.consumerEvent(c, false)
+	if q.deleted {
+		return
+	}
+	q.consumers.remove(c)
+	if q.quorum != nil && c.unacked > 0 {
+		q.quorum.lingering++
+	}
+	if q.consumers.len() == 0 {
+		q.touch()
+	}
+}
+
+// left deals with what a queue does when consumers have left it.
+func (q *Queue) left() {
+	if q.deleted || q.consumers == nil {
+		return
+	}
+	if q.cfg.AutoDelete && q.consumers.len() == 0 {
+		q.v.removeQueue(q, CauseQueueDeleted)
+		return
+	}
+	q.pump()
+	q.eased()
+}
+
+// endedByServer ends c because its queue is gone or its time is up, and tells the client if it wants to know.
+func (c *Consumer) endedByServer() {
+	c.leave()
+	if c.inbox != nil && c.inbox.shared && c.ch.conn.cfg.CancelNotify {
+		c.inbox.put(Notification{Kind: ConsumerCancelled, Channel: c.ch, ConsumerTag: c.tag})
+	}
+}

@@ -1,0 +1,161 @@
+package leveret
+
+// Dead letters are values on a worklist. Queue code cannot reach exchange code: it appends what
+// died, and the operation that holds the lock works the list off before it ends. So a death
+// in the middle of a death is just one more item, and the order is that of RabbitMQ's mailboxes.
+
+// A Reason says why a message died.
+type Reason string
+
+// The reasons for dead-lettering.
+const (
+	Rejected      Reason = "rejected"       // rejected or nacked without requeue
+	Expired       Reason = "expired"        // its time to live was over
+	MaxLength     Reason = "maxlen"         // the queue was too long
+	DeliveryLimit Reason = "delivery_limit" // it came back to a quorum queue too often
+)
+
+// A deadLetter is a message on its way from the queue it died in. A nil m means that the queue has pending
+// dead letters of the at-least-once strategy to look after.
+type deadLetter struct {
+	q          *Queue
+	m          *message
+	deliveries uint32
+	reason     Reason
+}
+
+// worklist is a FIFO that reuses its memory.
+type worklist struct {
+	items []deadLetter
+	done  int
+}
+
+func (w *worklist) len() int { return len(w.items) - w.done }
+
+func (w *worklist) push(d deadLetter) {
+	if w.done > 32 && w.done >= len(w.items)/2 {
+		n := copy(w.items, w.items[w.done:])
+		clear(w.items[n:])
+		w.items, w.done = w.items[:n], 0
+	}
+	w.items = append(w.items, d)
+}
+
+func (w *worklist) pop() deadLetter {
+	d := w.items[w.done]
+	w.items[w.done] = deadLetter{}
+	if w.done++; w.done == len(w.items) {
+		w.items, w.done = w.items[:0], 0
+	}
+	return d
+}
+
+// settle sends every dead letter where it leads, and those that die on the way after them.
+func (v *VHost) settle() {
+	for v.deaths.len() > 0 {
+		d := v.deaths.pop()
+		if d.m == nil {
+			d.q.tryPending()
+		} else {
+			v.deadLetter(d)
+		}
+	}
+}
+
+// kill ends e's time in q, which it has left already.
+func (q *Queue) kill(e entry, reason Reason) {
+	v := q.v
+	switch {
+	case !q.set.hasDLX:
+		v.counters.died(reason, strategyDisabled)
+		q.dropped(e, reason, CauseNoDeadLetterExchange)
+	case q.quorum != nil && q.set.atLeastOnce:
+		v.counters.died(reason, strategyAtLeastOnce)
+		q.keepPending(e, reason)
+	default:
+		v.deaths.push(deadLetter{q, e.m, e.deliveries, reason})
+	}
+}
+
+// deadLetter publishes a dead letter, at most once: what cannot be delivered is lost.
+func (v *VHost) deadLetter(d deadLetter) {
+	x := v.exchanges[d.q.set.dlx]
+	if x == nil || !d.q.set.hasDLX {
+		v.counters.died(d.reason, strategyDisabled)
+		v.droppedEvent(d.q, d.m, d.reason, CauseExchangeMissing, "")
+		return
+	}
+	v.counters.died(d.reason, strategyAtMostOnce)
+	m := v.dead(d.q, d.m, x, d.reason)
+	targets := v.route(x, m)
+	v.deadLetteredEvent(d.q, m, d.reason, targets)
+	if len(targets) == 0 {
+		v.droppedEvent(d.q, m, d.reason, CauseDeadLetterUnroutable, "")
+	}
+	for _, t := range targets {
+		switch {
+		case v.cyclic(m, d.reason, t):
+			v.droppedEvent(d.q, m, d.reason, CauseCycle, t.name)
+		case !t.accept(m, v.carried(d.deliveries), fromDeath):
+			v.droppedEvent(d.q, m, d.reason, CauseRefused, t.name)
+		}
+	}
+}
+
+// carried is the delivery count that a dead letter takes along.
+func (v *VHost) carried(deliveries uint32) uint32 {
+	if v.rules.countEveryReturn {
+		return 0
+	}
+	return deliveries
+}
+
+// dead makes the dead letter of m: the history gets one more death, the expiration goes, the
+// dead-letter routing key replaces all routing keys if there is one.
+func (v *VHost) dead(q *Queue, m *message, x *Exchange, reason Reason) *message {
+	n := &struct {
+		message
+		extra
+	}{message: *m}
+	n.message.exchange, n.message.extra = x, &n.extra
+	if m.extra != nil {
+		n.extra = *m.extra
+	}
+	n.extra.expiration = -1
+	n.extra.lastExchange = m.exchange
+	d := &death{queue: q.name, reason: reason, count: 1, at: v.now() / 1e9, exchange: m.exchange, key: m.key, expiration: m.publishedExpiration()}
+	if m.extra != nil {
+		d.keys = v.rules.recordedKeys(m)
+	}
+	dead := &n.message
+	if p := m.props; p != nil && p.Has()&PropExpiration != 0 {
+		own := dead.editProps()
+		own.Expiration, own.Present = "", own.Present&^PropExpiration
+	}
+	if q.set.hasDLRK {
+		n.message.key, n.extra.routing, n.extra.bcc = q.set.dlrk, nil, nil
+		if v.rules.dropCCWithKey {
+			dead.dropHeader(headerCC)
+		}
+	}
+	if v.rules.headerHistory {
+		dead.recordInHeaders(d)
+	} else {
+		n.extra.record(d)
+	}
+	return dead
+}
+
+func (m *message) dropHeader(name string) {
+	if _, there := m.headers().Get(name); there {
+		m.editProps().HeaderFields = m.headers().without(name)
+	}
+}
+
+// publishedExpiration is the expiration as consumers see it; ok in the death if it is there.
+func (m *message) publishedExpiration() *string {
+	if m.expiration() < 0 {
+		return nil
+	}
+	return &m.props.Expiration
+}

@@ -1,0 +1,167 @@
+package leveret
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/leveretmq/leveret/internal/erl"
+)
+
+// A queue or exchange may be declared again, with the same properties. What must be the same
+// is compared in a fixed order, and the first difference is the one reported. Policies are no
+// part of it, and arguments that the existing queue's type does not know are ignored.
+
+// A queueShape is what a queue's declaration says, the type already added to its arguments.
+type queueShape struct {
+	kind                queueKind // of the existing queue; not looked at in a redeclaration
+	durable, autoDelete bool      // an exclusive queue is never durable
+	args                Fields
+}
+
+// equivalentQueue compares a redeclaration with the queue that exists. That the queue is not
+// exclusive to another connection has been checked before. rs is "queue 'NAME' in vhost 'VH'".
+func equivalentQueue(current, received queueShape, r *rules, rs string) *Error {
+	if err := equivalentFlag("durable", current.durable, received.durable, rs); err != nil {
+		return err
+	}
+	if err := equivalentFlag("auto_delete", current.autoDelete, received.autoDelete, rs); err != nil {
+		return err
+	}
+	for _, key := range kinds[current.kind].arguments {
+		if !current.kind.supports(key, r) {
+			continue
+		}
+		if err := equivalentArg(key, current.args, received.args, rs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// An exchangeShape is what an exchange's declaration says.
+type exchangeShape struct {
+	kind                          ExchangeType
+	durable, autoDelete, internal bool
+	args                          Fields
+}
+
+// equivalentExchange compares a redeclaration with the exchange that exists. rs is
+// "exchange 'NAME' in vhost 'VH'".
+func equivalentExchange(current, received exchangeShape, rs string) *Error {
+	if current.kind != received.kind {
+		return inequivalent("type", rs, quote(exchangeTypeTerm(received.kind)), quote(exchangeTypeTerm(current.kind)))
+	}
+	if err := equivalentFlag("durable", current.durable, received.durable, rs); err != nil {
+		return err
+	}
+	if err := equivalentFlag("auto_delete", current.autoDelete, received.autoDelete, rs); err != nil {
+		return err
+	}
+	if err := equivalentFlag("internal", current.internal, received.internal, rs); err != nil {
+		return err
+	}
+	return equivalentArg(ArgAlternateExchange, current.args, received.args, rs)
+}
+
+// exchangeTypeTerm prints a type as the symbol it is to the broker, with quotes of its own if
+// it has a hyphen.
+func exchangeTypeTerm(t ExchangeType) string { return erl.Format(erl.Atom(t), 0) }
+
+func equivalentFlag(key string, current, received bool, rs string) *Error {
+	if current == received {
+		return nil
+	}
+	return inequivalent(key, rs, quote(strconv.FormatBool(received)), quote(strconv.FormatBool(current)))
+}
+
+func equivalentArg(key string, current, received Fields, rs string) *Error {
+	c, hasC := current.Get(key)
+	n, hasN := received.Get(key)
+	switch {
+	case !hasC && !hasN, hasC && hasN && equivalentValues(c, n):
+		return nil
+	case hasC && hasN:
+		if isDecimal(c) || isDecimal(n) {
+			return &Error{Code: InternalError} // the broker fails to print its explanation
+		}
+		return inequivalent(key, rs, bothGiven(n), bothGiven(c))
+	case key == ArgQueueType && (n == "classic" || c == "classic"):
+		return nil // only a release that does not add the type gets here
+	}
+	return inequivalent(key, rs, oneGiven(n, hasN), oneGiven(c, hasC))
+}
+
+func isDecimal(v any) bool {
+	_, ok := v.(Decimal)
+	return ok
+}
+
+func bothGiven(v any) string {
+	if v == nil {
+		return "none"
+	}
+	return quote(plainValue(v, 1))
+}
+
+func oneGiven(v any, given bool) string {
+	if !given {
+		return "none"
+	}
+	const start = "the value '"
+	return start + plainValue(v, len(start)) + "' of type '" + fieldType(v) + "'"
+}
+
+func quote(s string) string { return "'" + s + "'" }
+
+// plainValue prints a value without its type, starting at the given column. Bytes that are
+// not UTF-8 are taken for Latin-1.
+func plainValue(v any, column int) string {
+	if b, ok := v.([]byte); ok {
+		v = string(b)
+	}
+	s, ok := v.(string)
+	switch {
+	case !ok:
+		return erl.Format(fieldTerm(v), column)
+	case !utf8.ValidString(s):
+		return string(latin1(s))
+	}
+	return s
+}
+
+func inequivalent(key, rs, received, current string) *Error {
+	return &Error{Code: PreconditionFailed, Reason: fmt.Sprintf(
+		"inequivalent arg '%s' for %s: received %s but current is %s", key, rs, received, current)}
+}
+
+// fieldTerm is the term by which RabbitMQ prints a value: entries of tables and elements of
+// arrays carry their types.
+func fieldTerm(v any) any {
+	switch v := v.(type) {
+	case nil:
+		return erl.Atom("undefined")
+	case string:
+		return erl.Binary(v)
+	case []byte:
+		return erl.Binary(v)
+	case time.Time:
+		return v.Unix()
+	case Decimal:
+		return erl.Tuple{v.Scale, v.Value}
+	case Fields:
+		list := make(erl.List, len(v))
+		for i, f := range v {
+			list[i] = erl.Tuple{erl.Binary(f.Name), erl.Atom(fieldType(f.Value)), fieldTerm(f.Value)}
+		}
+		return list
+	case []any:
+		list := make(erl.List, len(v))
+		for i, e := range v {
+			list[i] = erl.Tuple{erl.Atom(fieldType(e)), fieldTerm(e)}
+		}
+		return list
+	}
+	return v
+}

@@ -1,0 +1,440 @@
+package leveret
+
+import (
+	"hash/maphash"
+	"strings"
+
+	"github.com/leveretmq/leveret/internal/topic"
+)
+
+// An ExchangeType says how an exchange chooses among its bindings.
+type ExchangeType string
+
+// The exchange types. LocalRandom and ModulusHash do not exist in the RabbitMQ310 profile.
+const (
+	Direct      ExchangeType = "direct"         // binding key equals a routing key
+	Fanout      ExchangeType = "fanout"         // every binding
+	Topic       ExchangeType = "topic"          // binding key is a pattern of words: * one word, # any number
+	Headers     ExchangeType = "headers"        // binding arguments match the message's headers
+	LocalRandom ExchangeType = "x-local-random" // one bound queue at random
+	ModulusHash ExchangeType = "x-modulus-hash" // one bound queue by a hash of the routing key
+)
+
+// An Exchange routes messages to the queues and exchanges bound to it.
+type Exchange struct {
+	v        *VHost
+	name     string
+	kind     ExchangeType
+	cfg      ExchangeConfig
+	args     Fields
+	policy   *policy
+	alt      string // the alternate exchange in force, by argument or policy
+	hasAlt   bool
+	deleted  bool
+	outgoing outgoing
+	incoming map[*binding]struct{}
+	visited  uint64 // the last routing that came by
+}
+
+// ExchangeConfig are the properties of an exchange.
+type ExchangeConfig struct {
+	Durable    bool  // survives a restart; a broker in this process never restarts, so it only counts for equivalence
+	AutoDelete bool  // is deleted with its last outgoing binding
+	Internal   bool  // takes no publishes, only bindings, dead letters and alternates
+	Arguments  Table // alternate-exchange
+}
+
+// DeleteConfig restricts a deletion.
+type DeleteConfig struct {
+	IfUnused bool // only without consumers (queue) or outgoing bindings (exchange)
+	IfEmpty  bool // only without ready messages; queues only
+}
+
+// Name returns the exchange's name.
+func (x *Exchange) Name() string { return x.name }
+
+const (
+	defaultExchangeName = "amq.default" // how permissions and texts call the exchange ""
+	maxTopicHashWords   = 2
+)
+
+func (v *VHost) predeclare() {
+	add := func(name string, kind ExchangeType, internal bool) {
+		v.addExchange(name, kind, ExchangeConfig{Durable: true, Internal: internal}, nil)
+	}
+	add("", Direct, false)
+	add("amq.direct", Direct, false)
+	add("amq.fanout", Fanout, false)
+	add("amq.topic", Topic, false)
+	add("amq.headers", Headers, false)
+	add("amq.match", Headers, false)
+	add("amq.rabbitmq.trace", Topic, true)
+	v.nameless = v.exchanges[""]
+}
+
+func (v *VHost) addExchange(name string, kind ExchangeType, cfg ExchangeConfig, args Fields) *Exchange {
+	x := &Exchange{v: v, name: name, kind: kind, cfg: cfg, args: args}
+	x.outgoing.init(kind)
+	v.exchanges[name] = x
+	v.topology++
+	if name != "" {
+		x.applyPolicy()
+	}
+	return x
+}
+
+// applyPolicy finds the exchange's policy and its alternate exchange.
+func (x *Exchange) applyPolicy() {
+	x.policy = bestPolicy(x.v.policies[userPolicies], func(p *policy) bool { return p.matchesExchange(x.name) })
+	arg, given := x.args.Get(ArgAlternateExchange)
+	name, _ := arg.(string)
+	x.alt, x.hasAlt = alternateExchange(name, given, x.policy)
+}
+
+func exchangeText(name, vhost string) string {
+	return "exchange '" + name + "' in vhost '" + vhost + "'"
+}
+
+func (v *VHost) exchangeText(name string) string { return exchangeText(name, v.name) }
+
+func (v *VHost) noExchange(name string) *Error {
+	return errorf(NotFound, "", name, "no %s", v.exchangeText(name))
+}
+
+// withoutLineBreaks is what RabbitMQ makes of names in declarations, deletions and bindings.
+func withoutLineBreaks(name string) string {
+	if !strings.ContainsAny(name, "\r\n") {
+		return name
+	}
+	return strings.NewReplacer("\r", "", "\n", "").Replace(name)
+}
+
+var errDefaultExchange = Error{Code: AccessRefused, Reason: "operation not permitted on the default exchange"}
+
+func (r *rules) checkExchangeType(kind ExchangeType) *Error {
+	switch kind {
+	case Direct, Fanout, Topic, Headers:
+		return nil
+	case LocalRandom, ModulusHash:
+		if !r.noNewExchangeTypes {
+			return nil
+		}
+	}
+	code, word := PreconditionFailed, "unknown"
+	if r.unknownTypeClosesConnection {
+		code = CommandInvalid
+	}
+	if kind == "" { // the empty symbol exists in RabbitMQ's runtime, so the text differs
+		word = "invalid"
+	}
+	return errorf(code, "", "", "%s exchange type '%s'", word, kind)
+}
+
+func (ch *Channel) declareExchange(name string, kind ExchangeType, cfg ExchangeConfig) (*Exchange, *Error) {
+	v := ch.v
+	if err := v.rules.checkExchangeType(kind); err != nil {
+		return nil, err
+	}
+	if name == "" {
+		err := errDefaultExchange
+		return nil, &err
+	}
+	if err := ch.check(configure, exchangeResource, name); err != nil {
+		return nil, err
+	}
+	args, err := canonicalTable(cfg.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	if x := v.exchanges[name]; x != nil {
+		received := exchangeShape{kind, cfg.Durable, cfg.AutoDelete, cfg.Internal, args}
+		return x, equivalentExchange(x.shape(), received, v.exchangeText(name))
+	}
+	if strings.HasPrefix(name, "amq.") {
+		return nil, errorf(AccessRefused, "", name, "exchange name '%s' contains reserved prefix 'amq.*'", name)
+	}
+	if err := ch.checkAlternate(name, args); err != nil {
+		return nil, err
+	}
+	x := v.addExchange(name, kind, cfg, args)
+	v.exchangeEvent(name, true)
+	return x, nil
+}
+
+func (x *Exchange) shape() exchangeShape {
+	return exchangeShape{x.kind, x.cfg.Durable, x.cfg.AutoDelete, x.cfg.Internal, x.args}
+}
+
+// checkAlternate checks the argument alternate-exchange of a new exchange.
+func (ch *Channel) checkAlternate(name string, args Fields) *Error {
+	to, given, err := alternateExchangeArg(args, ch.v.exchangeText(name))
+	if err != nil || !given {
+		return err
+	}
+	if err := ch.check(read, exchangeResource, name); err != nil {
+		return err
+	}
+	return ch.check(write, exchangeResource, to)
+}
+
+func (ch *Channel) checkExchange(name string) *Error {
+	if name == "" {
+		err := errDefaultExchange
+		return &err
+	}
+	if err := ch.checkPassive(exchangeResource, name); err != nil {
+		return err
+	}
+	if ch.v.exchanges[name] == nil {
+		return ch.v.noExchange(name)
+	}
+	return nil
+}
+
+func (ch *Channel) deleteExchange(name string, cfg DeleteConfig) *Error {
+	v := ch.v
+	if name == "" {
+		err := errDefaultExchange
+		return &err
+	}
+	if strings.HasPrefix(name, "amq.") {
+		return errorf(AccessRefused, "", name, "deletion of system %s not allowed", v.exchangeText(name))
+	}
+	if err := ch.check(configure, exchangeResource, name); err != nil {
+		return err
+	}
+	x := v.exchanges[name]
+	if x == nil {
+		return nil
+	}
+	if cfg.IfUnused && x.outgoing.len() > 0 {
+		return errorf(PreconditionFailed, "", name, "%s in use", v.exchangeText(name))
+	}
+	v.removeExchange(x)
+	return nil
+}
+
+// removeExchange deletes x and, in turn, the auto-delete exchanges that lose their last
+// outgoing binding by it. A chain of them may be long, so it is worked off in a loop.
+func (v *VHost) removeExchange(x *Exchange) {
+	doomed := []*Exchange{x}
+	for len(doomed) > 0 {
+		x := doomed[0]
+		doomed = doomed[1:]
+		if x.deleted {
+			continue
+		}
+		x.deleted = true
+		delete(v.exchanges, x.name)
+		v.topology++
+		for _, b := range x.outgoing.sorted() {
+			v.detach(b)
+		}
+		for _, b := range sortedBindings(x.incoming) {
+			if v.detach(b) {
+				doomed = append(doomed, b.source)
+			}
+		}
+		v.exchangeEvent(x.name, false)
+	}
+}
+
+// outgoing are an exchange's bindings, arranged for its way of routing. Only the arrangement
+// of the type is in use, and the set of all.
+type outgoing struct {
+	all    map[bindingName]*binding
+	direct map[string]*bindingList
+	words  *topic.Trie[*binding]
+	list   bindingList // fanout, headers, random, hash
+}
+
+func (o *outgoing) init(kind ExchangeType) {
+	o.all = map[bindingName]*binding{}
+	switch kind {
+	case Direct:
+		o.direct = map[string]*bindingList{}
+	case Topic:
+		o.words = &topic.Trie[*binding]{}
+	}
+}
+
+func (o *outgoing) len() int { return len(o.all) }
+
+func (o *outgoing) add(b *binding) {
+	o.all[b.id] = b
+	switch {
+	case o.direct != nil:
+		l := o.direct[b.id.key]
+		if l == nil {
+			l = new(bindingList)
+			o.direct[b.id.key] = l
+		}
+		l.add(b)
+	case o.words != nil:
+		o.words.Add(b.id.key, b)
+	default:
+		o.list.add(b)
+	}
+}
+
+func (o *outgoing) remove(b *binding) {
+	delete(o.all, b.id)
+	switch {
+	case o.direct != nil:
+		l := o.direct[b.id.key]
+		if l.remove(b); len(l.b) == 0 {
+			delete(o.direct, b.id.key)
+		}
+	case o.words != nil:
+		o.words.Remove(b.id.key, b)
+	default:
+		o.list.remove(b)
+	}
+}
+
+func (o *outgoing) sorted() []*binding {
+	all := make(map[*binding]struct{}, len(o.all))
+	for _, b := range o.all {
+		all[b] = struct{}{}
+	}
+	return sortedBindings(all)
+}
+
+// A bindingList removes in constant time: each binding knows its place, and the last one
+// takes the place of the one removed.
+type bindingList struct{ b []*binding }
+
+func (l *bindingList) add(b *binding) {
+	b.place = len(l.b)
+	l.b = append(l.b, b)
+}
+
+func (l *bindingList) remove(b *binding) {
+	last := len(l.b) - 1
+	l.b[b.place] = l.b[last]
+	l.b[b.place].place = b.place
+	l.b[last] = nil
+	l.b = l.b[:last]
+}
+
+// A router finds the queues that a message reaches. It belongs to its virtual host and is used under
+// its lock, so its slices serve every routing in turn.
+type router struct {
+	visit   uint64 // the number of this routing: what bears it has been visited
+	queues  []*Queue
+	work    []*Exchange
+	matches []*binding
+	varying bool // the result depends on more than exchange, key and topology
+	found   bool // the exchange at hand has led anywhere
+}
+
+var hashSeed = maphash.MakeSeed()
+
+// route returns every queue that m, published to x, reaches: each once, however many
+// bindings, keys and exchanges lead to it. The result is good until the next routing.
+func (v *VHost) route(x *Exchange, m *message) []*Queue {
+	r := &v.router
+	r.visit++
+	r.queues, r.varying = r.queues[:0], false
+	if x == v.nameless {
+		for _, key := range m.keys() {
+			r.toQueue(v.queues[key])
+		}
+		if m.extra == nil {
+			r.toQueue(v.queues[m.key])
+		}
+		return r.queues
+	}
+	r.work = append(r.work[:0], x)
+	x.visited = r.visit
+	for i := 0; i < len(r.work); i++ {
+		r.through(r.work[i], m)
+	}
+	clear(r.work)
+	return r.queues
+}
+
+// through adds what one exchange leads to, or its alternate exchange when it leads nowhere.
+func (r *router) through(x *Exchange, m *message) {
+	r.found = false
+	o := &x.outgoing
+	switch x.kind {
+	case Direct:
+		if m.extra == nil {
+			r.toList(o.direct[m.key])
+		}
+		for _, key := range m.keys() {
+			r.toList(o.direct[key])
+		}
+	case Fanout:
+		r.toList(&o.list)
+	case Topic:
+		if m.extra == nil {
+			r.toMatches(o, m.key)
+		}
+		for _, key := range m.keys() {
+			r.toMatches(o, key)
+		}
+	case Headers:
+		r.varying = true
+		h := routableHeaders(m.matchFields(), x.v.rules)
+		for _, b := range o.list.b {
+			if b.headers.matches(h) {
+				r.to(b)
+			}
+		}
+	case LocalRandom, ModulusHash:
+		r.varying = true
+		if n := len(o.list.b); n > 0 {
+			r.to(o.list.b[x.choose(m, n)])
+		}
+	}
+	if !r.found && x.hasAlt && x.alt != "" {
+		r.toExchange(x.v.exchanges[x.alt])
+	}
+}
+
+func (x *Exchange) choose(m *message, n int) int {
+	if x.kind == LocalRandom {
+		return x.v.b.random.intN(n)
+	}
+	return int(maphash.String(hashSeed, m.key) % uint64(n))
+}
+
+func (r *router) toList(l *bindingList) {
+	if l != nil {
+		for _, b := range l.b {
+			r.to(b)
+		}
+	}
+}
+
+func (r *router) toMatches(o *outgoing, key string) {
+	r.matches = o.words.Match(key, r.matches[:0])
+	for _, b := range r.matches {
+		r.to(b)
+	}
+}
+
+func (r *router) to(b *binding) {
+	r.found = true
+	if b.queue != nil {
+		r.toQueue(b.queue)
+	} else {
+		r.toExchange(b.exchange)
+	}
+}
+
+func (r *router) toQueue(q *Queue) {
+	if q != nil && q.visited != r.visit {
+		q.visited = r.visit
+		r.queues = append(r.queues, q)
+	}
+}
+
+func (r *router) toExchange(x *Exchange) {
+	if x != nil && x.visited != r.visit {
+		x.visited = r.visit
+		r.work = append(r.work, x)
+	}
+}

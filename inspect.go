@@ -1,0 +1,405 @@
+package leveret
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Snapshots. Each is taken in one step under the lock; looking consumes nothing.
+
+// VHostInfo describes a virtual host.
+type VHostInfo struct {
+	Name             string
+	Description      string
+	Tags             []string
+	DefaultQueueType string // of queues declared without x-queue-type: classic or quorum
+	Limits           VHostLimits
+}
+
+// VHostLimits are the limits of a virtual host; a negative one is none.
+type VHostLimits struct{ MaxConnections, MaxQueues int }
+
+// QueueInfo describes a queue.
+type QueueInfo struct {
+	Name, VHost      string
+	Type             string // classic or quorum
+	Durable          bool
+	AutoDelete       bool
+	Exclusive        bool
+	Owner            uint64 // the connection of an exclusive queue; 0: the broker itself
+	Arguments        Table
+	Ready            int // messages that wait to be handed out
+	Unacked          int // messages in somebody's hands
+	Messages         int // all, those that wait for a retry or as pending dead letters included
+	BytesReady       int64
+	BytesUnacked     int64
+	Bytes            int64
+	Consumers        int
+	SingleActive     string    // tag of the single active consumer
+	Policy           string    // name of the policy in force; empty: none
+	OperatorPolicy   string    // name of the operator policy in force; empty: none
+	EffectivePolicy  Table     // both policies' definitions, merged
+	HeadDeadline     time.Time // when a head expires next; zero: never
+	IdleDeadline     time.Time // when the queue expires if nobody uses it; zero: never
+	RejectsPublishes bool      // a quorum queue above its reject-publish limit
+}
+
+// ExchangeInfo describes an exchange.
+type ExchangeInfo struct {
+	Name, VHost                   string
+	Type                          ExchangeType
+	Durable, AutoDelete, Internal bool
+	Arguments                     Table
+	Policy                        string // name of the policy in force; empty: none
+}
+
+// BindingInfo describes a binding.
+type BindingInfo struct {
+	VHost, Source, Destination string
+	DestinationType            string // queue or exchange
+	RoutingKey                 string
+	Arguments                  Table
+}
+
+// ConsumerInfo describes a consumer.
+type ConsumerInfo struct {
+	VHost, Queue, Tag string
+	Conn              uint64
+	Channel           uint16
+	AckRequired       bool
+	Exclusive         bool
+	Prefetch          int
+	Unacked           int
+	Active            bool // false: a single active consumer's stand-in
+	Priority          int64
+	Arguments         Table
+}
+
+// ConnInfo describes a connection.
+type ConnInfo struct {
+	ID                uint64
+	Name, User, VHost string
+	ClientProperties  Table
+	ConnectedAt       time.Time
+	Channels          []ChannelInfo
+	Blocked           bool
+}
+
+// ChannelInfo describes a channel.
+type ChannelInfo struct {
+	Number          uint16
+	Consumers       int
+	Unacked         int
+	Prefetch        int // of consumers to come
+	GlobalPrefetch  int // of the whole channel (3.10)
+	Confirm, Tx     bool
+	Uncommitted     int // publishes
+	AcksUncommitted int
+}
+
+// MessageInfo describes a message in a queue. Properties and Body are shared: read only.
+type MessageInfo struct {
+	Exchange, RoutingKey string
+	Properties           *Properties // as published; nil: none
+	Body                 []byte
+	Redelivered          bool
+	Deadline             time.Time // when it expires at the head of the queue; zero: never
+	Deaths               []Death
+}
+
+// Counters count what has happened since the broker was made. All only grow.
+type Counters struct {
+	Published, Routed                     uint64 // messages that passed all checks, and those of them that reached a queue
+	UnroutableDropped, UnroutableReturned uint64
+	Confirmed                             uint64 // acks on confirming channels
+	Refused                               uint64 // by a queue's reject-publish
+	Delivered, Redelivered                uint64
+	Acknowledged                          uint64
+	Requeued                              uint64
+	PendingConfirmed                      uint64 // at-least-once dead letters that all targets took
+	DeadLettered                          [3]DeathCounters
+}
+
+// DeathCounters count deaths by reason.
+type DeathCounters struct{ Rejected, Expired, MaxLength, DeliveryLimit uint64 }
+
+// The indexes of Counters.DeadLettered: what became of the dead.
+const (
+	strategyDisabled    = iota // no dead-letter exchange is set, or it does not exist
+	strategyAtMostOnce         // published to the dead-letter exchange once
+	strategyAtLeastOnce        // kept until the targets confirmed
+)
+
+func (c *Counters) died(r Reason, strategy int) {
+	d := &c.DeadLettered[strategy]
+	switch r {
+	case Rejected:
+		d.Rejected++
+	case Expired:
+		d.Expired++
+	case MaxLength:
+		d.MaxLength++
+	case DeliveryLimit:
+		d.DeliveryLimit++
+	}
+}
+
+func (c *Counters) add(o *Counters) {
+	c.Published += o.Published
+	c.Routed += o.Routed
+	c.UnroutableDropped += o.UnroutableDropped
+	c.UnroutableReturned += o.UnroutableReturned
+	c.Confirmed += o.Confirmed
+	c.Refused += o.Refused
+	c.Delivered += o.Delivered
+	c.Redelivered += o.Redelivered
+	c.Acknowledged += o.Acknowledged
+	c.Requeued += o.Requeued
+	c.PendingConfirmed += o.PendingConfirmed
+	for i := range c.DeadLettered {
+		d, p := &c.DeadLettered[i], o.DeadLettered[i]
+		d.Rejected += p.Rejected
+		d.Expired += p.Expired
+		d.MaxLength += p.MaxLength
+		d.DeliveryLimit += p.DeliveryLimit
+	}
+}
+
+// Counters returns the counters of all virtual hosts together.
+func (b *Broker) Counters() Counters {
+	var sum Counters
+	b.eachVHost(func(v *VHost) {
+		c := v.Counters()
+		sum.add(&c)
+	})
+	return sum
+}
+
+// Counters returns the virtual host's counters.
+func (v *VHost) Counters() Counters {
+	v.lock()
+	defer v.unlock()
+	return v.counters
+}
+
+func (v *VHost) describe() VHostInfo {
+	v.lock()
+	defer v.unlock()
+	i := v.meta
+	i.Tags = slices.Clone(i.Tags)
+	return i
+}
+
+// SetLimits sets the virtual host's limits; they hold for what comes later.
+func (v *VHost) SetLimits(l VHostLimits) error {
+	return v.system.do("", func() *Error {
+		v.meta.Limits = l
+		return nil
+	})
+}
+
+// SetDefaultQueueType sets the type of queues declared without x-queue-type: classic or quorum.
+func (v *VHost) SetDefaultQueueType(t string) error {
+	return v.system.do("", func() *Error {
+		if t != "classic" && t != "quorum" {
+			return errorf(PreconditionFailed, "", v.name, "unsupported default queue type '%s'", t)
+		}
+		v.meta.DefaultQueueType = t
+		return nil
+	})
+}
+
+// SetMetadata sets the virtual host's description and tags.
+func (v *VHost) SetMetadata(description string, tags ...string) error {
+	return v.system.do("", func() *Error {
+		v.meta.Description, v.meta.Tags = description, slices.Clone(tags)
+		return nil
+	})
+}
+
+func (v *VHost) sortedQueues() []*Queue {
+	all := slices.Collect(maps.Values(v.queues))
+	slices.SortFunc(all, func(a, b *Queue) int { return cmp.Compare(a.name, b.name) })
+	return all
+}
+
+func (v *VHost) sortedExchanges() []*Exchange {
+	all := slices.Collect(maps.Values(v.exchanges))
+	slices.SortFunc(all, func(a, b *Exchange) int { return cmp.Compare(a.name, b.name) })
+	return all
+}
+
+// Queues describes all queues, sorted by name.
+func (v *VHost) Queues() []QueueInfo {
+	v.lock()
+	defer v.unlock()
+	return collect(v.sortedQueues(), (*Queue).info)
+}
+
+// Exchanges describes all exchanges, sorted by name.
+func (v *VHost) Exchanges() []ExchangeInfo {
+	v.lock()
+	defer v.unlock()
+	return collect(v.sortedExchanges(), (*Exchange).info)
+}
+
+// Bindings describes all bindings: the implicit ones of the default exchange, then those of
+// the other exchanges by name, each exchange's oldest first.
+func (v *VHost) Bindings() []BindingInfo {
+	v.lock()
+	defer v.unlock()
+	infos := collect(v.sortedQueues(), func(q *Queue) BindingInfo {
+		return BindingInfo{VHost: v.name, Destination: q.name, DestinationType: "queue", RoutingKey: q.name, Arguments: Table{}}
+	})
+	for _, x := range v.sortedExchanges() {
+		infos = append(infos, collect(x.outgoing.sorted(), (*binding).info)...)
+	}
+	return infos
+}
+
+// Consumers describes all consumers, by queue.
+func (v *VHost) Consumers() []ConsumerInfo {
+	v.lock()
+	defer v.unlock()
+	var infos []ConsumerInfo
+	for _, q := range v.sortedQueues() {
+		infos = append(infos, collect(q.consumers.list(), (*Consumer).info)...)
+	}
+	return infos
+}
+
+// Connections describes the open connections, by id.
+func (v *VHost) Connections() []ConnInfo {
+	v.lock()
+	defer v.unlock()
+	return collect(v.sortedConns(), (*Conn).info)
+}
+
+// Policies returns all policies, sorted by name.
+func (v *VHost) Policies() []Policy { return v.policyList(userPolicies) }
+
+// OperatorPolicies returns all operator policies, sorted by name.
+func (v *VHost) OperatorPolicies() []Policy { return v.policyList(operatorPolicies) }
+
+func (v *VHost) policyList(which int) []Policy {
+	v.lock()
+	defer v.unlock()
+	var all []Policy
+	for _, name := range slices.Sorted(maps.Keys(v.policies[which])) {
+		all = append(all, v.policies[which][name].Policy)
+	}
+	return all
+}
+
+func collect[T, U any](ts []T, f func(T) U) []U {
+	us := make([]U, len(ts))
+	for i, t := range ts {
+		us[i] = f(t)
+	}
+	return us
+}
+
+// Info describes the queue; of a deleted queue it describes the last state.
+func (q *Queue) Info() QueueInfo {
+	q.v.lock()
+	defer q.v.unlock()
+	return q.info()
+}
+
+func (q *Queue) info() QueueInfo {
+	n, _ := q.length()
+	i := QueueInfo{Name: q.name, VHost: q.v.name, Type: q.kind.String(),
+		Durable: q.cfg.Durable, AutoDelete: q.cfg.AutoDelete, Exclusive: q.cfg.Exclusive, Arguments: q.fields.Table(),
+		Ready: q.ready, Unacked: q.unacked, Messages: n + q.unacked,
+		BytesReady: q.bytesReady, BytesUnacked: q.bytesUnacked, Bytes: q.bytesReady + q.bytesUnacked,
+		Consumers: q.state().Consumers, EffectivePolicy: mergedDefinition(q.policy, q.operator),
+		HeadDeadline: instant(q.nextExpiry()),
+	}
+	if q.owner != nil {
+		i.Owner = q.owner.id
+	}
+	if q.policy != nil {
+		i.Policy = q.policy.Name
+	}
+	if q.operator != nil {
+		i.OperatorPolicy = q.operator.Name
+	}
+	if q.consumers != nil && q.consumers.single != nil {
+		i.SingleActive = q.consumers.single.tag
+	}
+	if q.idle != nil {
+		if at, ok := q.idle.nextWake(); ok {
+			i.IdleDeadline = instant(at)
+		}
+	}
+	if q.quorum != nil {
+		i.RejectsPublishes = q.quorum.rejecting
+		i.Bytes += q.quorum.retries.bytes + q.quorum.pending.bytes
+	}
+	return i
+}
+
+func instant(ns int64) time.Time {
+	if ns == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, ns)
+}
+
+// Effective tells for every setting the value in force and where it comes from.
+func (q *Queue) Effective() Effective {
+	q.v.lock()
+	defer q.v.unlock()
+	return q.args.effective(q.v.rules, q.policy, q.operator)
+}
+
+// Messages describes the ready messages in the order in which they would be handed out.
+func (q *Queue) Messages() []MessageInfo {
+	q.v.lock()
+	defer q.v.unlock()
+	infos := make([]MessageInfo, 0, q.ready)
+	for e := range q.backlog.all() {
+		infos = append(infos, MessageInfo{Exchange: e.m.exchange.name, RoutingKey: e.m.key, Properties: e.m.props, Body: e.m.body,
+			Redelivered: e.returns > 0, Deadline: instant(e.deadline), Deaths: e.m.history()})
+	}
+	return infos
+}
+
+// Info describes the exchange; of a deleted exchange it describes the last state.
+func (x *Exchange) Info() ExchangeInfo {
+	x.v.lock()
+	defer x.v.unlock()
+	return x.info()
+}
+
+func (x *Exchange) info() ExchangeInfo {
+	i := ExchangeInfo{Name: x.name, VHost: x.v.name, Type: x.kind, Durable: x.cfg.Durable, AutoDelete: x.cfg.AutoDelete,
+		Internal: x.cfg.Internal, Arguments: x.args.Table()}
+	if x.policy != nil {
+		i.Policy = x.policy.Name
+	}
+	return i
+}
+
+func (c *Consumer) info() ConsumerInfo {
+	cs := c.q.consumers
+	return ConsumerInfo{VHost: c.q.v.name, Queue: c.q.name, Tag: c.tag, Conn: c.ch.conn.id, Channel: c.ch.number,
+		AckRequired: !c.cfg.NoAck, Exclusive: c.cfg.Exclusive, Prefetch: c.limit, Unacked: c.unacked,
+		Active: !c.q.args.singleActive || cs.single == c, Priority: c.priority, Arguments: c.args.Table()}
+}
+
+func (c *Conn) info() ConnInfo {
+	return ConnInfo{ID: c.id, Name: c.cfg.Name, User: c.cfg.User, VHost: c.v.name, ClientProperties: c.cfg.ClientProperties,
+		ConnectedAt: c.opened, Channels: collect(c.sortedChannels(), (*Channel).info), Blocked: c.blocked}
+}
+
+func (ch *Channel) info() ChannelInfo {
+	i := ChannelInfo{Number: ch.number, Consumers: len(ch.consumers), Unacked: ch.held, Prefetch: ch.prefetch,
+		GlobalPrefetch: ch.window, Confirm: ch.confirm, Tx: ch.tx != nil}
+	if ch.tx != nil {
+		i.Uncommitted, i.AcksUncommitted = len(ch.tx.publishes), ch.tx.marked
+	}
+	return i
+}

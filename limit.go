@@ -1,0 +1,170 @@
+package leveret
+
+// Length limits count ready messages; in quorum queues also those that wait for a retry and
+// dead letters that wait for their confirmation. A queue at its limit is full, not over it.
+//
+//	drop-head           a queue over its limit loses its head until it is not
+//	reject-publish      classic: a message that would not fit is refused
+//	                    quorum: a queue over its limit refuses until it is down to 80 %
+//	reject-publish-dlx  classic: as reject-publish, and the refused message dies; quorum: drop-head
+
+// over reports whether n messages of size bytes exceed a limit.
+func (s *settings) over(n int, bytes int64) bool {
+	return s.maxLength >= 0 && int64(n) > s.maxLength || s.maxBytes >= 0 && bytes > s.maxBytes
+}
+
+func (s *settings) limited() bool { return s.maxLength >= 0 || s.maxBytes >= 0 }
+
+// length is what the limits count.
+func (q *Queue) length() (n int, bytes int64) {
+	n, bytes = q.ready, q.bytesReady
+	if q.quorum != nil {
+		n += q.quorum.retries.len() + q.quorum.pending.len()
+		bytes += q.quorum.retries.bytes + q.quorum.pending.bytes
+	}
+	return n, bytes
+}
+
+// refuses decides on a message that arrives; refused ones die where overflow says so. Dead
+// letters of the at-most-once strategy are let into a quorum queue however full it is.
+func (q *Queue) refuses(m *message, from origin) bool {
+	s := q.set
+	if s.overflow == dropHead {
+		return false
+	}
+	if q.quorum != nil {
+		return q.quorum.rejecting && from != fromDeath
+	}
+	if !s.limited() || !s.over(q.ready+1, q.bytesReady+int64(len(m.body))) {
+		return false
+	}
+	if s.overflow == rejectPublishDLX {
+		q.kill(entry{m: m}, MaxLength)
+	}
+	return true
+}
+
+// enforce brings a queue that grew back within its limits.
+func (q *Queue) enforce() {
+	s := q.set
+	if !s.limited() {
+		return
+	}
+	if s.overflow != dropHead {
+		if q.quorum != nil {
+			q.updateRejecting()
+		}
+		return
+	}
+	for n, bytes := q.length(); s.over(n, bytes) && q.ready > 0; n, bytes = q.length() {
+		q.kill(q.take(), MaxLength)
+	}
+}
+
+// enforceNewLimits is enforce after a policy changed; RabbitMQ 3.10's quorum queues then
+// dead-letter the newest first.
+func (q *Queue) enforceNewLimits() {
+	if q.quorum == nil || !q.v.rules.reversedPolicyTrim || q.set.overflow != dropHead {
+		q.enforce()
+		return
+	}
+	var dead []entry
+	for n, bytes := q.length(); q.set.over(n, bytes) && q.ready > 0; n, bytes = q.length() {
+		dead = append(dead, q.take())
+	}
+	for i := len(dead) - 1; i >= 0; i-- {
+		q.kill(dead[i], MaxLength)
+	}
+}
+
+// updateRejecting keeps a quorum queue's soft limit: refusing begins above the limit and ends
+// at 80 % of every limit that is set.
+func (q *Queue) updateRejecting() {
+	s := q.set
+	if s.overflow != rejectPublish || !s.limited() {
+		q.quorum.rejecting = false
+		return
+	}
+	n, bytes := q.length()
+	switch {
+	case s.over(n, bytes):
+		q.quorum.rejecting = true
+	case !q.quorum.rejecting:
+	case (s.maxLength < 0 || int64(n) <= s.maxLength*8/10) && (s.maxBytes < 0 || bytes <= s.maxBytes*8/10):
+		q.quorum.rejecting = false
+	}
+}
+
+// propertiesSize is the size of the message's encoded property section as it was published:
+// two bytes of flags and each property that is present.
+func (m *message) propertiesSize() int {
+	p := m.props
+	n := 2
+	has := p.Has()
+	if has == 0 {
+		return n
+	}
+	for _, s := range [...]struct {
+		bit Property
+		v   string
+	}{
+		{PropContentType, p.ContentType}, {PropContentEncoding, p.ContentEncoding}, {PropCorrelationID, p.CorrelationID},
+		{PropReplyTo, p.ReplyTo}, {PropExpiration, p.Expiration}, {PropMessageID, p.MessageID}, {PropType, p.Type},
+		{PropUserID, p.UserID}, {PropAppID, p.AppID}, {PropClusterID, p.ClusterID},
+	} {
+		if has&s.bit != 0 {
+			n += 1 + len(s.v)
+		}
+	}
+	if has&PropHeaders != 0 {
+		n += fieldsSize(p.HeaderFields)
+	}
+	if has&PropDeliveryMode != 0 {
+		n++
+	}
+	if has&PropPriority != 0 {
+		n++
+	}
+	if has&PropTimestamp != 0 {
+		n += 8
+	}
+	return n
+}
+
+// fieldsSize is the size of an encoded table.
+func fieldsSize(f Fields) int {
+	n := 4
+	for _, x := range f {
+		n += 1 + len(x.Name) + valueSize(x.Value)
+	}
+	return n
+}
+
+// valueSize is the size of an encoded value with its type.
+func valueSize(v any) int {
+	switch v := v.(type) {
+	case nil:
+		return 1
+	case bool, int8, uint8:
+		return 2
+	case int16, uint16:
+		return 3
+	case int32, uint32, float32:
+		return 5
+	case Decimal:
+		return 6
+	case string:
+		return 5 + len(v)
+	case []byte:
+		return 5 + len(v)
+	case Fields:
+		return 1 + fieldsSize(v)
+	case []any:
+		n := 5
+		for _, e := range v {
+			n += valueSize(e)
+		}
+		return n
+	}
+	return 9
+}

@@ -1,0 +1,301 @@
+package leveret
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/leveretmq/leveret/internal/erl"
+)
+
+// A policy configures the queues and exchanges whose names its pattern is found in. At most
+// one policy and one operator policy apply to an object, those of the highest priority; their
+// definitions are merged key by key.
+
+// A policy is a Policy that has passed validation, ready to be matched.
+type policy struct {
+	Policy // as it was set, ApplyTo filled in
+
+	pattern    *pattern
+	definition map[string]any // int64, *big.Int, float64, bool, string, nil, []any, Table
+	unfit      [len(kinds)]bool
+}
+
+// compilePolicy validates a policy as RabbitMQ does when it is set. The error is an *Error
+// with the whole report, all findings included, as its Reason.
+func compilePolicy(p Policy, operator bool, r *rules) (*policy, error) {
+	if p.ApplyTo == "" {
+		p.ApplyTo = ApplyToAll
+	}
+	c := &policy{Policy: p, definition: make(map[string]any, len(p.Definition))}
+	for key, v := range p.Definition {
+		c.definition[key] = policyValue(v)
+	}
+	var findings []string
+	report := func(finding string) {
+		if finding != "" {
+			findings = append(findings, finding)
+		}
+	}
+	report(checkDefinition(c.definition, operator, r))
+	report(checkApplyTo(p.ApplyTo, r))
+	report(c.compilePattern(r))
+	if math.IsNaN(p.Priority) || math.IsInf(p.Priority, 0) {
+		report("priority should be a number, actually was " + fmt.Sprint(p.Priority))
+	}
+	if findings != nil {
+		return nil, &Error{Code: PreconditionFailed, Name: p.Name,
+			Reason: "Validation failed\n\n" + strings.Join(findings, "\n") + "\n"}
+	}
+	for k := range kinds {
+		c.unfit[k] = hasUnfitKey(c.definition, queueKind(k), r)
+	}
+	return c, nil
+}
+
+func (p *policy) compilePattern(r *rules) string {
+	if !r.oldPolicyKeys && len(p.Pattern) > maxPatternLength {
+		return fmt.Sprintf("pattern must not exceed %d bytes", maxPatternLength)
+	}
+	compiled, err := compilePattern(p.Pattern)
+	if err != nil {
+		const text = "pattern should be regular expression but is invalid: "
+		return text + erl.Format(patternError(p.Pattern, err, r), len(text))
+	}
+	p.pattern = compiled
+	return ""
+}
+
+func checkApplyTo(a ApplyTo, r *rules) string {
+	switch a {
+	case ApplyToAll, ApplyToQueues, ApplyToExchanges:
+		return ""
+	case ApplyToClassicQueues, ApplyToQuorumQueues, ApplyToStreams:
+		if !r.oldApplyTo {
+			return ""
+		}
+	}
+	if r.oldApplyTo {
+		return fmt.Sprintf("apply-to '%s' unrecognised; should be 'queues', 'exchanges' or 'all'", a)
+	}
+	return fmt.Sprintf("apply-to '%s' unrecognised; should be one of: "+
+		"'queues', 'classic_queues',  'quorum_queues', 'streams', 'exchanges', or 'all'", a)
+}
+
+// policyValue brings the value of a definition to one of the types of policy.definition.
+// Numbers decoded by encoding/json are float64 even when they are whole, so a whole float64
+// is an integer; a json.Number is what it says.
+func policyValue(v any) any {
+	switch v := v.(type) {
+	case nil, bool, string, Table, *big.Int:
+		return v
+	case []byte:
+		return string(v)
+	case int:
+		return int64(v)
+	case uint:
+		return policyValue(uint64(v))
+	case []string:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = v[i]
+		}
+		return list
+	case time.Duration:
+		return v.Milliseconds()
+	case json.Number:
+		return numberValue(v)
+	case uint64:
+		return numberValue(json.Number(strconv.FormatUint(v, 10)))
+	case float32:
+		return policyValue(float64(v))
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return int64(v)
+		}
+		return v
+	case map[string]any:
+		return Table(v)
+	case ExchangeType:
+		return string(v)
+	}
+	if n, ok := asInteger(v); ok {
+		return n
+	}
+	return v
+}
+
+func numberValue(n json.Number) any {
+	if i, err := n.Int64(); err == nil {
+		return i
+	}
+	if i, ok := new(big.Int).SetString(n.String(), 10); ok {
+		return i
+	}
+	f, _ := n.Float64()
+	return f
+}
+
+// wholeNumber returns an integer of a definition, the largest there is for one that is larger.
+func wholeNumber(v any) (int64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return v, true
+	case *big.Int:
+		if v.Sign() < 0 {
+			return math.MinInt64, true
+		}
+		return math.MaxInt64, true
+	}
+	return 0, false
+}
+
+// number returns an integer of the definition; a nil policy has none.
+func (p *policy) number(key string) (int64, bool) {
+	if p == nil {
+		return 0, false
+	}
+	return wholeNumber(p.definition[key])
+}
+
+// text returns a string of the definition; a nil policy has none.
+func (p *policy) text(key string) (string, bool) {
+	if p == nil {
+		return "", false
+	}
+	s, ok := p.definition[key].(string)
+	return s, ok
+}
+
+// matchesQueue reports whether the policy is for the queue. One with a key that the queue's
+// type does not know is for no queue of that type.
+func (p *policy) matchesQueue(name string, kind queueKind) bool {
+	switch p.ApplyTo {
+	case ApplyToAll, ApplyToQueues:
+	case ApplyToClassicQueues:
+		if kind != classicQueue {
+			return false
+		}
+	case ApplyToQuorumQueues:
+		if kind != quorumQueue {
+			return false
+		}
+	case ApplyToStreams:
+		if kind != streamQueue {
+			return false
+		}
+	default:
+		return false
+	}
+	return !p.unfit[kind] && p.pattern.matches(name)
+}
+
+// matchesExchange reports whether the policy is for the exchange. None is for the default one.
+func (p *policy) matchesExchange(name string) bool {
+	return name != "" && (p.ApplyTo == ApplyToAll || p.ApplyTo == ApplyToExchanges) && p.pattern.matches(name)
+}
+
+// bestPolicy returns the policy of the highest priority among those that match, or nil. Where
+// priorities are equal RabbitMQ's choice is arbitrary; here it is the lowest name.
+func bestPolicy(ps map[string]*policy, match func(*policy) bool) *policy {
+	var best *policy
+	for _, p := range ps {
+		if best != nil && (p.Priority < best.Priority || p.Priority == best.Priority && p.Name > best.Name) {
+			continue
+		}
+		if match(p) {
+			best = p
+		}
+	}
+	return best
+}
+
+// mergedDefinition returns what a policy and an operator policy, either of which may be nil,
+// say together.
+func mergedDefinition(p, operator *policy) Table {
+	merged := Table{}
+	if p != nil {
+		maps.Copy(merged, p.definition)
+	}
+	if operator == nil {
+		return merged
+	}
+	for key, o := range operator.definition {
+		if v, both := merged[key]; both {
+			o = mergedValue(key, v, o)
+		}
+		merged[key] = o
+	}
+	return merged
+}
+
+// mergedValue decides between a policy and an operator policy that set the same key.
+func mergedValue(key string, v, operator any) any {
+	a, okA := wholeNumber(v)
+	b, okB := wholeNumber(operator)
+	if !okA || !okB {
+		return operator
+	}
+	lower := operator
+	if a < b {
+		lower = v
+	}
+	higher := v
+	if a < b {
+		higher = operator
+	}
+	switch key {
+	case "delivery-limit":
+		if a < 0 || b < 0 {
+			return higher
+		}
+		return lower
+	case "target-group-size", "delayed-retry-min":
+		return higher
+	case "queue-version":
+		return operator
+	}
+	return lower
+}
+
+// patternError is the term by which RabbitMQ reports an expression that does not compile. The
+// position is known only for what is missing at the end.
+func patternError(source string, err error, r *rules) erl.Tuple {
+	text := err.Error()
+	for _, m := range patternMessages {
+		if strings.Contains(text, m.ours) {
+			at := 0
+			if m.atEnd {
+				at = len(source)
+			}
+			if r.oldPolicyKeys {
+				return erl.Tuple{erl.String(m.old), at}
+			}
+			return erl.Tuple{erl.String(m.now), at}
+		}
+	}
+	return erl.Tuple{erl.String(text), 0}
+}
+
+var patternMessages = []struct {
+	ours, now, old string
+	atEnd          bool
+}{
+	{"missing closing )", "missing closing parenthesis", "missing )", true},
+	{"unexpected )", "unmatched closing parenthesis", "unmatched parentheses", false},
+	{"unterminated [] set", "missing terminating ] for character class", "missing terminating ] for character class", true},
+	{"missing argument to repetition", "quantifier does not follow a repeatable item", "nothing to repeat", false},
+	{"invalid nested repetition", "quantifier does not follow a repeatable item", "nothing to repeat", false},
+	{`illegal \ at end`, `\ at end of pattern`, `\ at end of pattern`, true},
+	{"range in reverse order", "range out of order in character class", "range out of order in character class", false},
+	{"reference to undefined", "reference to non-existent subpattern", "reference to non-existent subpattern", false},
+	{"unrecognized grouping", "unrecognized character after (? or (?-", "unrecognized character after (? or (?-", false},
+}
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

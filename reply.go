@@ -1,0 +1,80 @@
+package leveret
+
+import "strings"
+
+// Direct reply-to: a consumer of the pseudo queue amq.rabbitmq.reply-to makes its channel the
+// target of replies. A request's reply-to property of that name is replaced by a generated
+// name, which leads straight to the channel and is no queue.
+
+const replyQueue = "amq.rabbitmq.reply-to"
+
+// isReplyQueue reports whether name is the pseudo queue or one of the generated names.
+func isReplyQueue(name string) bool {
+	return name == replyQueue || strings.HasPrefix(name, replyQueue+".")
+}
+
+// consumeReplies makes the channel's one direct reply consumer.
+func (ch *Channel) consumeReplies(cfg ConsumeConfig) (*Consumer, *Error) {
+	if !cfg.NoAck {
+		return nil, errorf(PreconditionFailed, "", replyQueue, "reply consumer cannot acknowledge")
+	}
+	if ch.reply != nil {
+		return nil, errorf(PreconditionFailed, "", replyQueue, "reply consumer already set")
+	}
+	c := &Consumer{ch: ch, tag: cfg.Tag, cfg: cfg}
+	c.timer.Value = (*ackTimer)(c)
+	ch.subscribe(c)
+	ch.reply = c
+	ch.replyName = ch.v.b.random.name(replyQueue + ".")
+	ch.v.replies[ch.replyName] = ch
+	return c, nil
+}
+
+func (ch *Channel) endReplies() {
+	delete(ch.v.replies, ch.replyName)
+	ch.reply, ch.replyName = nil, ""
+}
+
+// checkReplyTo puts the channel's generated name in the place of the pseudo queue's.
+func (ch *Channel) checkReplyTo(m *Message) *Error {
+	if m.Properties.ReplyTo != replyQueue {
+		return nil
+	}
+	if ch.reply == nil {
+		return errorf(PreconditionFailed, "", "", "fast reply consumer does not exist")
+	}
+	own := *m.Properties
+	own.ReplyTo = ch.replyName
+	m.Properties = &own
+	return nil
+}
+
+// replyState answers a declaration of the pseudo queue or of a generated name.
+func (ch *Channel) replyState(name string, s *QueueState) *Error {
+	if name != replyQueue {
+		if to := ch.v.replies[name]; to == nil || to == ch {
+			return ch.v.noQueue(name)
+		}
+	}
+	*s = QueueState{Name: name, Consumers: 1}
+	return nil
+}
+
+// isReply reports whether a message that no queue received is a direct reply.
+func (v *VHost) isReply(m *message) bool {
+	return m.exchange == v.nameless && strings.HasPrefix(m.key, replyQueue+".")
+}
+
+// deliverReply gives a reply to the channel that waits for it.
+func (v *VHost) deliverReply(m *message) bool {
+	ch := v.replies[m.key]
+	if ch == nil || ch.reply == nil {
+		return false
+	}
+	c := ch.reply
+	e := entry{m: m}
+	d := ch.newDelivery(nil, &e, c.cfg.LazyHeaders)
+	d.ConsumerTag, d.DeliveryTag = c.tag, ch.tags.Skip()
+	c.hand(d)
+	return true
+}

@@ -1,0 +1,131 @@
+package leveret
+
+import (
+	"github.com/leveretmq/leveret/internal/schedule"
+)
+
+// Acknowledgement timeouts. In RabbitMQ 4.3 a quorum queue takes back what a consumer does not
+// settle in time and cancels the consumer; a client that cannot be told so, and one that used
+// basic.get, loses its channel. In 3.10 the channel watches, for queues of every type.
+
+const defaultAckTimeout = 1_800_000 // ms
+
+// ackTimeout is the time in ms that a consumer has, -1 for no limit. own is what the consumer
+// asked for.
+func (q *Queue) ackTimeout(own int64) int64 {
+	switch {
+	case q.v.rules.channelAckTimeout:
+		return defaultAckTimeout
+	case q.quorum == nil:
+		return -1
+	case own >= 0:
+		return own
+	case q.set.consumerTimeout >= 0:
+		return q.set.consumerTimeout
+	}
+	return defaultAckTimeout
+}
+
+// ackTimer is a consumer as what its oldest delivery wakes.
+type ackTimer Consumer
+
+func (t *ackTimer) nextWake() (at int64, ok bool) {
+	c := (*Consumer)(t)
+	for _, u := range c.ch.tags.All() {
+		if u.c == c && !u.void {
+			return deadlineAfter(u.at, c.timeout), true // deliveries are in the order of their time
+		}
+	}
+	return 0, false
+}
+
+func (t *ackTimer) wake(now int64) {
+	c := (*Consumer)(t)
+	at, ok := t.nextWake()
+	switch {
+	case !ok:
+	case at > now:
+		c.ch.v.timing.heap.Set(&c.timer, at)
+	case c.ch.v.rules.channelAckTimeout:
+		c.ch.timedOut(c.timeout)
+	case !c.ch.conn.cfg.CancelNotify:
+		c.ch.timedOut(-1)
+	default:
+		c.timedOut(now)
+	}
+}
+
+// timedOut takes back what c has held for too long and cancels it. Its tags stay valid for a
+// later settlement, which then does nothing.
+func (c *Consumer) timedOut(now int64) {
+	ch, q := c.ch, c.q
+	var back []entry
+	c.endedByServer()
+	for _, u := range ch.tags.All() {
+		if u.c == c && !u.void && deadlineAfter(u.at, c.timeout) <= now && ch.release(u) {
+			back = append(back, u.e)
+			u.void = true
+		}
+	}
+	if len(back) > 0 {
+		q.requeue(back, nackRequeue, nil)
+	}
+	q.left()
+}
+
+// timedOut closes the channel because of a delivery that was not settled in time.
+func (ch *Channel) timedOut(ms int64) {
+	if ch.super {
+		return
+	}
+	err := errorf(PreconditionFailed, "", "", "delivery acknowledgement on channel %d timed out. Timeout value used: %d ms. "+
+		"This timeout value can be configured, see consumers doc guide to learn more", ch.number, ms)
+	ch.end(err)
+	if in := ch.conn.cfg.Inbox; in != nil {
+		in.put(Notification{Kind: ChannelClosed, Channel: ch, Err: err})
+	}
+}
+
+// A getTimer watches what a channel has taken by basic.get.
+type getTimer struct {
+	ch    *Channel
+	timer schedule.Timer[wakeable]
+}
+
+// watchGet has the channel closed if u is not settled in time.
+func (ch *Channel) watchGet(q *Queue, u *unacked) {
+	if ch.super {
+		return
+	}
+	if ch.getters == nil {
+		ch.getters = &getTimer{ch: ch}
+		ch.getters.timer.Value = ch.getters
+	}
+	u.at = q.v.now()
+	q.v.wakeAt(&ch.getters.timer, deadlineAfter(u.at, q.ackTimeout(-1)))
+}
+
+func (g *getTimer) nextWake() (at int64, ok bool) {
+	for _, u := range g.ch.tags.All() {
+		if u.c != nil || u.void || u.at == 0 || u.q.deleted {
+			continue
+		}
+		if d := deadlineAfter(u.at, u.q.ackTimeout(-1)); !ok || d < at {
+			at, ok = d, true
+		}
+	}
+	return at, ok
+}
+
+func (g *getTimer) wake(now int64) {
+	at, ok := g.nextWake()
+	switch {
+	case !ok:
+	case at > now:
+		g.ch.v.timing.heap.Set(&g.timer, at)
+	case g.ch.v.rules.channelAckTimeout:
+		g.ch.timedOut(defaultAckTimeout)
+	default:
+		g.ch.timedOut(-1)
+	}
+}

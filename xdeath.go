@@ -1,0 +1,182 @@
+package leveret
+
+import (
+	"slices"
+	"time"
+)
+
+// The history of a message's deaths: one entry for each queue and reason, most recent first.
+// It is kept as records and becomes the headers x-death, x-first-death-* and x-last-death-* when
+// somebody reads them. RabbitMQ 3.10 knows no records: there the header x-death is the history, also
+// one that a client sent.
+
+// A Death is one entry of a message's dead-letter history.
+type Death struct {
+	Queue              string    // where it died
+	Reason             Reason    // why
+	Count              int64     // how often it died there for this reason
+	Time               time.Time // of the first such death, in whole seconds
+	Exchange           string    // where it had been published to before that death; "" is the default exchange
+	RoutingKeys        []string  // and with which routing keys, BCC excepted
+	OriginalExpiration string    // its expiration before that death; empty if it had none
+}
+
+// A death is the stored form. Records are immutable and shared between messages.
+type death struct {
+	next       *death
+	queue      string
+	reason     Reason
+	count      int64
+	at         int64 // seconds since 1970
+	exchange   *Exchange
+	key        string
+	keys       []string // when key is not all
+	expiration *string
+}
+
+func (d *death) routingKeys() []string {
+	if d.keys != nil {
+		return d.keys
+	}
+	return []string{d.key}
+}
+
+// record puts d in front. A death of the same queue and reason keeps everything but its
+// count, which grows.
+func (x *extra) record(d *death) {
+	old := x.deaths
+	for p := old; p != nil; p = p.next {
+		if p.queue == d.queue && p.reason == d.reason {
+			again := *p
+			again.count++
+			again.next = old.except(p)
+			x.deaths = &again
+			return
+		}
+	}
+	d.next = old
+	x.deaths = d
+	if x.firstDeath == nil {
+		x.firstDeath = d
+	}
+}
+
+// except returns the list without gone, sharing what follows it.
+func (d *death) except(gone *death) *death {
+	if d == gone {
+		return d.next
+	}
+	c := *d
+	c.next = d.next.except(gone)
+	return &c
+}
+
+// recordedKeys are the routing-keys of a death: without those of BCC. RabbitMQ 4.3 removes, for
+// each BCC key, the first equal key; 3.10 lists the routing key and CC.
+func (r *rules) recordedKeys(m *message) []string {
+	keys, bcc := m.keys(), m.bccKeys()
+	if len(bcc) == 0 {
+		return keys
+	}
+	if r.keysWithoutBCC {
+		return keys[:len(keys)-len(bcc)]
+	}
+	keys = slices.Clone(keys)
+	for _, k := range bcc {
+		if i := slices.Index(keys, k); i >= 0 {
+			keys = slices.Delete(keys, i, i+1)
+		}
+	}
+	return keys
+}
+
+// cyclic reports whether m, which has just died, may not go to queue t: it died there before, and
+// since then, this death included, only by itself. A rejection anywhere on the way makes it a
+// consumer's will.
+func (v *VHost) cyclic(m *message, reason Reason, t *Queue) bool {
+	if reason == Rejected {
+		return false
+	}
+	if v.rules.headerHistory {
+		return cyclicHeader(m.headers(), t.name)
+	}
+	for d := m.extra.deaths; d != nil; d = d.next {
+		if d.reason == Rejected {
+			return false
+		}
+		if d.queue == t.name {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	headerDeaths          = "x-death"
+	headerFirstReason     = "x-first-death-reason"
+	headerFirstQueue      = "x-first-death-queue"
+	headerFirstExchange   = "x-first-death-exchange"
+	headerLastReason      = "x-last-death-reason"
+	headerLastQueue       = "x-last-death-queue"
+	headerLastExchange    = "x-last-death-exchange"
+	headerAcquiredCount   = "x-acquired-count"
+	headerDeliveryCount   = "x-delivery-count"
+	fieldOriginalExpiry   = "original-expiration"
+	fieldDeathRoutingKeys = "routing-keys"
+)
+
+// deathTrios are the headers about the first and the last death.
+func (x *extra) deathTrios() Fields {
+	return Fields{
+		{headerFirstExchange, x.firstDeath.exchange.name}, {headerFirstQueue, x.firstDeath.queue}, {headerFirstReason, string(x.firstDeath.reason)},
+		{headerLastExchange, x.lastExchange.name}, {headerLastQueue, x.deaths.queue}, {headerLastReason, string(x.deaths.reason)},
+	}
+}
+
+// table is the entry of x-death as 4.3 writes it.
+func (d *death) table() Fields {
+	t := make(Fields, 0, 7)
+	if d.expiration != nil {
+		t = append(t, Field{fieldOriginalExpiry, *d.expiration})
+	}
+	return append(t, Field{"count", d.count}, Field{"reason", string(d.reason)}, Field{"queue", d.queue},
+		Field{"time", time.Unix(d.at, 0).UTC()}, Field{"exchange", d.exchange.name}, Field{fieldDeathRoutingKeys, anys(d.routingKeys())})
+}
+
+func anys(ss []string) []any {
+	out := make([]any, len(ss))
+	for i, s := range ss {
+		out[i] = s
+	}
+	return out
+}
+
+// deathHeaders are all headers that a dead letter gets.
+func (x *extra) deathHeaders() Fields {
+	var array []any
+	for d := x.deaths; d != nil; d = d.next {
+		array = append(array, d.table())
+	}
+	return append(Fields{{headerDeaths, array}}, x.deathTrios()...)
+}
+
+func (d *death) public() Death {
+	p := Death{Queue: d.queue, Reason: d.reason, Count: d.count, Time: time.Unix(d.at, 0).UTC(),
+		Exchange: d.exchange.name, RoutingKeys: slices.Clone(d.routingKeys())}
+	if d.expiration != nil {
+		p.OriginalExpiration = *d.expiration
+	}
+	return p
+}
+
+// history is the typed history of a message, from the records or, in 3.10, from the header.
+func (m *message) history() []Death {
+	var out []Death
+	for d := m.deaths(); d != nil; d = d.next {
+		out = append(out, d.public())
+	}
+	if out == nil && m.extra != nil && m.extra.lastExchange != nil {
+		out = headerHistory(m.headers())
+	}
+	return out
+}
