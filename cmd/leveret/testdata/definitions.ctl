@@ -31,22 +31,9 @@ $ export_definitions /ctl-no/x
 = 65
 $ export_definitions /
 > Exporting definitions in JSON to a file at "/" ...
-> Stack trace: 
-> 
-> ** (FunctionClauseError) no function clause matching in :thoas_encode.list_loop/2
->     src/thoas_encode.erl:1694: :thoas_encode.list_loop(<<1, 2>>, #Function<0.66549880/3 in :thoas_encode.escape_json>)
->     src/thoas_encode.erl:1692: :thoas_encode.list/2
->     src/thoas_encode.erl:1703: :thoas_encode.map_naive/2
->     src/thoas_encode.erl:1697: :thoas_encode.list_loop/2
->     src/thoas_encode.erl:1692: :thoas_encode.list/2
->     src/thoas_encode.erl:1712: :thoas_encode.map_naive_loop/2
->     src/thoas_encode.erl:1704: :thoas_encode.map_naive/2
->     src/thoas.erl:111: :thoas.encode/2
-> 
 ! Error:
-! :function_clause
-! 
-= 70
+! Path / is a directory
+= 65
 $ import_definitions /ctl-no/x
 ! Error (argument validation): Bad argument: File /ctl-no/x does not exist
 ! Arguments given:

@@ -327,7 +327,7 @@ $ list_connections -q pid name host peer_host state channels protocol user vhost
 > PID	ADDR -> ADDR	127.0.0.1	127.0.0.1	running	4	{0,9,1}	ctl-user	ctl-test
 ~ ctl-
 $ list_connections --formatter json pid name host peer_port peer_host state channels protocol user vhost
-> {"name":"ADDR -> ADDR","pid":"PID","state":"running","user":"ctl-user","protocol":[0,9,1],"host":[127,0,0,1],"vhost":"ctl-test","channels":4,"peer_port":PORT,"peer_host":[127,0,0,1]}
+> {"name":"ADDR -> ADDR","pid":"PID","state":"running","user":"ctl-user","protocol":[0,9,1],"host":[127,0,0,1],"vhost":"ctl-test","channels":4,"peer_port":0,"peer_host":[127,0,0,1]}
 $ list_connections bogus
 ! Error (argument validation): Info key(s) bogus are not supported
 ! Arguments given:
@@ -371,11 +371,11 @@ $ list_consumers -p ctl-test queue_name channel_pid ack_required prefetch_count 
 > queue_name	channel_pid	ack_required	prefetch_count	active	arguments
 > work	PID	true	1	true	[{"x-priority",3}]
 > mine	PID	false	1	true	[]
-$ list_consumers -p ctl-test active queue_name
+$ list_consumers -p ctl-test activity_status active queue_name
 > Listing consumers in vhost ctl-test ...
-> queue_name	active
-> work	true
-> mine	true
+> queue_name	active	activity_status
+> mine	true	up
+> work	true	blocked
 $ list_consumers -p ctl-test --formatter json queue_name ack_required prefetch_count active arguments
 > [
 > ]

@@ -152,7 +152,7 @@ func (c *call) channelItem(conn leveret.ConnInfo, ch leveret.ChannelInfo, column
 	case "acks_uncommitted":
 		return ch.AcksUncommitted
 	case "messages_unconfirmed":
-		return ch.Unconfirmed
+		return 0 // a publish is confirmed before the next one is read
 	case "prefetch_count":
 		return ch.Prefetch
 	}

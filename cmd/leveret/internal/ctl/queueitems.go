@@ -132,12 +132,12 @@ func (l *queueListing) messageItem(q leveret.QueueInfo, column string) any {
 	var bytes int64
 	for i, m := range queue.Messages() {
 		if i == 0 && column == "head_message_timestamp" {
-			if m.Properties == nil || m.Timestamp.IsZero() {
+			if m.Properties == nil || m.Properties.Timestamp.IsZero() {
 				return ""
 			}
-			return m.Timestamp.Unix()
+			return m.Properties.Timestamp.Unix()
 		}
-		if m.Properties != nil && m.DeliveryMode == 2 {
+		if m.Properties != nil && m.Properties.DeliveryMode == 2 {
 			count++
 			bytes += int64(len(m.Body))
 		}

@@ -175,11 +175,14 @@ func consumerItem(node string, info leveret.ConsumerInfo, column string) any {
 	panic("no such column of a consumer: " + column)
 }
 
-// activity is what RabbitMQ calls a consumer that can get messages, and one that waits for
-// another to end.
+// activity is what RabbitMQ calls a consumer that can get messages, one that has to acknowledge
+// some first, and one that waits for another to end.
 func activity(info leveret.ConsumerInfo) string {
-	if info.Active {
-		return "up"
+	switch {
+	case !info.Active:
+		return "waiting"
+	case info.AckRequired && info.Prefetch > 0 && info.Unacked >= info.Prefetch:
+		return "blocked"
 	}
-	return "waiting"
+	return "up"
 }
