@@ -183,32 +183,28 @@ func neutral(s string) string {
 		{regexp.QuoteMeta("rabbitmqctl [--node <node>] [--longnames] [--quiet]"), "PROGRAM"},
 		{regexp.QuoteMeta("leveret ctl [--control <socket>] [--quiet]"), "PROGRAM"},
 		{"'(rabbitmqctl|leveret ctl) help", "'PROGRAM help"},
+		{regexp.QuoteMeta("<json | erlang>"), "<json>"},
 	} {
 		s = regexp.MustCompile(r.pattern).ReplaceAllString(s, r.with)
 	}
 	return s
 }
 
-// ordered sorts the rows of a listing and the members of JSON objects, whose order means nothing,
-// and leaves banners and the header where they are.
+// ordered sorts the rows of a listing, its header among them, and the members of JSON objects: their
+// order means nothing. Banners stay in front.
 func ordered(out []string) []string {
-	rows := 0
-	for rows < len(out) && (strings.HasSuffix(out[rows], "...") || out[rows] == "[") {
-		rows++
+	banners := 0
+	for banners < len(out) && strings.HasSuffix(out[banners], "...") {
+		banners++
 	}
-	for i := range out {
-		line := strings.TrimPrefix(out[i], ",")
+	for i, line := range out {
 		var object map[string]any
-		if json.Unmarshal([]byte(line), &object) == nil {
+		if json.Unmarshal([]byte(strings.TrimPrefix(line, ",")), &object) == nil {
 			sorted, _ := json.Marshal(object)
 			out[i] = string(sorted)
-		} else if i == rows {
-			rows++ // the header, or without one the first row
 		}
 	}
-	if rows < len(out) {
-		slices.Sort(out[rows:])
-	}
+	slices.Sort(out[banners:])
 	return out
 }
 

@@ -47,15 +47,15 @@ $ add_vhost ctl-5 --default-queue-type=
 ~ ctl-
 $ list_vhosts
 > ctl-2
-> ctl-test
-> ctl-4
 > ctl-3
+> ctl-4
+> ctl-test
 ~ ctl-
 $ list_vhosts -q name tracing default_queue_type description tags
 > ctl-2	false	quorum	some text	[a, b]
-> ctl-test	false	classic		[]
-> ctl-4	false	classic		[]
 > ctl-3	false	classic		[]
+> ctl-4	false	classic		[]
+> ctl-test	false	classic		[]
 ~ ctl-
 $ list_vhosts --formatter json name default_queue_type description tags
 > {"default_queue_type":"classic","description":"","name":"ctl-3","tags":[]}
@@ -64,10 +64,10 @@ $ list_vhosts --formatter json name default_queue_type description tags
 > {"default_queue_type":"quorum","description":"some text","name":"ctl-2","tags":["a","b"]}
 ~ ctl-
 $ list_vhosts cluster_state metadata name
-> [{NODE, running}]	#{default_queue_type => quorum, description => some text, tags => [a, b]}	ctl-2
-> [{NODE, running}]	#{default_queue_type => classic, description => , tags => []}	ctl-test
-> [{NODE, running}]	#{default_queue_type => classic, description => , tags => []}	ctl-4
 > [{NODE, running}]	#{default_queue_type => classic, description => , tags => []}	ctl-3
+> [{NODE, running}]	#{default_queue_type => classic, description => , tags => []}	ctl-4
+> [{NODE, running}]	#{default_queue_type => classic, description => , tags => []}	ctl-test
+> [{NODE, running}]	#{default_queue_type => quorum, description => some text, tags => [a, b]}	ctl-2
 $ delete_vhost ctl-3
 > Deleting vhost "ctl-3" ...
 $ delete_vhost ctl-3
@@ -301,8 +301,8 @@ $ set_permissions -p ctl-test ctl-user .* .* .* .*
 = 64
 $ list_permissions -p ctl-test
 > Listing permissions for vhost "ctl-test" ...
-> user	configure	write	read
 > ctl-user	^c	^w	^r
+> user	configure	write	read
 $ list_permissions -p ctl-test --formatter json
 > [
 > ]
@@ -313,8 +313,8 @@ $ list_permissions -p ctl-no
 = 65
 $ list_user_permissions ctl-user
 > Listing permissions for user "ctl-user" ...
-> vhost	configure	write	read
 > ctl-test	^c	^w	^r
+> vhost	configure	write	read
 $ list_user_permissions ctl-no
 > Listing permissions for user "ctl-no" ...
 ! Error:
@@ -389,8 +389,8 @@ $ set_topic_permissions -p ctl-test ctl-user amq.topic ^a
 = 64
 $ list_topic_permissions -p ctl-test
 > Listing topic permissions for vhost "ctl-test" ...
-> user	exchange	write	read
 > ctl-user	amq.topic	^a	^b
+> user	exchange	write	read
 $ list_topic_permissions -p ctl-test --formatter json
 > [
 > ]

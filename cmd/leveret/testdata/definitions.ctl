@@ -9,7 +9,7 @@ $ export_definitions
 ! 
 ! Usage
 ! 
-! PROGRAM export_definitions <file_path | "-"> [--format <json | erlang>] [--timeout <timeout>]
+! PROGRAM export_definitions <file_path | "-"> [--format <json>] [--timeout <timeout>]
 = 64
 $ export_definitions a b
 ! Error (argument validation): too many arguments.
@@ -18,7 +18,7 @@ $ export_definitions a b
 ! 
 ! Usage
 ! 
-! PROGRAM export_definitions <file_path | "-"> [--format <json | erlang>] [--timeout <timeout>]
+! PROGRAM export_definitions <file_path | "-"> [--format <json>] [--timeout <timeout>]
 = 64
 $ export_definitions /ctl-no/x
 ! Error (argument validation): Bad argument: Directory /ctl-no does not exist
@@ -27,7 +27,7 @@ $ export_definitions /ctl-no/x
 ! 
 ! Usage
 ! 
-! PROGRAM export_definitions <file_path | "-"> [--format <json | erlang>] [--timeout <timeout>]
+! PROGRAM export_definitions <file_path | "-"> [--format <json>] [--timeout <timeout>]
 = 65
 $ export_definitions /
 > Exporting definitions in JSON to a file at "/" ...
@@ -41,7 +41,7 @@ $ import_definitions /ctl-no/x
 ! 
 ! Usage
 ! 
-! PROGRAM import_definitions <file_path> [--format <json | erlang>] [--skip-if-unchanged] [--timeout <timeout>]
+! PROGRAM import_definitions <file_path> [--format <json>] [--skip-if-unchanged] [--timeout <timeout>]
 = 65
 $ import_definitions /
 > Importing definitions in JSON from a file at "/" ...
@@ -60,7 +60,7 @@ $ import_definitions a b
 ! 
 ! Usage
 ! 
-! PROGRAM import_definitions <file_path> [--format <json | erlang>] [--skip-if-unchanged] [--timeout <timeout>]
+! PROGRAM import_definitions <file_path> [--format <json>] [--skip-if-unchanged] [--timeout <timeout>]
 = 64
 < []
 $ import_definitions

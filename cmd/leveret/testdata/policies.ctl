@@ -143,25 +143,25 @@ $ set_policy -p ctl-test
 = 64
 $ list_policies -p ctl-test
 > Listing policies for vhost "ctl-test" ...
-> vhost	name	pattern	apply-to	definition	priority
+> ctl-test	p1	^q	all	{"dead-letter-exchange":"d","max-length":10}	0
+> ctl-test	p2	^x	exchanges	{"alternate-exchange":"ae"}	7
 > ctl-test	p3		classic_queues	{"max-length":0}	-2
 > ctl-test	p5	a	all	{"max-length":10}	0
 > ctl-test	p6	a	all	{"max-length":10}	0
-> ctl-test	p1	^q	all	{"dead-letter-exchange":"d","max-length":10}	0
-> ctl-test	p2	^x	exchanges	{"alternate-exchange":"ae"}	7
+> vhost	name	pattern	apply-to	definition	priority
 $ list_policies -p ctl-test -q
+> ctl-test	p1	^q	all	{"dead-letter-exchange":"d","max-length":10}	0
+> ctl-test	p2	^x	exchanges	{"alternate-exchange":"ae"}	7
+> ctl-test	p3		classic_queues	{"max-length":0}	-2
+> ctl-test	p5	a	all	{"max-length":10}	0
+> ctl-test	p6	a	all	{"max-length":10}	0
 > vhost	name	pattern	apply-to	definition	priority
-> ctl-test	p3		classic_queues	{"max-length":0}	-2
-> ctl-test	p5	a	all	{"max-length":10}	0
-> ctl-test	p6	a	all	{"max-length":10}	0
-> ctl-test	p1	^q	all	{"dead-letter-exchange":"d","max-length":10}	0
-> ctl-test	p2	^x	exchanges	{"alternate-exchange":"ae"}	7
 $ list_policies -p ctl-test -s
+> ctl-test	p1	^q	all	{"dead-letter-exchange":"d","max-length":10}	0
+> ctl-test	p2	^x	exchanges	{"alternate-exchange":"ae"}	7
 > ctl-test	p3		classic_queues	{"max-length":0}	-2
 > ctl-test	p5	a	all	{"max-length":10}	0
 > ctl-test	p6	a	all	{"max-length":10}	0
-> ctl-test	p1	^q	all	{"dead-letter-exchange":"d","max-length":10}	0
-> ctl-test	p2	^x	exchanges	{"alternate-exchange":"ae"}	7
 $ list_policies -p ctl-test --formatter json
 > [
 > ]
@@ -197,8 +197,8 @@ $ set_operator_policy -p ctl-test o1 '^q' '{"max-length":10}' --formatter json
 > {"node":"NODE","result":"ok"}
 $ list_operator_policies -p ctl-test
 > Listing operator policy overrides for vhost "ctl-test" ...
-> vhost	name	pattern	apply-to	definition	priority
 > ctl-test	o1	^q	all	{"max-length":10}	0
+> vhost	name	pattern	apply-to	definition	priority
 $ list_operator_policies -p ctl-test --formatter json
 > [
 > ]

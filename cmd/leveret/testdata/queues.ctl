@@ -8,65 +8,65 @@ $ -q set_operator_policy -p ctl-test oplimit ^w '{"max-length":5}'
 $ list_queues -p ctl-test
 > Timeout: 60.0 seconds ...
 > Listing queues for vhost ctl-test ...
+> mine	0
 > name	messages
 > quorum queue	0
-> ü	0
 > work	3
-> mine	0
+> ü	0
 $ list_queues -q -p ctl-test
+> mine	0
 > name	messages
 > quorum queue	0
-> ü	0
 > work	3
-> mine	0
+> ü	0
 $ list_queues -s -p ctl-test
-> quorum queue	0
-> ü	0
-> work	3
 > mine	0
+> quorum queue	0
+> work	3
+> ü	0
 $ list_queues --no-table-headers -p ctl-test name
 > Timeout: 60.0 seconds ...
 > Listing queues for vhost ctl-test ...
-> quorum queue
-> ü
-> work
 > mine
+> quorum queue
+> work
+> ü
 $ -p ctl-test -q list_queues name durable auto_delete exclusive arguments
+> mine	false	true	true	[{"x-queue-type","classic"}]
 > name	durable	auto_delete	exclusive	arguments
 > quorum queue	true	false		[{"x-queue-type","quorum"}]
-> ü	true	false	false	[{"x-queue-type","classic"}]
 > work	true	false	false	[{"x-array","ab"},{"x-dead-letter-exchange","dlx"},{"x-empty",[]},{"x-float",1.100000023841858},{"x-message-ttl",5000000},{"x-queue-type","classic"},{"x-text","a\"b\\\tü"},{"x-unicode",[955]},{"x-void",undefined}]
-> mine	false	true	true	[{"x-queue-type","classic"}]
+> ü	true	false	false	[{"x-queue-type","classic"}]
 $ list_queues -q -p ctl-test name,messages_ready messages_unacknowledged messages consumers
+> mine	0	0	0	1
 > name	messages_ready	messages_unacknowledged	messages	consumers
 > quorum queue	0	0	0	0
-> ü	0	0	0	0
 > work	2	1	3	1
-> mine	0	0	0	1
+> ü	0	0	0	0
 $ list_queues -q -p ctl-test name policy operator_policy effective_policy_definition
+> mine			#{}
 > name	policy	operator_policy	effective_policy_definition
 > quorum queue	limit		[{<<"dead-letter-exchange">>, d}, {<<"max-length">>, 10}, {<<"message-ttl">>, 1000000}]
-> ü			#{}
 > work	limit	oplimit	[{<<"dead-letter-exchange">>, d}, {<<"max-length">>, 5}, {<<"message-ttl">>, 1000000}]
-> mine			#{}
+> ü			#{}
 $ list_queues -q -p ctl-test name owner_pid exclusive_consumer_pid
+> mine	PID	PID
 > name	owner_pid	exclusive_consumer_pid
 > quorum queue		
-> ü		
 > work		
-> mine	PID	PID
+> ü		
 $ list_queues -q -p ctl-test name messages_ram messages_persistent message_bytes message_bytes_ready message_bytes_unacknowledged message_bytes_persistent
+> mine	0	0	0	0	0	0
 > name	messages_ram	messages_persistent	message_bytes	message_bytes_ready	message_bytes_unacknowledged	message_bytes_persistent
 > quorum queue	0					
-> ü	0	0	0	0	0	0
 > work	2	3	15	10	5	15
-> mine	0	0	0	0	0	0
+> ü	0	0	0	0	0	0
 $ list_queues -q -p ctl-test name head_message_timestamp state type leader members online
+> mine		running	classic	NODE	[NODE]	
 > name	head_message_timestamp	state	type	leader	members	online
 > quorum queue		running	quorum	NODE	[NODE]	[NODE]
-> ü		running	classic	NODE	[NODE]	
 > work		running	classic	NODE	[NODE]	
-> mine		running	classic	NODE	[NODE]	
+> ü		running	classic	NODE	[NODE]	
 $ list_queues -p ctl-test --formatter json
 > [
 > ]
@@ -89,19 +89,19 @@ $ list_queues -p ctl-test --formatter json name messages_persistent message_byte
 > {"head_message_timestamp":"","leader":"NODE","members":["NODE"],"message_bytes":0,"messages_persistent":0,"name":"ü","online":"","state":"running","type":"classic"}
 > {"head_message_timestamp":"","leader":"NODE","members":["NODE"],"message_bytes":15,"messages_persistent":3,"name":"work","online":"","state":"running","type":"classic"}
 $ list_queues -p ctl-test --formatter csv name messages
+> "mine","0"
 > "name","messages"
 > "quorum queue","0"
-> "ü","0"
 > "work","3"
-> "mine","0"
+> "ü","0"
 $ list_queues -p ctl-test --formatter table name messages
 > Timeout: 60.0 seconds ...
 > Listing queues for vhost ctl-test ...
+> mine	0
 > name	messages
 > quorum queue	0
-> ü	0
 > work	3
-> mine	0
+> ü	0
 $ list_queues -p ctl-test bogus
 ! Error (argument validation): Info key(s) bogus are not supported
 ! Arguments given:
@@ -120,11 +120,11 @@ $ list_queues -p ctl-no --formatter json
 $ list_queues -p ctl-test --timeout 5 name
 > Timeout: 5.0 seconds ...
 > Listing queues for vhost ctl-test ...
+> mine
 > name
 > quorum queue
-> ü
 > work
-> mine
+> ü
 $ list_queues -p ctl-test -t x name
 ! Error (argument validation): Invalid options for this command:
 ! -t : x
@@ -151,19 +151,19 @@ $ list_queues -p ctl-test --offline name
 $ list_queues -p ctl-test --online name
 > Timeout: 60.0 seconds ...
 > Listing queues for vhost ctl-test ...
+> mine
 > name
 > quorum queue
-> ü
 > work
-> mine
+> ü
 $ list_queues -p ctl-test messages name messages
 > Timeout: 60.0 seconds ...
 > Listing queues for vhost ctl-test ...
-> messages	name
+> 0	mine
 > 0	quorum queue
 > 0	ü
 > 3	work
-> 0	mine
+> messages	name
 $ list_queues -p
 ! Error (argument validation): Invalid options for this command:
 ! -p : 
@@ -175,22 +175,22 @@ $ list_queues -p
 ! PROGRAM list_queues [--vhost <vhost>] [--online] [--offline] [--local] [--no-table-headers] [<column>, ...] [--timeout <timeout>]
 = 64
 $ list_queues -p ctl-test --quiet=true name
+> mine
 > name
 > quorum queue
-> ü
 > work
-> mine
+> ü
 $ list_queues -qs -p ctl-test name
-> quorum queue
-> ü
-> work
 > mine
+> quorum queue
+> work
+> ü
 $ list_queues -p ctl-test --table-headers -q name
+> mine
 > name
 > quorum queue
-> ü
 > work
-> mine
+> ü
 $ list_queues -p ctl-test --formatter json --no-table-headers -s name
 ! Error (argument validation): Invalid options for this command:
 ! --no-table-headers : 
@@ -204,17 +204,17 @@ $ list_queues -p ctl-test --formatter json --no-table-headers -s name
 $ list_queues -p ctl-test -- name
 > Timeout: 60.0 seconds ...
 > Listing queues for vhost ctl-test ...
+> mine
 > name
 > quorum queue
-> ü
 > work
-> mine
+> ü
 $ list_queues -p=ctl-test -q name
+> mine
 > name
 > quorum queue
-> ü
 > work
-> mine
+> ü
 $ list_queues -vhost ctl-test
 ! Error (argument validation): Invalid options for this command:
 ! -v : 
@@ -233,7 +233,6 @@ $ list_queues -p ctl-test --dry-run
 > Listing queues for vhost ctl-test ...
 $ list_exchanges -p ctl-test
 > Listing exchanges for vhost ctl-test ...
-> name	type
 > 	direct
 > amq.direct	direct
 > amq.fanout	fanout
@@ -241,10 +240,10 @@ $ list_exchanges -p ctl-test
 > amq.match	headers
 > amq.rabbitmq.trace	topic
 > amq.topic	topic
+> name	type
 > x.headers	headers
 > x.topic	topic
 $ list_exchanges -p ctl-test -q name type durable auto_delete internal arguments policy
-> name	type	durable	auto_delete	internal	arguments	policy
 > 	direct	true	false	false	[]	
 > amq.direct	direct	true	false	false	[]	
 > amq.fanout	fanout	true	false	false	[]	
@@ -252,6 +251,7 @@ $ list_exchanges -p ctl-test -q name type durable auto_delete internal arguments
 > amq.match	headers	true	false	false	[]	
 > amq.rabbitmq.trace	topic	true	false	true	[]	
 > amq.topic	topic	true	false	false	[]	
+> name	type	durable	auto_delete	internal	arguments	policy
 > x.headers	headers	false	true	true	[]	
 > x.topic	topic	true	false	false	[{"alternate-exchange","ae"}]	
 $ list_exchanges -p ctl-test name type durable auto_delete internal arguments policy --formatter json
@@ -279,14 +279,14 @@ $ list_exchanges -p ctl-test bogus
 = 64
 $ list_bindings -p ctl-test
 > Listing bindings for vhost ctl-test...
-> source_name	source_kind	destination_name	destination_kind	routing_key	arguments
-> 	exchange	quorum queue	queue	quorum queue	[]
-> 	exchange	ü	queue	ü	[]
-> 	exchange	work	queue	work	[]
 > 	exchange	mine	queue	mine	[]
-> x.topic	exchange	x.headers	exchange		[]
+> 	exchange	quorum queue	queue	quorum queue	[]
+> 	exchange	work	queue	work	[]
+> 	exchange	ü	queue	ü	[]
 > amq.headers	exchange	work	queue	k	[{"array",["x",1,2]},{"bool",true},{"bytes",<<"bin">>},{"decimal",{2,314}},{"double",1.5},{"long",1},{"string","s"},{"table",[{"a","b"}]},{"void",undefined},{"x-match","all"}]
+> source_name	source_kind	destination_name	destination_kind	routing_key	arguments
 > x.topic	exchange	work	queue	a.*	[]
+> x.topic	exchange	x.headers	exchange		[]
 $ list_bindings -p ctl-test --formatter json
 > [
 > ]
@@ -298,13 +298,13 @@ $ list_bindings -p ctl-test --formatter json
 > {"arguments":[],"destination_kind":"queue","destination_name":"work","routing_key":"work","source_kind":"exchange","source_name":""}
 > {"arguments":[],"destination_kind":"queue","destination_name":"ü","routing_key":"ü","source_kind":"exchange","source_name":""}
 $ list_bindings -p ctl-test -q source_name routing_key
-> source_name	routing_key
-> 	quorum queue
-> 	ü
-> 	work
 > 	mine
-> x.topic	
+> 	quorum queue
+> 	work
+> 	ü
 > amq.headers	k
+> source_name	routing_key
+> x.topic	
 > x.topic	a.*
 $ list_bindings -p ctl-test bogus
 ! Error (argument validation): Info key(s) bogus are not supported
@@ -320,14 +320,14 @@ $ list_bindings -p ctl-no
 ~ ctl-user|Listing|user
 $ list_connections
 > Listing connections ...
-> user	peer_host	peer_port	state
 > ctl-user	127.0.0.1	PORT	running
+> user	peer_host	peer_port	state
 ~ ctl-
 $ list_connections -q pid name host peer_host state channels protocol user vhost
 > PID	ADDR -> ADDR	127.0.0.1	127.0.0.1	running	4	{0,9,1}	ctl-user	ctl-test
 ~ ctl-
 $ list_connections --formatter json pid name host peer_port peer_host state channels protocol user vhost
-> {"name":"ADDR -> ADDR","pid":"PID","state":"running","user":"ctl-user","protocol":[0,9,1],"host":[127,0,0,1],"vhost":"ctl-test","channels":4,"peer_port":0,"peer_host":[127,0,0,1]}
+> {"channels":4,"host":[127,0,0,1],"name":"ADDR -\u003e ADDR","peer_host":[127,0,0,1],"peer_port":0,"pid":"PID","protocol":[0,9,1],"state":"running","user":"ctl-user","vhost":"ctl-test"}
 $ list_connections bogus
 ! Error (argument validation): Info key(s) bogus are not supported
 ! Arguments given:
@@ -340,11 +340,11 @@ $ list_connections bogus
 ~ ctl-user|Listing|user
 $ list_channels
 > Listing channels ...
-> pid	user	consumer_count	messages_unacknowledged
+> PID	ctl-user	0	0
+> PID	ctl-user	0	0
 > PID	ctl-user	0	0
 > PID	ctl-user	2	1
-> PID	ctl-user	0	0
-> PID	ctl-user	0	0
+> pid	user	consumer_count	messages_unacknowledged
 ~ ctl-
 $ list_channels -q pid connection name number user vhost transactional confirm consumer_count messages_unacknowledged messages_uncommitted acks_uncommitted messages_unconfirmed prefetch_count
 > PID	PID	ADDR -> ADDR (1)	1	ctl-user	ctl-test	false	false	0	0	0	0	0	0
@@ -368,13 +368,13 @@ $ list_channels bogus
 = 64
 $ list_consumers -p ctl-test queue_name channel_pid ack_required prefetch_count active arguments
 > Listing consumers in vhost ctl-test ...
+> mine	PID	false	1	true	[]
 > queue_name	channel_pid	ack_required	prefetch_count	active	arguments
 > work	PID	true	1	true	[{"x-priority",3}]
-> mine	PID	false	1	true	[]
 $ list_consumers -p ctl-test activity_status active queue_name
 > Listing consumers in vhost ctl-test ...
-> queue_name	active	activity_status
 > mine	true	up
+> queue_name	active	activity_status
 > work	true	blocked
 $ list_consumers -p ctl-test --formatter json queue_name ack_required prefetch_count active arguments
 > [
@@ -413,11 +413,11 @@ $ delete_queue -p ctl-test work -e -u
 $ purge_queue -p ctl-test work
 > Purging queue 'work' in vhost 'ctl-test' ...
 $ list_queues -p ctl-test -q name messages_ready messages
+> mine	0	0
 > name	messages_ready	messages
 > quorum queue	0	0
-> ü	0	0
 > work	0	1
-> mine	0	0
+> ü	0	0
 $ purge_queue -p ctl-test ctl-no
 > Purging queue 'ctl-no' in vhost 'ctl-test' ...
 ! Object (queue, stream, exchange, etc) was not found
