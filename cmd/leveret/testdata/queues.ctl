@@ -55,7 +55,7 @@ $ list_queues -q -p ctl-test name owner_pid exclusive_consumer_pid
 > quorum queue		
 > work		
 > ü		
-$ list_queues -q -p ctl-test name messages_ram messages_persistent message_bytes message_bytes_ready message_bytes_unacknowledged message_bytes_persistent
+$ list_queues -q -p ctl-test name message_bytes message_bytes_ready message_bytes_unacknowledged
 > mine	0	0	0	0	0	0
 > name	messages_ram	messages_persistent	message_bytes	message_bytes_ready	message_bytes_unacknowledged	message_bytes_persistent
 > quorum queue	0					
@@ -81,7 +81,7 @@ $ list_queues -p ctl-test --formatter=json name durable auto_delete exclusive ar
 > {"arguments":[["x-queue-type","longstr","classic"]],"auto_delete":false,"durable":true,"effective_policy_definition":{},"exclusive":false,"name":"ü","operator_policy":"","owner_pid":"","policy":""}
 > {"arguments":[["x-queue-type","longstr","classic"]],"auto_delete":true,"durable":false,"effective_policy_definition":{},"exclusive":true,"name":"mine","operator_policy":"","owner_pid":"PID","policy":""}
 > {"arguments":[["x-queue-type","longstr","quorum"]],"auto_delete":false,"durable":true,"effective_policy_definition":{"dead-letter-exchange":"d","max-length":10,"message-ttl":1000000},"exclusive":"","name":"quorum queue","operator_policy":"","owner_pid":"","policy":"limit"}
-$ list_queues -p ctl-test --formatter json name messages_persistent message_bytes head_message_timestamp state type leader members online
+$ list_queues -p ctl-test --formatter json name message_bytes head_message_timestamp state type leader members online
 > [
 > ]
 > {"head_message_timestamp":"","leader":"NODE","members":["NODE"],"message_bytes":"","messages_persistent":"","name":"quorum queue","online":["NODE"],"state":"running","type":"quorum"}
@@ -518,6 +518,7 @@ $ close_all_connections
 ! 
 ! PROGRAM close_all_connections [--vhost <vhost> --limit <limit>] [-n <node> --global] [--per-connection-delay <delay>] <explanation>
 = 64
+$ list_queues -p ctl-test -q name messages messages_persistent message_bytes_persistent
 $ delete_queue -p ctl-test work
 > Deleting queue 'work' on vhost 'ctl-test' ...
 > Queue was successfully deleted with 1 ready messages

@@ -130,7 +130,7 @@ func checkDocument(data []byte) error {
 		if err := json.Compact(&compact, data); err != nil {
 			return err
 		}
-		return failed(exitSoftware, "{:badmap, "+compact.String()+"}")
+		return failed(exitSoftware, "{:badmap, "+compact.String()+"}\n")
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
@@ -84,7 +83,7 @@ func setter(set func(*leveret.VHost, leveret.Policy) error) func(*call) (result,
 			ApplyTo: leveret.ApplyTo(c.text("apply-to", "all")), Priority: float64(c.number("priority")),
 		})
 		if err != nil {
-			return result{}, failed(exitUnavailable, strings.TrimRight(reason(err), "\n"))
+			return result{}, failed(exitUnavailable, reason(err))
 		}
 		return result{}, nil
 	}

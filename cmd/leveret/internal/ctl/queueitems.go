@@ -122,8 +122,11 @@ func (l *queueListing) classicItem(q leveret.QueueInfo, column string) any {
 	return l.messageItem(q, column)
 }
 
-// messageItem looks at the messages themselves.
+// messageItem looks at the messages themselves, of which only the ready ones can be seen.
 func (l *queueListing) messageItem(q leveret.QueueInfo, column string) any {
+	if q.Unacked > 0 && column != "head_message_timestamp" {
+		return "" // not known
+	}
 	queue, err := l.vhost.Queue(q.Name)
 	if err != nil {
 		return "" // deleted meanwhile

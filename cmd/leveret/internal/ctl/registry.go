@@ -71,7 +71,7 @@ func notFound(name string) Response {
 	}
 	text := "\nCommand '" + name + "' not found. \n"
 	if similar := suggestion(name); similar != "" {
-		return Response{Stderr: text + "Did you mean '" + similar + "'? \n", Status: exitUsage}
+		return Response{Stderr: text + "Did you mean '" + similar + "'? \n\n", Status: exitUsage}
 	}
 	return Response{Stderr: text + Help(), Status: exitUsage}
 }
