@@ -1,12 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"io"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
 )
 
 // A fixture is a client of the virtual host ctl-test with queues, messages and consumers, for the
@@ -102,3 +108,22 @@ func startForTest(t *testing.T, s settings) *server {
 	t.Cleanup(srv.close)
 	return srv
 }
+
+// controlOf runs commands on the control socket of a server.
+func controlOf(s settings) func(args []string, stdin string) (stdout, stderr string, status int) {
+	return func(args []string, stdin string) (string, string, int) {
+		var out, errs bytes.Buffer
+		std := streams(&out, &errs)
+		std.In = strings.NewReader(stdin)
+		status := run(append([]string{"ctl", "--control", s.control}, args...), std)
+		return out.String(), errs.String(), status
+	}
+}
+
+func streams(out, errs io.Writer) ctl.Streams {
+	return ctl.Streams{In: strings.NewReader(""), Out: out, Err: errs}
+}
+
+var leveretQueue = leveret.QueueConfig{Durable: true}
+
+func leveretMessage(body string) leveret.Message { return leveret.Message{Body: []byte(body)} }

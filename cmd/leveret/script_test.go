@@ -16,8 +16,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
 )
 
 // The scripts in testdata hold commands and what a real rabbitmqctl printed for them:
@@ -81,15 +79,7 @@ func rabbitTarget(*testing.T) target {
 func leveretTarget(t *testing.T) target {
 	s := testSettings(t)
 	srv := startForTest(t, s)
-	return target{
-		url: "amqp://guest:guest@" + srv.doors[0].listener.Addr().String() + "/",
-		run: func(args []string, stdin string) (string, string, int) {
-			var stdout, stderr bytes.Buffer
-			status := run(append([]string{"ctl", "--control", s.control}, args...),
-				ctl.Streams{In: strings.NewReader(stdin), Out: &stdout, Err: &stderr})
-			return stdout.String(), stderr.String(), status
-		},
-	}
+	return target{url: "amqp://guest:guest@" + srv.doors[0].listener.Addr().String() + "/", run: controlOf(s)}
 }
 
 // play runs a script and returns it with what the target printed.

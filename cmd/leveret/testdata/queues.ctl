@@ -56,11 +56,11 @@ $ list_queues -q -p ctl-test name owner_pid exclusive_consumer_pid
 > work		
 > ü		
 $ list_queues -q -p ctl-test name message_bytes message_bytes_ready message_bytes_unacknowledged
-> mine	0	0	0	0	0	0
-> name	messages_ram	messages_persistent	message_bytes	message_bytes_ready	message_bytes_unacknowledged	message_bytes_persistent
-> quorum queue	0					
-> work	2	3	15	10	5	15
-> ü	0	0	0	0	0	0
+> mine	0	0	0
+> name	message_bytes	message_bytes_ready	message_bytes_unacknowledged
+> quorum queue			
+> work	15	10	5
+> ü	0	0	0
 $ list_queues -q -p ctl-test name head_message_timestamp state type leader members online
 > mine		running	classic	NODE	[NODE]	
 > name	head_message_timestamp	state	type	leader	members	online
@@ -84,10 +84,10 @@ $ list_queues -p ctl-test --formatter=json name durable auto_delete exclusive ar
 $ list_queues -p ctl-test --formatter json name message_bytes head_message_timestamp state type leader members online
 > [
 > ]
-> {"head_message_timestamp":"","leader":"NODE","members":["NODE"],"message_bytes":"","messages_persistent":"","name":"quorum queue","online":["NODE"],"state":"running","type":"quorum"}
-> {"head_message_timestamp":"","leader":"NODE","members":["NODE"],"message_bytes":0,"messages_persistent":0,"name":"mine","online":"","state":"running","type":"classic"}
-> {"head_message_timestamp":"","leader":"NODE","members":["NODE"],"message_bytes":0,"messages_persistent":0,"name":"ü","online":"","state":"running","type":"classic"}
-> {"head_message_timestamp":"","leader":"NODE","members":["NODE"],"message_bytes":15,"messages_persistent":3,"name":"work","online":"","state":"running","type":"classic"}
+> {"head_message_timestamp":"","leader":"NODE","members":["NODE"],"message_bytes":"","name":"quorum queue","online":["NODE"],"state":"running","type":"quorum"}
+> {"head_message_timestamp":"","leader":"NODE","members":["NODE"],"message_bytes":0,"name":"mine","online":"","state":"running","type":"classic"}
+> {"head_message_timestamp":"","leader":"NODE","members":["NODE"],"message_bytes":0,"name":"ü","online":"","state":"running","type":"classic"}
+> {"head_message_timestamp":"","leader":"NODE","members":["NODE"],"message_bytes":15,"name":"work","online":"","state":"running","type":"classic"}
 $ list_queues -p ctl-test --formatter csv name messages
 > "mine","0"
 > "name","messages"
@@ -519,6 +519,9 @@ $ close_all_connections
 ! PROGRAM close_all_connections [--vhost <vhost> --limit <limit>] [-n <node> --global] [--per-connection-delay <delay>] <explanation>
 = 64
 $ list_queues -p ctl-test -q name messages messages_persistent message_bytes_persistent
+> name	messages	messages_persistent	message_bytes_persistent
+> quorum queue	0		
+> work	1	1	5
 $ delete_queue -p ctl-test work
 > Deleting queue 'work' on vhost 'ctl-test' ...
 > Queue was successfully deleted with 1 ready messages
