@@ -88,7 +88,7 @@ func TestServeAndStop(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		socket := filepath.Join(t.TempDir(), "s")
 		started := time.Now()
-		p := spawn(t, "serve", "--amqp", "127.0.0.1:0", "--control", socket)
+		p := spawn(t, "serve", "--amqp", "127.0.0.1:0", "--control", socket, "--log", "error")
 		url, _ := p.greeting()
 		t.Logf("accepts connections after %v", time.Since(started))
 		conn, err := amqp.Dial(withGuest(url))
