@@ -10,7 +10,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"runtime/debug"
 
 	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
 )
@@ -35,7 +34,7 @@ func run(args []string, std ctl.Streams) int {
 	case "ctl":
 		return ctl.Call(args[1:], std)
 	case "version", "--version":
-		fmt.Fprintln(std.Out, version())
+		fmt.Fprintln(std.Out, ctl.Version())
 		return 0
 	case "help", "-h", "--help":
 		fmt.Fprint(std.Out, usage)
@@ -43,13 +42,4 @@ func run(args []string, std ctl.Streams) int {
 	}
 	fmt.Fprintf(std.Err, "leveret: no command %q: serve, ctl or version is expected\n", args[0])
 	return exitUsage
-}
-
-// version returns the version of the module that the binary was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
 }

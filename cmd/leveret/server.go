@@ -94,7 +94,7 @@ func (srv *server) openControl(socket string) error {
 	if socket == "" {
 		return nil
 	}
-	node := &ctl.Node{Broker: srv.broker, Name: nodeName, Version: version(), Started: time.Now()}
+	node := &ctl.Node{Broker: srv.broker, Name: nodeName, Started: time.Now()}
 	for _, d := range srv.doors {
 		node.Listeners = append(node.Listeners, d.describe())
 	}

@@ -2,6 +2,7 @@ package ctl
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 
 	"github.com/leveretmq/leveret"
@@ -83,7 +84,21 @@ func setPermissions(c *call) (result, error) {
 		return result{}, err
 	}
 	p := leveret.Permissions{Configure: c.args[1], Write: c.args[2], Read: c.args[3]}
-	return result{}, v.SetPermissions(c.args[0], p)
+	return result{}, badPattern(v.SetPermissions(c.args[0], p), "~c")
+}
+
+var invalidPattern = regexp.MustCompile(`^\{invalid_regexp,("(?:[^"\\]|\\.)*"),\{("(?:[^"\\]|\\.)*"),([0-9]+)\}\}$`)
+
+// badPattern shows the refusal of a regular expression in Elixir's notation instead of Erlang's.
+// The sigil is what stands before the expression there.
+func badPattern(err error, sigil string) error {
+	if err == nil {
+		return nil
+	}
+	if m := invalidPattern.FindStringSubmatch(reason(err)); m != nil {
+		return failed(exitUnavailable, "{:invalid_regexp, "+sigil+m[1]+", {~c"+m[2]+", "+m[3]+"}}")
+	}
+	return err
 }
 
 // clearPermissions succeeds when there is nothing to clear, be it that the user or the
@@ -113,7 +128,7 @@ func setTopicPermissions(c *call) (result, error) {
 		return result{}, c.failedOn(exitUnavailable, text, text)
 	}
 	p := leveret.TopicPermissions{Write: c.args[2], Read: c.args[3]}
-	return result{}, v.SetTopicPermissions(c.args[0], c.args[1], p)
+	return result{}, badPattern(v.SetTopicPermissions(c.args[0], c.args[1], p), "")
 }
 
 func clearTopicPermissions(c *call) (result, error) {

@@ -23,7 +23,7 @@ type Streams struct {
 // on the one at the default path, and returns the exit code.
 func Call(argv []string, std Streams) int {
 	name, cmd := find(argv)
-	if cmd == nil || name == "help" {
+	if cmd == nil || name == "help" || name == "version" {
 		return print(std, (&Node{}).Run(Request{Args: argv})) // needs no server
 	}
 	socket := DefaultSocket()

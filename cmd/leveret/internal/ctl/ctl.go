@@ -20,7 +20,6 @@ import (
 type Node struct {
 	Broker    *leveret.Broker
 	Name      string // as commands show it, such as leveret@localhost
-	Version   string // leveret's own
 	Started   time.Time
 	Listeners []Listener
 }

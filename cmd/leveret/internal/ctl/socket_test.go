@@ -20,7 +20,7 @@ import (
 func testNode(t *testing.T) *Node {
 	b := leveret.New()
 	t.Cleanup(func() { b.Close() })
-	return &Node{Broker: b, Name: "leveret@localhost", Version: "v0", Started: time.Now()}
+	return &Node{Broker: b, Name: "leveret@localhost", Started: time.Now()}
 }
 
 func listen(t *testing.T, path string) *Server {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +29,7 @@ func nodeCommands() []*command {
 		},
 		{
 			name: "version", usage: "version", about: "Shows the version of leveret.",
-			run: func(c *call) (result, error) { return result{message: c.node.Version}, nil },
+			run: func(*call) (result, error) { return result{message: Version()}, nil },
 		},
 		{
 			name: "ping", usage: "ping", about: "Checks that the node answers.", timeout: true,
@@ -39,6 +40,15 @@ func nodeCommands() []*command {
 			run: func(*call) (result, error) { return result{}, nil },
 		},
 	}, memoryCommands()...)
+}
+
+// Version returns the version of the module that the binary was built from.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
 }
 
 func help(c *call) (result, error) {
@@ -133,7 +143,7 @@ func (s statusReport) text(c *call) string {
 	}
 	return strings.Join([]string{
 		"Runtime\n", fmt.Sprintf("OS PID: %d", os.Getpid()), "OS: " + osName(), fmt.Sprintf("Uptime (seconds): %d", s.uptime),
-		"Is under maintenance?: false", "Product name: leveret", "Product version: " + c.node.Version,
+		"Is under maintenance?: false", "Product name: leveret", "Product version: " + Version(),
 		"RabbitMQ version: " + s.release, "Node name: " + c.node.Name, "Go version: " + runtime.Version(),
 		"\nAlarms\n", alarms,
 		"\nTags\n", "(none)",
@@ -164,7 +174,7 @@ func (s statusReport) object(n *Node) row {
 	}
 	return row{
 		{"pid", os.Getpid()}, {"os", osName()}, {"uptime", s.uptime}, {"is_under_maintenance", false},
-		{"product_name", "leveret"}, {"product_version", n.Version}, {"rabbitmq_version", s.release},
+		{"product_name", "leveret"}, {"product_version", Version()}, {"rabbitmq_version", s.release},
 		{"go_version", runtime.Version()}, {"alarms", alarms}, {"tags", []any{}}, {"listeners", listeners},
 		{"memory", row{{"total", row{{"allocated", s.process}}}, {"message_bodies", s.bodies}}},
 		{"vm_memory_high_watermark_setting", row{{"absolute", s.limit}}}, {"vm_memory_high_watermark_limit", s.limit},
