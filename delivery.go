@@ -336,11 +336,11 @@ func (q *Queue) requeue(back []entry, how settling, c *Consumer) {
 		q.backlog.giveBack(e, false)
 		q.counted(&e, 1)
 	}
+	if q.quorum == nil {
+		q.enforce() // before expiry: what is over the limit dies of that
+	}
 	if q.deadlines > 0 {
 		q.expireDue(q.ready)
-	}
-	if q.quorum == nil {
-		q.enforce()
 	}
 	if c != nil {
 		c.resume()

@@ -4,6 +4,7 @@ go 1.25.0
 
 require (
 	github.com/dlclark/regexp2 v1.12.0
+	github.com/rabbitmq/amqp091-go v1.16.0
 	github.com/stretchr/testify v1.12.1
 	pgregory.net/rapid v1.3.0
 )

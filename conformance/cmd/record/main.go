@@ -1,0 +1,71 @@
+// Record writes into scenario scripts what a real broker shows for them.
+//
+//	go run ./conformance/cmd/record -amqp URL -http URL [-dir testdata/scenarios] [NAME-PREFIX…]
+//
+// What the scripts expect of other releases stays.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/leveretmq/leveret/conformance"
+	"github.com/leveretmq/leveret/internal/scenario"
+)
+
+func main() {
+	amqpURL := flag.String("amqp", os.Getenv("LEVERET_CONFORMANCE_AMQP"), "the broker's AMQP URL")
+	httpURL := flag.String("http", os.Getenv("LEVERET_CONFORMANCE_HTTP"), "the broker's management URL")
+	dir := flag.String("dir", "testdata/scenarios", "where the scripts are")
+	flag.Parse()
+	broker, err := conformance.Open(*amqpURL, *httpURL)
+	if err != nil {
+		log.Fatal(err)
+	}
+	scripts, err := scenario.Load(os.DirFS(*dir))
+	if err != nil {
+		log.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	slots := make(chan bool, 8)
+	for _, s := range scripts {
+		if !chosen(s.Name, flag.Args()) || !s.For(broker.Release(), "amqp") {
+			continue
+		}
+		slots <- true
+		wg.Go(func() {
+			defer func() { <-slots }()
+			if err := record(broker, s, *dir); err != nil {
+				fmt.Println(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func chosen(name string, prefixes []string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return len(prefixes) == 0
+}
+
+func record(b *conformance.Broker, s *scenario.Script, dir string) error {
+	door, err := b.Door()
+	if err != nil {
+		return err
+	}
+	defer door.Close()
+	l, err := scenario.Explore(s, door)
+	if err != nil {
+		return err
+	}
+	s.Record(l)
+	return s.Save(dir)
+}

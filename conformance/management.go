@@ -1,0 +1,168 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/scenario"
+)
+
+// management is a broker's HTTP API, as a scenario's operator uses it.
+type management struct {
+	base  *url.URL // with user and password
+	vhost string
+}
+
+var _ scenario.Admin = (*management)(nil)
+
+var httpClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
+
+// do sends a request; the parts of the path are escaped each. What the broker refuses is a *leveret.Error.
+func (m *management) do(method string, body any, path ...string) ([]byte, error) {
+	var in io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		in = bytes.NewReader(b)
+	}
+	for i, p := range path {
+		path[i] = url.PathEscape(p)
+	}
+	return m.send(method, strings.Join(path, "/"), in)
+}
+
+func (m *management) get(path string) ([]byte, error) { return m.send("GET", path, nil) }
+
+func (m *management) send(method, path string, in io.Reader) ([]byte, error) {
+	base := strings.TrimSuffix(m.base.Scheme+"://"+m.base.Host+m.base.Path, "/")
+	req, err := http.NewRequest(method, base+"/api/"+path, in)
+	if err != nil {
+		return nil, err
+	}
+	password, _ := m.base.User.Password()
+	req.SetBasicAuth(m.base.User.Username(), password)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := httpClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	out, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode < 300 {
+		return out, err
+	}
+	return nil, refusal(res.StatusCode, out)
+}
+
+func refusal(status int, body []byte) error {
+	var why struct{ Reason any }
+	if json.Unmarshal(body, &why) != nil || why.Reason == nil {
+		return fmt.Errorf("management: %d %s", status, body)
+	}
+	return &leveret.Error{Code: leveret.Code(status), Reason: html.UnescapeString(fmt.Sprint(why.Reason))}
+}
+
+func (m *management) SetPolicy(p leveret.Policy, operator bool) error {
+	applyTo := p.ApplyTo
+	if applyTo == "" {
+		applyTo = leveret.ApplyToAll
+	}
+	_, err := m.do("PUT", map[string]any{"pattern": p.Pattern, "definition": p.Definition, "priority": p.Priority,
+		"apply-to": applyTo}, policies(operator), m.vhost, p.Name)
+	return err
+}
+
+func policies(operator bool) string {
+	if operator {
+		return "operator-policies"
+	}
+	return "policies"
+}
+
+func (m *management) ClearPolicy(name string, operator bool) error {
+	_, err := m.do("DELETE", nil, policies(operator), m.vhost, name)
+	return err
+}
+
+func (m *management) AddUser(name, password string, tags []string) error {
+	_, err := m.do("PUT", map[string]any{"password": password, "tags": strings.Join(tags, ",")}, "users", name)
+	return err
+}
+
+func (m *management) SetPermissions(user string, p leveret.Permissions) error {
+	_, err := m.do("PUT", map[string]any{"configure": p.Configure, "write": p.Write, "read": p.Read}, "permissions", m.vhost, user)
+	return err
+}
+
+func (m *management) ClearPermissions(user string) error {
+	_, err := m.do("DELETE", nil, "permissions", m.vhost, user)
+	return err
+}
+
+func (m *management) SetTopicPermissions(user, exchange string, p leveret.TopicPermissions) error {
+	_, err := m.do("PUT", map[string]any{"exchange": exchange, "write": p.Write, "read": p.Read}, "topic-permissions", m.vhost, user)
+	return err
+}
+
+func (m *management) SetVHostLimits(l leveret.VHostLimits) error {
+	if err := m.limit("vhost-limits", m.vhost, "max-queues", l.MaxQueues); err != nil {
+		return err
+	}
+	return m.limit("vhost-limits", m.vhost, "max-connections", l.MaxConnections)
+}
+
+func (m *management) SetUserLimits(user string, l leveret.UserLimits) error {
+	if err := m.limit("user-limits", user, "max-channels", l.MaxChannels); err != nil {
+		return err
+	}
+	return m.limit("user-limits", user, "max-connections", l.MaxConnections)
+}
+
+func (m *management) limit(of, name, what string, n int) error {
+	if n < 0 {
+		_, err := m.do("DELETE", nil, of, name, what)
+		return err
+	}
+	_, err := m.do("PUT", map[string]any{"value": n}, of, name, what)
+	return err
+}
+
+func (m *management) SetDefaultQueueType(t string) error {
+	_, err := m.do("PUT", map[string]any{"default_queue_type": t}, "vhosts", m.vhost)
+	return err
+}
+
+func (m *management) Import(definitions string) error {
+	_, err := m.do("POST", json.RawMessage(definitions), "definitions", m.vhost)
+	return err
+}
+
+func (m *management) Queue(name string) (scenario.QueueView, error) {
+	b, err := m.get("queues/" + url.PathEscape(m.vhost) + "/" + url.PathEscape(name) + "?disable_stats=true") // stats come late
+	if err != nil {
+		return scenario.QueueView{}, err
+	}
+	var q struct {
+		Type            string
+		Arguments       map[string]any
+		Policy          string
+		OperatorPolicy  string          `json:"operator_policy"`
+		EffectivePolicy json.RawMessage `json:"effective_policy_definition"`
+	}
+	if err := json.Unmarshal(b, &q); err != nil {
+		return scenario.QueueView{}, err
+	}
+	effective := map[string]any{}
+	_ = json.Unmarshal(q.EffectivePolicy, &effective) // an empty one is sometimes written as a list
+	return scenario.QueueView{Type: q.Type, Arguments: q.Arguments, Policy: q.Policy, OperatorPolicy: q.OperatorPolicy,
+		EffectivePolicy: effective}, nil
+}

@@ -1,0 +1,175 @@
+package conformance
+
+import (
+	"fmt"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/scenario"
+)
+
+// The plain requests: each is one call of the client.
+
+func (ch *channel) DeclareExchange(name string, kind leveret.ExchangeType, cfg leveret.ExchangeConfig) error {
+	args, err := table(cfg.Arguments)
+	if err != nil {
+		return err
+	}
+	return ch.result(ch.amqp.ExchangeDeclare(name, string(kind), cfg.Durable, cfg.AutoDelete, cfg.Internal, false, args))
+}
+
+func (ch *channel) CheckExchange(name string) error {
+	return ch.result(ch.amqp.ExchangeDeclarePassive(name, "direct", false, false, false, false, nil))
+}
+
+func (ch *channel) DeleteExchange(name string, cfg leveret.DeleteConfig) error {
+	return ch.result(ch.amqp.ExchangeDelete(name, cfg.IfUnused, false))
+}
+
+func (ch *channel) BindExchange(destination, source, key string, args leveret.Table) error {
+	t, err := table(args)
+	if err != nil {
+		return err
+	}
+	return ch.result(ch.amqp.ExchangeBind(destination, key, source, false, t))
+}
+
+func (ch *channel) UnbindExchange(destination, source, key string, args leveret.Table) error {
+	t, err := table(args)
+	if err != nil {
+		return err
+	}
+	return ch.result(ch.amqp.ExchangeUnbind(destination, key, source, false, t))
+}
+
+func (ch *channel) DeclareQueue(name string, cfg leveret.QueueConfig) (leveret.QueueState, error) {
+	args, err := table(cfg.Arguments)
+	if err != nil {
+		return leveret.QueueState{}, err
+	}
+	q, err := ch.amqp.QueueDeclare(name, cfg.Durable, cfg.AutoDelete, cfg.Exclusive, cfg.NoWait, args)
+	if cfg.NoWait {
+		err = ch.barrier(err)
+	}
+	return leveret.QueueState{Name: q.Name, Messages: q.Messages, Consumers: q.Consumers}, ch.result(err)
+}
+
+func (ch *channel) CheckQueue(name string) (leveret.QueueState, error) {
+	q, err := ch.amqp.QueueDeclarePassive(name, false, false, false, false, nil)
+	return leveret.QueueState{Name: q.Name, Messages: q.Messages, Consumers: q.Consumers}, ch.result(err)
+}
+
+func (ch *channel) DeleteQueue(name string, cfg leveret.DeleteConfig) (int, error) {
+	n, err := ch.amqp.QueueDelete(name, cfg.IfUnused, cfg.IfEmpty, false)
+	return n, ch.result(err)
+}
+
+func (ch *channel) PurgeQueue(name string) (int, error) {
+	n, err := ch.amqp.QueuePurge(name, false)
+	return n, ch.result(err)
+}
+
+func (ch *channel) BindQueue(queue, exchange, key string, args leveret.Table) error {
+	t, err := table(args)
+	if err != nil {
+		return err
+	}
+	return ch.result(ch.amqp.QueueBind(queue, key, exchange, false, t))
+}
+
+func (ch *channel) UnbindQueue(queue, exchange, key string, args leveret.Table) error {
+	t, err := table(args)
+	if err != nil {
+		return err
+	}
+	return ch.result(ch.amqp.QueueUnbind(queue, key, exchange, t))
+}
+
+func (ch *channel) Cancel(tag string) error {
+	err := ch.amqp.Cancel(tag, false)
+	return ch.result(err)
+}
+
+func (ch *channel) Ack(tag uint64, multiple bool) error {
+	return ch.barrier(ch.amqp.Ack(tag, multiple))
+}
+
+func (ch *channel) Nack(tag uint64, multiple, requeue bool) error {
+	return ch.barrier(ch.amqp.Nack(tag, multiple, requeue))
+}
+
+func (ch *channel) Reject(tag uint64, requeue bool) error {
+	return ch.barrier(ch.amqp.Reject(tag, requeue))
+}
+
+func (ch *channel) Recover(requeue bool) error { return ch.result(ch.amqp.Recover(requeue)) }
+
+func (ch *channel) Qos(cfg leveret.QosConfig) error {
+	return ch.result(ch.amqp.Qos(cfg.PrefetchCount, int(cfg.PrefetchSize), cfg.Global))
+}
+
+func (ch *channel) Confirm() error         { return ch.result(ch.amqp.Confirm(false)) }
+func (ch *channel) Tx() error              { return ch.result(ch.amqp.Tx()) }
+func (ch *channel) Rollback() error        { return ch.result(ch.amqp.TxRollback()) }
+func (ch *channel) Flow(active bool) error { return ch.result(ch.amqp.Flow(active)) }
+
+// table turns arguments into the client's types.
+func table(t leveret.Table) (amqp.Table, error) {
+	if t == nil {
+		return nil, nil
+	}
+	out := amqp.Table{}
+	for k, v := range t {
+		w, err := value(v)
+		if err != nil {
+			return nil, err
+		}
+		out[k] = w
+	}
+	return out, nil
+}
+
+func value(v any) (any, error) {
+	if f, ok := scenario.FieldsOf(v); ok {
+		return table(scenario.TableOf(f))
+	}
+	switch v := v.(type) {
+	case leveret.Decimal:
+		return amqp.Decimal{Scale: v.Scale, Value: v.Value}, nil
+	case int:
+		return int64(v), nil
+	case []any:
+		out := []any{}
+		for _, e := range v {
+			w, err := value(e)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, w)
+		}
+		return out, nil
+	case chan int, func():
+		return nil, fmt.Errorf("%T is no AMQP value", v)
+	}
+	return v, nil
+}
+
+func publishing(m leveret.Message) amqp.Publishing {
+	p := m.Properties
+	if p == nil {
+		return amqp.Publishing{Body: m.Body}
+	}
+	headers, _ := table(p.Headers)
+	return amqp.Publishing{Headers: headers, ContentType: p.ContentType, ContentEncoding: p.ContentEncoding,
+		DeliveryMode: p.DeliveryMode, Priority: p.Priority, CorrelationId: p.CorrelationID, ReplyTo: p.ReplyTo,
+		Expiration: p.Expiration, MessageId: p.MessageID, Timestamp: p.Timestamp, Type: p.Type, UserId: p.UserID,
+		AppId: p.AppID, Body: m.Body}
+}
+
+func properties(h header, d amqp.Delivery) *leveret.Properties {
+	return &leveret.Properties{ContentType: d.ContentType, ContentEncoding: d.ContentEncoding, DeliveryMode: d.DeliveryMode,
+		Priority: d.Priority, CorrelationID: d.CorrelationId, ReplyTo: d.ReplyTo, Expiration: d.Expiration,
+		MessageID: d.MessageId, Timestamp: d.Timestamp.UTC(), Type: d.Type, UserID: d.UserId, AppID: d.AppId,
+		ClusterID: h.clusterID, Present: h.present}
+}

@@ -1,0 +1,205 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/binary"
+	"net"
+	"slices"
+	"sync"
+
+	"github.com/leveretmq/leveret"
+)
+
+// A tap listens to what the broker sends to an unmodified client, for what the client does not pass on: the order
+// and exact types of headers, which properties are present, and whether a close was a channel's or the connection's.
+// It also writes the properties of messages, because the client cannot send headers in an order, twice the same
+// header, or a property that is present but empty.
+type tap struct {
+	net.Conn
+
+	mu      sync.Mutex
+	in      []byte // of a frame that is not complete yet
+	out     []byte // likewise, in the other direction
+	deaf    bool   // do not announce that the client understands consumer cancellations
+	greeted bool   // the protocol header, which is no frame, has gone out
+	replace []byte // what the next content header's properties become
+	opened  uint16 // the channel opened last
+	method  map[uint16]content
+	headers map[content]header
+	closed  map[uint16]*leveret.Error // by channel; 0: the connection
+}
+
+// content identifies a message that the broker sent: a delivery by its tag, a return by its number on the channel.
+type content struct {
+	channel  uint16
+	returned bool
+	tag      uint64
+}
+
+type header struct {
+	present   leveret.Property
+	fields    leveret.Fields
+	clusterID string
+}
+
+func newTap(c net.Conn) *tap {
+	return &tap{Conn: c, method: map[uint16]content{}, headers: map[content]header{}, closed: map[uint16]*leveret.Error{}}
+}
+
+func (t *tap) Read(p []byte) (int, error) {
+	n, err := t.Conn.Read(p)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.in = append(t.in, p[:n]...)
+	for len(t.in) >= 7 {
+		size := 8 + int(binary.BigEndian.Uint32(t.in[3:7]))
+		if len(t.in) < size {
+			break
+		}
+		t.frame(t.in[0], binary.BigEndian.Uint16(t.in[1:3]), t.in[7:size-1])
+		t.in = t.in[size:]
+	}
+	return n, err
+}
+
+// Write passes on whole frames only, so that a content header can be replaced.
+func (t *tap) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.out = append(t.out, p...)
+	var pass []byte
+	if !t.greeted && len(t.out) >= 8 {
+		pass, t.out, t.greeted = append(pass, t.out[:8]...), t.out[8:], true
+	}
+	for t.greeted && len(t.out) >= 7 {
+		size := 8 + int(binary.BigEndian.Uint32(t.out[3:7]))
+		if len(t.out) < size {
+			break
+		}
+		pass = append(pass, t.outgoing(t.out[:size])...)
+		t.out = t.out[size:]
+	}
+	if _, err := t.Conn.Write(pass); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (t *tap) outgoing(frame []byte) []byte {
+	if frame[0] == frameMethod && binary.BigEndian.Uint32(frame[7:11]) == connectionStartOk {
+		return t.startOk(frame)
+	}
+	if frame[0] != frameHeader || t.replace == nil {
+		return frame
+	}
+	const fixed = 7 + 12 // frame head; class, weight and body size
+	out := append(append(append([]byte{}, frame[:fixed]...), t.replace...), frame[len(frame)-1])
+	binary.BigEndian.PutUint32(out[3:7], uint32(len(out)-8))
+	t.replace = nil
+	return out
+}
+
+// startOk changes the capabilities that the client announces whatever it is told: it wants to hear why a login
+// is refused, and, if the tap is deaf, not of consumer cancellations.
+func (t *tap) startOk(frame []byte) []byte {
+	if t.deaf {
+		frame = bytes.Replace(frame, []byte("consumer_cancel_notify"), []byte("consumer_cancel_ignore"), 1)
+	}
+	const table = "\x0ccapabilitiesF"
+	at := bytes.Index(frame, []byte(table))
+	if at < 0 {
+		return frame
+	}
+	at += len(table) // of the length of the capabilities
+	const entry = "\x1cauthentication_failure_closet\x01"
+	out := slices.Insert(slices.Clone(frame), at+4, []byte(entry)...)
+	for _, length := range []int{3, 11, at} { // of the frame, the client properties, the capabilities
+		n := binary.BigEndian.Uint32(out[length:])
+		binary.BigEndian.PutUint32(out[length:], n+uint32(len(entry)))
+	}
+	return out
+}
+
+// publishNext sets the properties of the next message that the client sends.
+func (t *tap) publishNext(p *leveret.Properties) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.replace = encodeProperties(p)
+}
+
+const (
+	frameMethod = 1
+	frameHeader = 2
+
+	connectionStartOk = 10<<16 | 11
+	connectionClose   = 10<<16 | 50
+	channelOpenOk     = 20<<16 | 11
+	channelClose      = 20<<16 | 40
+	basicReturn       = 60<<16 | 50
+	basicDeliver      = 60<<16 | 60
+	basicGetOk        = 60<<16 | 71
+)
+
+func (t *tap) frame(kind byte, channel uint16, payload []byte) {
+	d := &decoder{b: payload}
+	switch kind {
+	case frameMethod:
+		t.methodFrame(channel, d.u32(), d)
+	case frameHeader:
+		d.u32()
+		d.u64()
+		t.headers[t.method[channel]] = d.header()
+	}
+}
+
+func (t *tap) methodFrame(channel uint16, id uint32, d *decoder) {
+	switch id {
+	case channelOpenOk:
+		t.opened = channel
+		delete(t.closed, channel)
+		for c := range t.headers {
+			if c.channel == channel {
+				delete(t.headers, c)
+			}
+		}
+		delete(t.method, channel)
+	case connectionClose, channelClose:
+		e := &leveret.Error{Code: leveret.Code(d.u16())}
+		e.Reason = d.short()
+		if len(e.Reason) > len(e.Code.String())+3 {
+			e.Reason = e.Reason[len(e.Code.String())+3:]
+		} else {
+			e.Reason = ""
+		}
+		if id == connectionClose {
+			channel = 0
+			e.Connection = true
+		}
+		t.closed[channel] = e
+	case basicReturn:
+		t.method[channel] = content{channel: channel, returned: true}
+	case basicDeliver:
+		d.short()
+		t.method[channel] = content{channel: channel, tag: d.u64()}
+	case basicGetOk:
+		t.method[channel] = content{channel: channel, tag: d.u64()}
+	}
+}
+
+func (t *tap) header(c content) header {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.headers[c]
+}
+
+func (t *tap) closure(channel uint16) *leveret.Error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.closed[channel]
+}
+
+func (t *tap) lastOpened() uint16 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.opened
+}

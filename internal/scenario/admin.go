@@ -1,0 +1,159 @@
+package scenario
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/leveretmq/leveret"
+)
+
+// outcome writes the refusal of an administrative call: its reason only.
+func (r *run) outcome(err error) ([]string, error) {
+	var e *leveret.Error
+	if errors.As(err, &e) {
+		text := strings.ReplaceAll(e.Reason, r.door.VHost(), "/")
+		return []string{"refused: " + strings.ReplaceAll(strings.TrimSpace(text), "\n", `\n`)}, nil
+	}
+	return nil, err
+}
+
+// policy NAME PATTERN {definition} [apply-to=] [priority=]; operator-policy likewise.
+func policy(r *run, s *session, w *words) ([]string, error) {
+	p := leveret.Policy{Name: w.word("a name"), Pattern: w.word("a pattern"), Definition: leveret.Table{}}
+	if len(w.pos) > 0 {
+		def, ok := FieldsOf(w.next("a definition").Value)
+		if !ok {
+			fail("the definition must be a table")
+		}
+		p.Definition = jsonNumbers(def)
+	}
+	p.ApplyTo = leveret.ApplyTo(w.str("apply-to"))
+	if v, ok := w.take("priority"); ok {
+		switch n := v.(type) {
+		case float64:
+			p.Priority = n
+		case int32:
+			p.Priority = float64(n)
+		}
+	}
+	w.done()
+	return r.outcome(r.door.SetPolicy(p, w.step.Verb == "operator-policy"))
+}
+
+// jsonNumbers makes integers long, as they are when a definition arrives as JSON.
+func jsonNumbers(f leveret.Fields) leveret.Table {
+	t := TableOf(f)
+	for k, v := range t {
+		if n, ok := v.(int32); ok {
+			t[k] = int64(n)
+		}
+	}
+	return t
+}
+
+func clearPolicy(r *run, s *session, w *words) ([]string, error) {
+	name := w.word("a name")
+	w.done()
+	return r.outcome(r.door.ClearPolicy(name, w.step.Verb == "clear-operator-policy"))
+}
+
+// user NAME [tags=[…]]: its password is its name.
+func user(r *run, s *session, w *words) ([]string, error) {
+	name := w.word("a name")
+	v, _ := w.take("tags")
+	tags, _ := stringArray(v)
+	w.done()
+	return r.outcome(r.door.AddUser(name, name, tags))
+}
+
+// permit USER [configure=] [write=] [read=]
+func permit(r *run, s *session, w *words) ([]string, error) {
+	name := w.word("a user")
+	p := leveret.Permissions{Configure: w.str("configure"), Write: w.str("write"), Read: w.str("read")}
+	w.done()
+	return r.outcome(r.door.SetPermissions(name, p))
+}
+
+func forbid(r *run, s *session, w *words) ([]string, error) {
+	name := w.word("a user")
+	w.done()
+	return r.outcome(r.door.ClearPermissions(name))
+}
+
+// permit-topic USER EXCHANGE [write=] [read=]
+func permitTopic(r *run, s *session, w *words) ([]string, error) {
+	name, exchange := w.word("a user"), w.word("an exchange")
+	p := leveret.TopicPermissions{Write: w.str("write"), Read: w.str("read")}
+	w.done()
+	return r.outcome(r.door.SetTopicPermissions(name, exchange, p))
+}
+
+func limitVHost(r *run, s *session, w *words) ([]string, error) {
+	l := leveret.VHostLimits{MaxConnections: w.number("max-connections", -1), MaxQueues: w.number("max-queues", -1)}
+	w.done()
+	return r.outcome(r.door.SetVHostLimits(l))
+}
+
+func limitUser(r *run, s *session, w *words) ([]string, error) {
+	name := w.word("a user")
+	l := leveret.UserLimits{MaxConnections: w.number("max-connections", -1), MaxChannels: w.number("max-channels", -1)}
+	w.done()
+	return r.outcome(r.door.SetUserLimits(name, l))
+}
+
+func defaultQueueType(r *run, s *session, w *words) ([]string, error) {
+	t := w.word("a queue type")
+	w.done()
+	return r.outcome(r.door.SetDefaultQueueType(t))
+}
+
+// import "JSON" imports definitions into the run's virtual host.
+func importDefinitions(r *run, s *session, w *words) ([]string, error) {
+	json := w.word("definitions")
+	w.done()
+	return r.outcome(r.door.Import(json))
+}
+
+// show QUEUE shows what configures a queue.
+func show(r *run, s *session, w *words) ([]string, error) {
+	name := w.word("a queue")
+	w.done()
+	return r.watch(w.wanted(r), func() ([]string, error) {
+		q, err := r.door.Queue(name)
+		if err != nil {
+			return r.outcome(err)
+		}
+		out := []string{q.Type}
+		add := func(what, text string) {
+			if text != "" && text != "{}" {
+				out = append(out, what+"="+text)
+			}
+		}
+		add("arguments", plainTable(q.Arguments))
+		add("policy", q.Policy)
+		add("operator-policy", q.OperatorPolicy)
+		add("effective", plainTable(q.EffectivePolicy))
+		add("active", q.SingleActive)
+		return []string{strings.Join(out, " ")}, nil
+	})
+}
+
+// plainTable writes a table without the widths of its integers, which JSON does not keep.
+func plainTable(t leveret.Table) string {
+	out := leveret.Fields{}
+	for _, f := range sorted(t) {
+		switch n := f.Value.(type) {
+		case float64:
+			f.Value = bare(strconv.FormatFloat(n, 'f', -1, 64))
+		case int64:
+			f.Value = bare(strconv.FormatInt(n, 10))
+		case int:
+			f.Value = bare(strconv.Itoa(n))
+		case uint8, int8, int16, uint16, uint32:
+			f.Value = bare(strings.Trim(Format(n), "abcdefghijklmnopqrstuvwxyz()"))
+		}
+		out = append(out, f)
+	}
+	return Format(out)
+}

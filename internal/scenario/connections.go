@@ -1,0 +1,38 @@
+package scenario
+
+import "github.com/leveretmq/leveret"
+
+// connect NAME [user=] [password=] [vhost=] [channel-max=] [no-cancel-notify] opens a connection.
+func connect(r *run, s *session, w *words) ([]string, error) {
+	c := r.client(w.word("a name"))
+	c.login = Login{User: w.str("user"), Password: w.str("password"), VHost: w.str("vhost"),
+		ChannelMax: w.number("channel-max", 0), NoCancelNotify: w.flag("no-cancel-notify")}
+	w.done()
+	conn, err := r.door.Connect(c.login)
+	if err == nil {
+		c.conn = conn
+		return nil, nil
+	}
+	if e, ok := err.(*leveret.Error); ok {
+		return []string{r.render.failure(e, "connection")}, nil
+	}
+	return nil, err
+}
+
+// disconnect [NAME] closes a connection; kill does so without saying goodbye.
+func disconnect(r *run, s *session, w *words) ([]string, error) {
+	c := s.client
+	if len(w.pos) > 0 {
+		c = r.client(w.word("a name"))
+	}
+	w.done()
+	if c.conn == nil {
+		return nil, nil
+	}
+	conn := c.conn
+	c.drop()
+	if w.step.Verb == "kill" {
+		return nil, conn.Kill()
+	}
+	return nil, conn.Close()
+}

@@ -1,0 +1,121 @@
+package scenario
+
+import (
+	"strconv"
+
+	"github.com/leveretmq/leveret"
+)
+
+// consume QUEUE TAG [no-ack] [exclusive] [arguments]
+func consume(r *run, s *session, w *words) ([]string, error) {
+	queue := w.word("a queue")
+	cfg := leveret.ConsumeConfig{NoAck: w.flag("no-ack"), Exclusive: w.flag("exclusive"), Arguments: w.rest()}
+	if len(w.pos) > 0 {
+		cfg.Tag = w.word("a tag")
+	}
+	w.done()
+	tag, err := s.ch.Consume(queue, cfg)
+	if err != nil {
+		return nil, err
+	}
+	r.queueOf[tag] = queue
+	if tag != cfg.Tag {
+		return []string{generated(tag)}, nil
+	}
+	return nil, nil
+}
+
+func cancel(r *run, s *session, w *words) ([]string, error) {
+	tag := w.word("a tag")
+	w.done()
+	return nil, s.ch.Cancel(tag)
+}
+
+// deliveries TAG shows what a consumer received since the last look; with total, only how many they are.
+func deliveries(r *run, s *session, w *words) ([]string, error) {
+	tag := w.word("a consumer tag")
+	total := w.flag("total")
+	w.done()
+	var out []string
+	return r.watch(w.wanted(r), func() ([]string, error) {
+		s.collect()
+		kept := s.inbox[:0:0]
+		for _, e := range s.inbox {
+			if e.Delivery == nil || e.Delivery.ConsumerTag != tag {
+				kept = append(kept, e)
+				continue
+			}
+			out = append(out, r.render.delivery(e.Delivery, r.queueOf[tag]))
+		}
+		s.inbox = kept
+		if total {
+			return []string{strconv.Itoa(len(out))}, nil
+		}
+		return out, nil
+	})
+}
+
+// notices shows the consumers that the broker cancelled, and the error by which it closed the channel unasked.
+func notices(r *run, s *session, w *words) ([]string, error) {
+	w.done()
+	var out []string
+	closed := false
+	return r.watch(w.wanted(r), func() ([]string, error) {
+		s.collect()
+		kept := s.inbox[:0:0]
+		for _, e := range s.inbox {
+			if e.Delivery != nil {
+				kept = append(kept, e)
+				continue
+			}
+			out = append(out, "cancelled "+generated(e.Cancelled))
+		}
+		s.inbox = kept
+		if s.ch != nil && s.ch.Err() != nil && !closed {
+			closed = true
+			out = append(out, r.refusal(s, s.ch.Err())...)
+		}
+		return out, nil
+	})
+}
+
+// count QUEUE… shows ready messages and, if there are any, consumers, without touching the session's channel.
+func count(r *run, s *session, w *words) ([]string, error) {
+	return r.watch(w.wanted(r), func() ([]string, error) {
+		var out []string
+		for _, a := range w.pos {
+			out = append(out, r.countOne(s.client, a.Text))
+		}
+		return out, nil
+	})
+}
+
+func (r *run) countOne(c *client, queue string) string {
+	if c.probe == nil || c.probe.Err() != nil {
+		ch, err := c.conn.Channel()
+		if err != nil {
+			return queue + "=" + err.Error()
+		}
+		c.probe = ch
+	}
+	st, err := c.probe.CheckQueue(queue)
+	switch e, _ := err.(*leveret.Error); {
+	case err == nil && st.Consumers == 0:
+		return queue + "=" + strconv.Itoa(st.Messages)
+	case err == nil:
+		return queue + "=" + strconv.Itoa(st.Messages) + " consumers=" + strconv.Itoa(st.Consumers)
+	case e != nil && e.Code == leveret.NotFound:
+		c.probe = nil
+		return queue + " gone"
+	}
+	c.probe = nil
+	return queue + " " + err.Error()
+}
+
+// close closes the session's channel.
+func closeChannel(r *run, s *session, w *words) ([]string, error) {
+	s.collect()
+	err := s.ch.Close()
+	s.ch = nil
+	return nil, err
+}

@@ -1,0 +1,130 @@
+package scenario
+
+import (
+	"time"
+
+	"github.com/leveretmq/leveret"
+)
+
+// A Door is one way to a broker that has an empty virtual host for the run. Whatever the broker refuses comes back
+// as a *leveret.Error, with the code and reason that a client sees; any other error means that the run itself failed.
+type Door interface {
+	Kind() string // as a script's door: names it: go, amqp
+	Profile() leveret.Profile
+
+	// Connect opens a connection. An empty User is the administrator guest, an empty VHost the run's own.
+	Connect(Login) (Conn, error)
+
+	// Advance lets time pass: virtually, or by waiting.
+	Advance(d time.Duration)
+
+	// Now is the broker's time.
+	Now() time.Time
+
+	// Patience is how long an effect may take to become visible; 0: all effects are there when a call returns.
+	Patience() time.Duration
+
+	// VHost is the name of the run's virtual host in reply texts.
+	VHost() string
+
+	Admin
+	Close() error
+}
+
+// Admin is what an operator does from outside AMQP.
+type Admin interface {
+	SetPolicy(p leveret.Policy, operator bool) error
+	ClearPolicy(name string, operator bool) error
+	AddUser(name, password string, tags []string) error
+	SetPermissions(user string, p leveret.Permissions) error
+	ClearPermissions(user string) error
+	SetTopicPermissions(user, exchange string, p leveret.TopicPermissions) error
+	SetVHostLimits(leveret.VHostLimits) error
+	SetUserLimits(user string, l leveret.UserLimits) error
+	SetDefaultQueueType(string) error
+	Import(definitions string) error
+	Queue(name string) (QueueView, error)
+}
+
+// A QueueView is what an operator sees of a queue.
+type QueueView struct {
+	Type            string
+	Arguments       leveret.Table
+	Policy          string
+	OperatorPolicy  string
+	EffectivePolicy leveret.Table
+	SingleActive    string
+}
+
+// A Login is how to connect.
+type Login struct {
+	User, Password, VHost string
+	NoCancelNotify        bool // without the capability consumer_cancel_notify
+	ChannelMax            int
+}
+
+// A Conn is one client's connection.
+type Conn interface {
+	Channel() (Channel, error)
+	Close() error
+	Kill() error // without saying goodbye
+	Err() error  // why the broker ended it; nil: it did not
+}
+
+// A Channel is one channel of a client. Every method returns when the broker has dealt with it.
+type Channel interface {
+	Close() error
+	DeclareExchange(name string, kind leveret.ExchangeType, cfg leveret.ExchangeConfig) error
+	CheckExchange(name string) error
+	DeleteExchange(name string, cfg leveret.DeleteConfig) error
+	BindExchange(destination, source, key string, args leveret.Table) error
+	UnbindExchange(destination, source, key string, args leveret.Table) error
+	DeclareQueue(name string, cfg leveret.QueueConfig) (leveret.QueueState, error)
+	CheckQueue(name string) (leveret.QueueState, error)
+	DeleteQueue(name string, cfg leveret.DeleteConfig) (int, error)
+	PurgeQueue(name string) (int, error)
+	BindQueue(queue, exchange, key string, args leveret.Table) error
+	UnbindQueue(queue, exchange, key string, args leveret.Table) error
+	Publish(exchange, key string, m leveret.Message) (Published, error)
+	Get(queue string, noAck bool) (*Delivery, error) // nil: empty
+	Consume(queue string, cfg leveret.ConsumeConfig) (tag string, err error)
+	Cancel(tag string) error
+	Ack(tag uint64, multiple bool) error
+	Nack(tag uint64, multiple, requeue bool) error
+	Reject(tag uint64, requeue bool) error
+	Recover(requeue bool) error
+	Qos(leveret.QosConfig) error
+	Confirm() error
+	Tx() error
+	Commit() ([]*leveret.Return, error)
+	Rollback() error
+	Flow(active bool) error
+
+	// Take returns what the broker sent unasked since the last call: deliveries and consumer cancellations.
+	Take() []Event
+	Err() error // why the broker closed it; nil: it did not
+}
+
+// Published is what a publisher is told.
+type Published struct {
+	Return  *leveret.Return
+	Confirm string // ack, nack; empty: the channel does not confirm
+}
+
+// A Delivery is a message as a consumer gets it. Its headers are in the order in which the broker sends them.
+type Delivery struct {
+	Exchange, RoutingKey string
+	ConsumerTag          string
+	Tag                  uint64
+	Redelivered          bool
+	MessageCount         int
+	Properties           *leveret.Properties // Headers are in Fields
+	Fields               leveret.Fields      // nil: no headers
+	Body                 []byte
+}
+
+// An Event is something the broker sent unasked.
+type Event struct {
+	Delivery  *Delivery
+	Cancelled string // a consumer that the broker cancelled
+}

@@ -1,0 +1,45 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Log is everything a run showed, in one canonical form: two doors behave the same for a script if their logs
+// read the same.
+type Log struct {
+	Script  *Script
+	Release string
+	Entries []Entry
+}
+
+// An Entry is what one step showed.
+type Entry struct {
+	Step *Step
+	Got  []string
+}
+
+// Diff describes where the log differs from what the script expects; empty: nowhere.
+func (l *Log) Diff() string {
+	var b strings.Builder
+	for _, e := range l.Entries {
+		if want := e.Step.Want(l.Release); !slices.Equal(want, e.Got) {
+			fmt.Fprintf(&b, "%s.txt:%d [%s] %s\n%s%s", l.Script.Name, e.Step.Line, l.Release, e.Step.text,
+				observed("  want -> ", want), observed("  got  -> ", e.Got))
+		}
+	}
+	return b.String()
+}
+
+// String writes the log: each statement with what it showed.
+func (l *Log) String() string {
+	var b strings.Builder
+	for _, e := range l.Entries {
+		b.WriteString(e.Step.text + "\n")
+		if len(e.Got) > 0 {
+			b.WriteString(observed("  -> ", e.Got))
+		}
+	}
+	return b.String()
+}

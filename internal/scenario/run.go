@@ -1,0 +1,233 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/leveretmq/leveret"
+)
+
+// quiet is how long a broker that works in the background must show nothing new before a look at it is final;
+// quietTimed is the same where a script lets time pass: more would show what happens later.
+const (
+	quiet      = 350 * time.Millisecond
+	quietTimed = 80 * time.Millisecond
+)
+
+// A run is one execution of a script.
+type run struct {
+	door    Door
+	release string
+	rec     bool // there are no expectations to wait for
+	quiet   time.Duration
+	replyTo string // of the message received last
+	conns   map[string]*client
+	queueOf map[string]string // what a consumer tag consumes from
+	render  renderer
+}
+
+// A client is one connection with its channels.
+type client struct {
+	login    Login
+	conn     Conn
+	probe    Channel // for counts
+	channels map[string]*session
+}
+
+// A session is a channel under the name that a script gives it. It outlives the channels that errors close.
+type session struct {
+	client     *client
+	ch         Channel
+	confirming bool
+	tags       map[string]uint64 // the latest delivery of each body
+	inbox      []Event
+}
+
+// Run executes a script and returns what it showed. The error says that the run itself failed.
+func Run(s *Script, d Door) (*Log, error) { return execute(s, d, false) }
+
+// Explore executes a script whose expectations are not known: it looks at the broker until nothing changes.
+func Explore(s *Script, d Door) (*Log, error) { return execute(s, d, true) }
+
+func execute(s *Script, d Door, rec bool) (*Log, error) {
+	r := &run{door: d, release: Releases[d.Profile()], rec: rec, conns: map[string]*client{}, queueOf: map[string]string{}}
+	r.render = renderer{release: r.release, vhost: d.VHost(), started: d.Now()}
+	r.quiet = quiet
+	for _, st := range s.Steps {
+		if st.Verb == "advance" {
+			r.quiet = quietTimed
+		}
+	}
+	l := &Log{Script: s, Release: r.release}
+	defer r.close()
+	for _, st := range s.Steps {
+		if st.Profile != "" && st.Profile != r.release {
+			continue
+		}
+		got, err := r.step(st)
+		if err != nil {
+			return l, fmt.Errorf("%s:%d: %w", s.Name, st.Line, err)
+		}
+		l.Entries = append(l.Entries, Entry{st, got})
+	}
+	return l, nil
+}
+
+func (r *run) close() {
+	for _, c := range r.conns {
+		if c.conn != nil {
+			_ = c.conn.Close()
+		}
+	}
+}
+
+// step executes one statement. A refusal is an observation.
+func (r *run) step(st *Step) (got []string, err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case scriptError:
+			err = errors.New(string(p))
+		default:
+			panic(p)
+		}
+	}()
+	s, refused := r.session(st.Actor)
+	if refused == nil {
+		got, refused = verbs[st.Verb](r, s, newWords(st))
+	}
+	if refused != nil {
+		got = append(got, r.refusal(s, refused)...)
+	}
+	for i := range got {
+		got[i] = hideGenerated(got[i])
+	}
+	return got, nil
+}
+
+// A scriptError is a mistake in the script.
+type scriptError string
+
+func fail(format string, args ...any) { panic(scriptError(fmt.Sprintf(format, args...))) }
+
+// session returns the named channel, open.
+func (r *run) session(actor string) (*session, error) {
+	connName, chName, ok := strings.Cut(actor, ".")
+	if !ok {
+		connName, chName = "", actor
+	}
+	c := r.client(connName)
+	s := c.channels[chName]
+	if s == nil {
+		s = &session{client: c}
+		c.channels[chName] = s
+	}
+	if c.conn == nil {
+		conn, err := r.door.Connect(c.login)
+		if err != nil {
+			return s, err
+		}
+		c.conn = conn
+	}
+	if s.ch == nil {
+		ch, err := c.conn.Channel()
+		if err != nil {
+			return s, err
+		}
+		s.ch, s.tags, s.confirming = ch, map[string]uint64{}, false
+	}
+	return s, nil
+}
+
+func (r *run) client(name string) *client {
+	c := r.conns[name]
+	if c == nil {
+		c = &client{channels: map[string]*session{}}
+		r.conns[name] = c
+	}
+	return c
+}
+
+// refusal writes what the broker refused and forgets what it closed.
+func (r *run) refusal(s *session, err error) []string {
+	var e *leveret.Error
+	if !errors.As(err, &e) {
+		return []string{"failed: " + err.Error()}
+	}
+	s.collect()
+	c := s.client
+	if c.conn == nil || c.conn.Err() != nil {
+		c.drop()
+		return []string{r.render.failure(e, "connection")}
+	}
+	if s.ch != nil && s.ch.Err() != nil {
+		s.ch = nil
+		return []string{r.render.failure(e, "channel")}
+	}
+	return []string{r.render.failure(e, "nothing")}
+}
+
+// drop forgets a connection that has ended; what was received stays.
+func (c *client) drop() {
+	for _, s := range c.channels {
+		s.collect()
+		s.ch = nil
+	}
+	c.conn, c.probe = nil, nil
+}
+
+// collect takes over what the broker sent.
+func (s *session) collect() {
+	if s.ch == nil {
+		return
+	}
+	for _, e := range s.ch.Take() {
+		if e.Delivery != nil {
+			s.tags[string(e.Delivery.Body)] = e.Delivery.Tag
+		}
+		s.inbox = append(s.inbox, e)
+	}
+}
+
+// watch looks until it has seen what is wanted or, if nothing is known to be wanted, until nothing changes.
+// look returns all that was seen since the first look.
+func (r *run) watch(want []string, look func() ([]string, error)) ([]string, error) {
+	patience := r.door.Patience()
+	deadline := time.Now().Add(patience)
+	changed := time.Now()
+	var last []string
+	for {
+		got, err := look()
+		got = slices.Clone(got)
+		for i := range got {
+			got[i] = hideGenerated(got[i])
+		}
+		if err != nil || patience == 0 {
+			return got, err
+		}
+		now := time.Now()
+		if !slices.Equal(got, last) {
+			changed, last = now, got
+		}
+		if !r.rec && slices.Equal(got, want) || r.rec && now.Sub(changed) > r.quiet || now.After(deadline) {
+			return got, nil
+		}
+		time.Sleep(8 * time.Millisecond)
+	}
+}
+
+func (w *words) wanted(r *run) []string { return w.step.want[r.release] }
+
+// sortedNames returns the keys of a map in order.
+func sortedNames[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}

@@ -1,0 +1,346 @@
+package scenario
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/leveretmq/leveret"
+)
+
+// A verb carries out one statement. What the broker refuses it returns as an error.
+type verb func(*run, *session, *words) ([]string, error)
+
+var verbs map[string]verb
+
+func init() {
+	verbs = map[string]verb{
+		"declare": declare, "delete": remove, "bind": bind, "unbind": bind, "purge": purge,
+		"publish": publish, "get": get, "drain": drain, "ack": settle, "nack": settle, "reject": settle,
+		"recover": recoverAll, "consume": consume, "cancel": cancel, "deliveries": deliveries, "notices": notices,
+		"qos": qos, "confirm": confirm, "tx": tx, "flow": flow, "count": count, "close": closeChannel,
+		"connect": connect, "disconnect": disconnect, "kill": disconnect, "advance": advance, "show": show,
+		"policy": policy, "operator-policy": policy, "clear-policy": clearPolicy, "clear-operator-policy": clearPolicy,
+		"user": user, "permit": permit, "forbid": forbid, "permit-topic": permitTopic, "limit-vhost": limitVHost,
+		"limit-user": limitUser, "default-queue-type": defaultQueueType, "import": importDefinitions,
+		"field-order": fieldOrder,
+	}
+}
+
+func declare(r *run, s *session, w *words) ([]string, error) {
+	switch kind := w.word("queue or exchange"); kind {
+	case "queue":
+		return declareQueue(r, s, w)
+	case "exchange":
+		return nil, declareExchange(s, w)
+	default:
+		fail("declare what: %s?", kind)
+		return nil, nil
+	}
+}
+
+func declareQueue(r *run, s *session, w *words) ([]string, error) {
+	name := w.word("a name")
+	if name == "$reply-to" {
+		name = r.replyTo
+	}
+	var st leveret.QueueState
+	var err error
+	if w.flag("passive") {
+		w.done()
+		st, err = s.ch.CheckQueue(name)
+	} else {
+		cfg := leveret.QueueConfig{Durable: !w.flag("transient"), Exclusive: w.flag("exclusive"),
+			AutoDelete: w.flag("auto-delete"), NoWait: w.flag("nowait")}
+		if w.flag("quorum") {
+			w.named = append(leveret.Fields{{Name: leveret.ArgQueueType, Value: "quorum"}}, w.named...)
+		}
+		cfg.Arguments = w.rest()
+		w.done()
+		st, err = s.ch.DeclareQueue(name, cfg)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	if st.Name != name {
+		out = append(out, generated(st.Name))
+	}
+	if st.Messages+st.Consumers > 0 {
+		out = append(out, "ready="+strconv.Itoa(st.Messages)+" consumers="+strconv.Itoa(st.Consumers))
+	}
+	return out, nil
+}
+
+func declareExchange(s *session, w *words) error {
+	name := w.word("a name")
+	if w.flag("passive") {
+		w.done()
+		return s.ch.CheckExchange(name)
+	}
+	kind := leveret.ExchangeType(w.word("a type"))
+	cfg := leveret.ExchangeConfig{Durable: !w.flag("transient"), AutoDelete: w.flag("auto-delete"),
+		Internal: w.flag("internal"), Arguments: w.rest()}
+	w.done()
+	return s.ch.DeclareExchange(name, kind, cfg)
+}
+
+func remove(r *run, s *session, w *words) ([]string, error) {
+	kind, name := w.word("queue or exchange"), w.word("a name")
+	cfg := leveret.DeleteConfig{IfUnused: w.flag("if-unused"), IfEmpty: w.flag("if-empty")}
+	w.done()
+	if kind == "exchange" {
+		return nil, s.ch.DeleteExchange(name, cfg)
+	}
+	n, err := s.ch.DeleteQueue(name, cfg)
+	return number(n), err
+}
+
+func number(n int) []string {
+	if n == 0 {
+		return nil
+	}
+	return []string{strconv.Itoa(n)}
+}
+
+// bind QUEUE EXCHANGE/KEY [arguments]; bind exchange DESTINATION SOURCE/KEY [arguments]; unbind likewise.
+func bind(r *run, s *session, w *words) ([]string, error) {
+	toExchange := w.flag("exchange")
+	name := w.word("a destination")
+	source, key := w.target()
+	args := w.rest()
+	w.done()
+	switch {
+	case toExchange && w.step.Verb == "bind":
+		return nil, s.ch.BindExchange(name, source, key, args)
+	case toExchange:
+		return nil, s.ch.UnbindExchange(name, source, key, args)
+	case w.step.Verb == "bind":
+		return nil, s.ch.BindQueue(name, source, key, args)
+	}
+	return nil, s.ch.UnbindQueue(name, source, key, args)
+}
+
+func purge(r *run, s *session, w *words) ([]string, error) {
+	name := w.word("a queue")
+	w.done()
+	n, err := s.ch.PurgeQueue(name)
+	return number(n), err
+}
+
+// publish TARGET BODY… [properties]; size=N makes a body of N bytes,
+// repeat=N makes N messages. The target $reply-to is the reply-to of the
+// message received last.
+func publish(r *run, s *session, w *words) ([]string, error) {
+	exchange, key := w.target()
+	if key == "$reply-to" {
+		key = r.replyTo
+	}
+	m := w.message()
+	bodies := w.pos
+	if n := w.number("size", -1); n >= 0 {
+		bodies = []Arg{{Text: strings.Repeat("x", n)}}
+	}
+	for n, total := 1, w.number("repeat", 0); n <= total; n++ {
+		bodies = append(bodies, Arg{Text: strconv.Itoa(n)})
+	}
+	w.pos = nil
+	w.done()
+	var out []string
+	remarkable := false // that all are acked is the rule, and not worth a word
+	for _, b := range bodies {
+		p, err := s.ch.Publish(exchange, key, withBody(m, b.Text))
+		if p.Return != nil {
+			out = append(out, "return "+r.returned(p.Return))
+		}
+		if p.Confirm != "" {
+			out = append(out, p.Confirm)
+		}
+		remarkable = remarkable || p.Return != nil || p.Confirm == "nack"
+		if err != nil {
+			return out, err
+		}
+	}
+	if !remarkable {
+		return nil, nil
+	}
+	return out, nil
+}
+
+// withBody returns a message of its own with the same properties: the broker keeps what it is given.
+func withBody(m leveret.Message, body string) leveret.Message {
+	m.Body = []byte(body)
+	if m.Properties != nil {
+		p := *m.Properties
+		p.Headers = TableOf(p.HeaderFields)
+		m.Properties = &p
+	}
+	return m
+}
+
+func (r *run) returned(m *leveret.Return) string {
+	d := &Delivery{Exchange: m.Exchange, RoutingKey: m.RoutingKey, Properties: m.Properties, Body: m.Body}
+	if m.Properties != nil {
+		d.Fields = m.Properties.HeaderFields
+		if d.Fields == nil && m.Properties.Headers != nil {
+			d.Fields = sorted(m.Properties.Headers)
+		}
+	}
+	return r.render.delivery(d, "")
+}
+
+// get QUEUE… takes one message from each queue named; no-ack settles it, left shows how many remain.
+func get(r *run, s *session, w *words) ([]string, error) {
+	noAck, left := w.flag("no-ack"), w.flag("left")
+	var out []string
+	for i := 0; len(w.pos) > 0; i++ {
+		queue := w.word("a queue")
+		var d *Delivery
+		seen, err := r.watch(nth(w.wanted(r), i), func() (seen []string, err error) {
+			if d == nil {
+				d, err = s.ch.Get(queue, noAck)
+			}
+			return r.got(d, queue, left), err
+		})
+		if err != nil {
+			return out, err
+		}
+		if d != nil {
+			s.tags[string(d.Body)] = d.Tag
+			r.replyTo = d.Properties.ReplyTo
+		}
+		out = append(out, seen...)
+	}
+	return out, nil
+}
+
+func nth(list []string, i int) []string {
+	if i < len(list) {
+		return list[i : i+1]
+	}
+	return nil
+}
+
+func (r *run) got(d *Delivery, queue string, left bool) []string {
+	if d == nil {
+		return []string{"empty"}
+	}
+	text := r.render.delivery(d, queue)
+	if left {
+		text += " left=" + strconv.Itoa(d.MessageCount)
+	}
+	return []string{text}
+}
+
+// drain QUEUE gets everything, without acknowledgements.
+func drain(r *run, s *session, w *words) ([]string, error) {
+	queue := w.word("a queue")
+	w.done()
+	var out []string
+	return r.watch(w.wanted(r), func() ([]string, error) {
+		for {
+			d, err := s.ch.Get(queue, true)
+			if err != nil || d == nil {
+				return out, err
+			}
+			out = append(out, r.render.delivery(d, queue))
+		}
+	})
+}
+
+// settle: ack, nack or reject the message with the given body, or #TAG; multiple; requeue or discard.
+func settle(r *run, s *session, w *words) ([]string, error) {
+	multiple, requeue, discard := w.flag("multiple"), w.flag("requeue"), w.flag("discard")
+	if w.step.Verb != "ack" && requeue == discard {
+		fail("%s needs requeue or discard", w.step.Verb)
+	}
+	for len(w.pos) > 0 {
+		tag := r.tag(s, w.word("a message"))
+		var err error
+		switch w.step.Verb {
+		case "ack":
+			err = s.ch.Ack(tag, multiple)
+		case "nack":
+			err = s.ch.Nack(tag, multiple, requeue)
+		case "reject":
+			err = s.ch.Reject(tag, requeue)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+func (r *run) tag(s *session, word string) uint64 {
+	if n, err := strconv.ParseUint(strings.TrimPrefix(word, "#"), 10, 64); err == nil && word[0] == '#' {
+		return n
+	}
+	deadline := time.Now().Add(r.door.Patience())
+	for {
+		s.collect()
+		if tag, ok := s.tags[word]; ok {
+			return tag
+		}
+		if time.Now().After(deadline) {
+			fail("no message %s was delivered here", word)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func recoverAll(r *run, s *session, w *words) ([]string, error) {
+	requeue := !w.flag("discard")
+	w.done()
+	return nil, s.ch.Recover(requeue)
+}
+
+// confirm turns on confirms; from then on every publish waits for its own.
+func confirm(r *run, s *session, w *words) ([]string, error) {
+	s.confirming = true
+	return nil, s.ch.Confirm()
+}
+
+func tx(r *run, s *session, w *words) ([]string, error) {
+	switch what := w.word("select, commit or rollback"); what {
+	case "select":
+		return nil, s.ch.Tx()
+	case "rollback":
+		return nil, s.ch.Rollback()
+	case "commit":
+		returns, err := s.ch.Commit()
+		var out []string
+		for _, m := range returns {
+			out = append(out, "return "+r.returned(m))
+		}
+		return out, err
+	}
+	fail("tx what?")
+	return nil, nil
+}
+
+func flow(r *run, s *session, w *words) ([]string, error) {
+	return nil, s.ch.Flow(w.word("on or off") == "on")
+}
+
+func qos(r *run, s *session, w *words) ([]string, error) {
+	n, _ := whole(bare(w.word("a prefetch count")))
+	cfg := leveret.QosConfig{PrefetchCount: int(n), Global: w.flag("global"), PrefetchSize: uint32(w.number("size", 0))}
+	w.done()
+	return nil, s.ch.Qos(cfg)
+}
+
+// advance lets time pass.
+func advance(r *run, s *session, w *words) ([]string, error) {
+	d, err := time.ParseDuration(w.word("a duration"))
+	if err != nil {
+		fail("%v", err)
+	}
+	r.door.Advance(d)
+	return nil, nil
+}
+
+func fieldOrder(r *run, s *session, w *words) ([]string, error) {
+	r.render.fieldOrder = true
+	return nil, nil
+}
