@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -91,6 +92,9 @@ func validateImport(c *call) error {
 	return nil
 }
 
+// entry is the broker's note on which definition an error is about, which rabbitmqctl lacks.
+var entry = regexp.MustCompile(`^[a-z_]+\[[0-9]+\] '.*?': `)
+
 func importDefinitions(c *call) (result, error) {
 	if c.input == nil {
 		return result{}, &Need{Kind: NeedStdin}
@@ -106,7 +110,7 @@ func importDefinitions(c *call) (result, error) {
 		return result{}, err
 	}
 	if err := c.node.Broker.ImportDefinitions(data); err != nil {
-		return result{}, failed(exitUnavailable, reason(err))
+		return result{}, failed(exitUnavailable, entry.ReplaceAllString(reason(err), ""))
 	}
 	done := "Successfully imported definitions.\n"
 	r := result{message: done, raw: true}
