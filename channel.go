@@ -367,6 +367,9 @@ func (ch *Channel) settle(op string, tag uint64, multiple bool, how settling) er
 
 func (ch *Channel) settleLocked(tag uint64, multiple bool, how settling) *Error {
 	if ch.tx == nil && !multiple {
+		if how == acked {
+			return ch.ackOne(tag)
+		}
 		u, ok := ch.tags.Take(tag)
 		if !ok {
 			return errUnknownTag(tag)
@@ -384,6 +387,22 @@ func (ch *Channel) settleLocked(tag uint64, multiple bool, how settling) *Error 
 		return nil
 	}
 	ch.settleAll(chosen, how)
+	return nil
+}
+
+// ackOne is what channels do most: it settles in place.
+func (ch *Channel) ackOne(tag uint64) *Error {
+	u := ch.tags.Get(tag)
+	if u == nil {
+		return errUnknownTag(tag)
+	}
+	q, c := u.q, u.c
+	if ch.release(u) {
+		ch.v.ackedEvent(u)
+	}
+	ch.tags.Drop(tag)
+	ch.settled(q, c)
+	ch.unstall()
 	return nil
 }
 
