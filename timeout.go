@@ -31,6 +31,9 @@ type ackTimer Consumer
 
 func (t *ackTimer) nextWake() (at int64, ok bool) {
 	c := (*Consumer)(t)
+	if c.q.deleted && !c.ch.v.rules.channelAckTimeout {
+		return 0, false // the queue would have kept the time
+	}
 	for _, u := range c.ch.tags.All() {
 		if u.c == c && !u.void {
 			return deadlineAfter(u.at, c.timeout), true // deliveries are in the order of their time
