@@ -31,7 +31,7 @@ func BenchmarkReject(b *testing.B) {
 	cycle := func(b *testing.B, read func(*leveret.Delivery)) {
 		br := open(b)
 		q, _ := deadLetters(b, br, nil)
-		ch := clientChannel(b, br)
+		ch := guestChannel(b, br)
 		b.ReportAllocs()
 		for b.Loop() {
 			publish(b, br, "", "q")

@@ -154,7 +154,7 @@ func BenchmarkCycle(b *testing.B) {
 	b.Run("impl=leveret-channel", func(b *testing.B) { // a client's channel, permissions asked for
 		br := open(b)
 		bound(b, br, "q")
-		ch := clientChannel(b, br)
+		ch := guestChannel(b, br)
 		b.ReportAllocs()
 		for b.Loop() {
 			_, err := ch.Publish("q", "q", leveret.Message{Body: body100})
@@ -178,7 +178,7 @@ func BenchmarkCycle(b *testing.B) {
 	})
 }
 
-func clientChannel(b *testing.B, br *leveret.Broker) *leveret.Channel {
+func guestChannel(b *testing.B, br *leveret.Broker) *leveret.Channel {
 	c, err := br.Connect("guest", "guest", "/")
 	must(b, err)
 	ch, err := c.Channel()
