@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"crypto/subtle"
-	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"hash"
@@ -423,8 +422,3 @@ func (p *permissionCache) allowed(t *accessTable, user, vhost string, perm permi
 	p.granted = append(p.granted, access)
 	return true
 }
-
-type globalParameter struct{}
-
-// decodeHash reads a password hash as definitions carry it.
-func decodeHash(s string) ([]byte, error) { return base64.StdEncoding.DecodeString(s) }

@@ -96,7 +96,7 @@ func (v *VHost) deadLetter(d deadLetter) {
 		switch {
 		case v.cyclic(m, d.reason, t):
 			v.droppedEvent(d.q, m, d.reason, CauseCycle, t.name)
-		case !t.accept(m, v.carried(d.deliveries), fromDeath):
+		case !t.accept(m, v.carried(d.deliveries), nil):
 			v.droppedEvent(d.q, m, d.reason, CauseRefused, t.name)
 		}
 	}

@@ -55,7 +55,7 @@ type goDoor struct {
 var _ scenario.Door = (*goDoor)(nil)
 
 func newGoDoor(p leveret.Profile) *goDoor {
-	clock := leveret.NewManualClock(time.Unix(1_700_000_000, 0))
+	clock := leveret.NewManualClock(time.Unix(1_800_000_000, 0))
 	return &goDoor{leveret.New(leveret.WithClock(clock), leveret.WithProfile(p), leveret.WithSeed(1)), clock}
 }
 
@@ -98,6 +98,14 @@ func (d *goDoor) SetUserLimits(user string, l leveret.UserLimits) error {
 func (d *goDoor) SetDefaultQueueType(t string) error { return d.broker.SetDefaultQueueType(t) }
 func (d *goDoor) Import(definitions string) error {
 	return d.broker.ImportDefinitions([]byte(definitions))
+}
+
+func (d *goDoor) Export() ([]byte, error) {
+	v, err := d.broker.VHost("/")
+	if err != nil {
+		return nil, err
+	}
+	return v.ExportDefinitions()
 }
 
 func (d *goDoor) Queue(name string) (scenario.QueueView, error) {
@@ -306,4 +314,3 @@ func (c *goChannel) Commit() ([]*leveret.Return, error) {
 	returns, err := c.Channel.Commit()
 	return returns, c.saw(err)
 }
-

@@ -21,7 +21,7 @@ type rules struct {
 	keepHeaderOrder    bool // headers are delivered in the publisher's order, duplicates included
 	userIDFirst        bool // user-id is checked before expiration and CC, topic permission before reply-to
 	topicKeyOnly       bool // topic permissions look at the routing key, not at CC and BCC
-	returnReplies      bool // a mandatory publish to a direct reply-to name is returned
+	returnReplies      bool // a mandatory publish to a direct reply-to name is returned; declaring one's own name crashes, not a malformed one
 
 	// Permissions.
 	bareRefusals     bool // refusals do not name the kind of access

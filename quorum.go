@@ -215,7 +215,7 @@ func (q *Queue) try(d *pendingDeath) bool {
 	for _, t := range targets {
 		switch {
 		case d.took[t]:
-		case t.accept(m, v.carried(d.e.deliveries), fromPendingDeath):
+		case t.accept(m, v.carried(d.e.deliveries), q):
 			d.mark(&d.took, t)
 			delete(d.refuse, t)
 		default:

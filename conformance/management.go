@@ -146,6 +146,8 @@ func (m *management) Import(definitions string) error {
 	return err
 }
 
+func (m *management) Export() ([]byte, error) { return m.do("GET", nil, "definitions", m.vhost) }
+
 func (m *management) Queue(name string) (scenario.QueueView, error) {
 	b, err := m.get("queues/" + url.PathEscape(m.vhost) + "/" + url.PathEscape(name) + "?disable_stats=true") // stats come late
 	if err != nil {
