@@ -14,7 +14,7 @@ func ExampleVHost_SetPermissions() {
 
 	check(b.AddUser("shop", "secret"))
 	check(b.SetPermissions("shop", leveret.Permissions{Configure: `^shop\.`, Write: `^shop\.`, Read: `^shop\.`}))
-	ch := must(must(b.Connect("shop", "secret", "/")).Channel())
+	ch := try(try(b.Connect("shop", "secret", "/")).Channel())
 	_, err := ch.DeclareQueue("shop.orders", leveret.QueueConfig{})
 	fmt.Println(err)
 	_, err = ch.DeclareQueue("bank.accounts", leveret.QueueConfig{})
@@ -51,7 +51,7 @@ func ExampleVHost_SetTopicPermissions() {
 	check(b.AddUser("eu", "secret"))
 	check(b.SetPermissions("eu", leveret.Permissions{Configure: ".*", Write: ".*", Read: ".*"}))
 	check(b.SetTopicPermissions("eu", "amq.topic", leveret.TopicPermissions{Write: `^{username}\.`, Read: ".*"}))
-	ch := must(must(b.Connect("eu", "secret", "/")).Channel())
+	ch := try(try(b.Connect("eu", "secret", "/")).Channel())
 	_, err := ch.Publish("amq.topic", "eu.orders", leveret.Message{})
 	fmt.Println(err)
 	_, err = ch.Publish("amq.topic", "us.orders", leveret.Message{})
@@ -99,7 +99,7 @@ func ExampleBroker_DeleteUser() {
 	b := leveret.New()
 	defer b.Close()
 
-	conn := must(b.Connect("guest", "guest", "/"))
+	conn := try(b.Connect("guest", "guest", "/"))
 	check(b.DeleteUser("guest"))
 	fmt.Println(conn.Err())
 	// Output: leveret: closed: CONNECTION_FORCED - user 'guest' is deleted
@@ -129,7 +129,7 @@ func ExampleBroker_SetUserLimits() {
 	defer b.Close()
 
 	check(b.SetUserLimits("guest", leveret.UserLimits{MaxConnections: 1, MaxChannels: -1}))
-	must(b.Connect("guest", "guest", "/"))
+	try(b.Connect("guest", "guest", "/"))
 	_, err := b.Connect("guest", "guest", "/")
 	fmt.Println(err)
 	// Output: connection.open: NOT_ALLOWED - connection refused for user 'guest': user connection limit (1) is reached

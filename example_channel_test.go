@@ -8,16 +8,16 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// open returns a channel of a client that is logged in as guest, the administrator.
-func open(b *leveret.Broker) *leveret.Channel {
-	return must(must(b.Connect("guest", "guest", "/")).Channel())
+// login returns a channel of a client that is logged in as guest, the administrator.
+func login(b *leveret.Broker) *leveret.Channel {
+	return try(try(b.Connect("guest", "guest", "/")).Channel())
 }
 
 func ExampleBroker_Connect() {
 	b := leveret.New()
 	defer b.Close()
 
-	conn := must(b.Connect("guest", "guest", "/"))
+	conn := try(b.Connect("guest", "guest", "/"))
 	fmt.Println(conn.User(), conn.VHost().Name())
 	_, err := b.Connect("guest", "guess", "/")
 	fmt.Println(errors.Is(err, leveret.ErrAccessRefused))
@@ -31,8 +31,8 @@ func ExampleBroker_Open() {
 	b := leveret.New()
 	defer b.Close()
 
-	conn := must(b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Name: "the shop", ChannelMax: 1}))
-	must(conn.Channel())
+	conn := try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Name: "the shop", ChannelMax: 1}))
+	try(conn.Channel())
 	_, err := conn.Channel()
 	fmt.Println(err)
 	// Output: NOT_ALLOWED - number of channels opened (1) has reached the negotiated channel_max (1)
@@ -42,8 +42,8 @@ func ExampleBroker_Connections() {
 	b := leveret.New()
 	defer b.Close()
 
-	conn := must(b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Name: "the shop"}))
-	must(conn.Channel())
+	conn := try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Name: "the shop"}))
+	try(conn.Channel())
 	for _, c := range b.Connections() {
 		fmt.Println(c.Name, c.User, len(c.Channels))
 	}
@@ -54,7 +54,7 @@ func ExampleBroker_CloseConnection() {
 	b := leveret.New()
 	defer b.Close()
 
-	conn := must(b.Connect("guest", "guest", "/"))
+	conn := try(b.Connect("guest", "guest", "/"))
 	check(b.CloseConnection(conn.ID(), "maintenance"))
 	fmt.Println(conn.Err())
 	// Output: leveret: closed: CONNECTION_FORCED - maintenance
@@ -64,8 +64,8 @@ func ExampleConn_Channel() {
 	b := leveret.New()
 	defer b.Close()
 
-	conn := must(b.Connect("guest", "guest", "/"))
-	fmt.Println(must(conn.Channel()).Number(), must(conn.Channel()).Number())
+	conn := try(b.Connect("guest", "guest", "/"))
+	fmt.Println(try(conn.Channel()).Number(), try(conn.Channel()).Number())
 	// Output: 1 2
 }
 
@@ -73,8 +73,8 @@ func ExampleConn_OpenChannel() {
 	b := leveret.New()
 	defer b.Close()
 
-	conn := must(b.Connect("guest", "guest", "/"))
-	fmt.Println(must(conn.OpenChannel(5)).Number())
+	conn := try(b.Connect("guest", "guest", "/"))
+	fmt.Println(try(conn.OpenChannel(5)).Number())
 	_, err := conn.OpenChannel(5)
 	fmt.Println(errors.Is(err, leveret.ErrChannel), conn.Err() != nil)
 	// Output:
@@ -87,8 +87,8 @@ func ExampleConn_Close() {
 	b := leveret.New()
 	defer b.Close()
 
-	conn := must(b.Connect("guest", "guest", "/"))
-	must(must(conn.Channel()).DeclareQueue("mine", leveret.QueueConfig{Exclusive: true}))
+	conn := try(b.Connect("guest", "guest", "/"))
+	try(try(conn.Channel()).DeclareQueue("mine", leveret.QueueConfig{Exclusive: true}))
 	fmt.Println(len(b.Queues()))
 	check(conn.Close())
 	fmt.Println(len(b.Queues()))
@@ -99,7 +99,7 @@ func ExampleConn_Close() {
 
 func ExampleConn_Done() {
 	b := leveret.New()
-	conn := must(b.Connect("guest", "guest", "/"))
+	conn := try(b.Connect("guest", "guest", "/"))
 	check(b.Close())
 	<-conn.Done()
 	fmt.Println("over")
@@ -110,7 +110,7 @@ func ExampleConn_Err() {
 	b := leveret.New()
 	defer b.Close()
 
-	conn := must(b.Connect("guest", "guest", "/"))
+	conn := try(b.Connect("guest", "guest", "/"))
 	fmt.Println(conn.Err())
 	check(conn.Close())
 	fmt.Println(errors.Is(conn.Err(), leveret.ErrClosed))
@@ -123,7 +123,7 @@ func ExampleConn_Blocked() {
 	b := leveret.New()
 	defer b.Close()
 
-	conn := must(b.Connect("guest", "guest", "/"))
+	conn := try(b.Connect("guest", "guest", "/"))
 	fmt.Println(conn.Blocked())
 	// Output: false
 }
@@ -132,7 +132,7 @@ func ExampleConn_ID() {
 	b := leveret.New()
 	defer b.Close()
 
-	conn := must(b.Connect("guest", "guest", "/"))
+	conn := try(b.Connect("guest", "guest", "/"))
 	fmt.Println(conn.ID() == b.Connections()[0].ID)
 	// Output: true
 }
@@ -141,7 +141,7 @@ func ExampleConn_User() {
 	b := leveret.New()
 	defer b.Close()
 
-	fmt.Println(must(b.Connect("guest", "guest", "/")).User())
+	fmt.Println(try(b.Connect("guest", "guest", "/")).User())
 	// Output: guest
 }
 
@@ -149,7 +149,7 @@ func ExampleConn_VHost() {
 	b := leveret.New()
 	defer b.Close()
 
-	fmt.Println(must(b.Connect("guest", "guest", "/")).VHost().Name())
+	fmt.Println(try(b.Connect("guest", "guest", "/")).VHost().Name())
 	// Output: /
 }
 
@@ -157,7 +157,7 @@ func ExampleChannel_Number() {
 	b := leveret.New()
 	defer b.Close()
 
-	fmt.Println(open(b).Number())
+	fmt.Println(login(b).Number())
 	// Output: 1
 }
 
@@ -166,12 +166,12 @@ func ExampleChannel_Close() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
-	must(ch.DeclareQueue("q", leveret.QueueConfig{}))
-	must(ch.Publish("", "q", leveret.Message{}))
+	ch := login(b)
+	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	try(ch.Publish("", "q", leveret.Message{}))
 	taken(ch.Get("q", leveret.GetConfig{}))
 	check(ch.Close())
-	d := taken(must(b.Queue("q")).Get())
+	d := taken(try(b.Queue("q")).Get())
 	fmt.Println(d.Redelivered)
 	// Output: true
 }
@@ -180,7 +180,7 @@ func ExampleChannel_DeclareExchange() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
+	ch := login(b)
 	fmt.Println(ch.DeclareExchange("events", leveret.Topic, leveret.ExchangeConfig{}))
 	fmt.Println(ch.DeclareExchange("amq.mine", leveret.Topic, leveret.ExchangeConfig{}))
 	// Output:
@@ -192,8 +192,8 @@ func ExampleChannel_CheckExchange() {
 	b := leveret.New()
 	defer b.Close()
 
-	fmt.Println(open(b).CheckExchange("amq.topic"))
-	fmt.Println(open(b).CheckExchange("missing"))
+	fmt.Println(login(b).CheckExchange("amq.topic"))
+	fmt.Println(login(b).CheckExchange("missing"))
 	// Output:
 	// <nil>
 	// exchange.declare: NOT_FOUND - no exchange 'missing' in vhost '/'
@@ -203,7 +203,7 @@ func ExampleChannel_DeleteExchange() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
+	ch := login(b)
 	check(ch.DeclareExchange("events", leveret.Topic, leveret.ExchangeConfig{}))
 	fmt.Println(ch.DeleteExchange("events", leveret.DeleteConfig{}))
 	fmt.Println(ch.DeleteExchange("amq.topic", leveret.DeleteConfig{}))
@@ -216,11 +216,11 @@ func ExampleChannel_DeclareQueue() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
-	state := must(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	ch := login(b)
+	state := try(ch.DeclareQueue("q", leveret.QueueConfig{}))
 	fmt.Println(state.Name, state.Messages, state.Consumers)
-	must(ch.Publish("", "q", leveret.Message{}))
-	fmt.Println(must(ch.DeclareQueue("q", leveret.QueueConfig{})).Messages)
+	try(ch.Publish("", "q", leveret.Message{}))
+	fmt.Println(try(ch.DeclareQueue("q", leveret.QueueConfig{})).Messages)
 	// Output:
 	// q 0 0
 	// 1
@@ -230,7 +230,7 @@ func ExampleChannel_CheckQueue() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
+	ch := login(b)
 	_, err := ch.CheckQueue("q")
 	fmt.Println(err)
 	_, err = ch.CheckQueue("q") // that has closed the channel
@@ -244,9 +244,9 @@ func ExampleChannel_DeleteQueue() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
-	must(ch.DeclareQueue("q", leveret.QueueConfig{}))
-	must(ch.Publish("", "q", leveret.Message{}))
+	ch := login(b)
+	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	try(ch.Publish("", "q", leveret.Message{}))
 	fmt.Println(ch.DeleteQueue("q", leveret.DeleteConfig{IfUnused: true}))
 	// Output: 1 <nil>
 }
@@ -255,9 +255,9 @@ func ExampleChannel_PurgeQueue() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
-	must(ch.DeclareQueue("q", leveret.QueueConfig{}))
-	must(ch.Publish("", "q", leveret.Message{}))
+	ch := login(b)
+	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	try(ch.Publish("", "q", leveret.Message{}))
 	fmt.Println(ch.PurgeQueue("q"))
 	// Output: 1 <nil>
 }
@@ -267,10 +267,10 @@ func ExampleChannel_BindQueue() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
-	must(ch.DeclareQueue("", leveret.QueueConfig{Exclusive: true}))
+	ch := login(b)
+	try(ch.DeclareQueue("", leveret.QueueConfig{Exclusive: true}))
 	check(ch.BindQueue("", "amq.topic", "order.#", nil))
-	fmt.Println(must(ch.Publish("amq.topic", "order.new.eu", leveret.Message{})).Queues)
+	fmt.Println(try(ch.Publish("amq.topic", "order.new.eu", leveret.Message{})).Queues)
 	// Output: 1
 }
 
@@ -278,11 +278,11 @@ func ExampleChannel_UnbindQueue() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
-	must(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	ch := login(b)
+	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
 	check(ch.BindQueue("q", "amq.topic", "#", nil))
 	check(ch.UnbindQueue("q", "amq.topic", "#", nil))
-	fmt.Println(must(ch.Publish("amq.topic", "key", leveret.Message{})).Queues)
+	fmt.Println(try(ch.Publish("amq.topic", "key", leveret.Message{})).Queues)
 	// Output: 0
 }
 
@@ -290,11 +290,11 @@ func ExampleChannel_BindExchange() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
-	must(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	ch := login(b)
+	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
 	check(ch.BindExchange("amq.fanout", "amq.topic", "order.#", nil)) // to amq.fanout from amq.topic
 	check(ch.BindQueue("q", "amq.fanout", "", nil))
-	fmt.Println(must(ch.Publish("amq.topic", "order.new", leveret.Message{})).Queues)
+	fmt.Println(try(ch.Publish("amq.topic", "order.new", leveret.Message{})).Queues)
 	// Output: 1
 }
 
@@ -302,7 +302,7 @@ func ExampleChannel_UnbindExchange() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
+	ch := login(b)
 	check(ch.BindExchange("amq.fanout", "amq.topic", "#", nil))
 	check(ch.UnbindExchange("amq.fanout", "amq.topic", "#", nil))
 	fmt.Println(len(b.Bindings()))
@@ -313,7 +313,7 @@ func ExampleChannel_Publish() {
 	b := leveret.New()
 	defer b.Close()
 
-	out := must(open(b).Publish("", "nowhere", leveret.Message{Body: []byte("hello"), Mandatory: true}))
+	out := try(login(b).Publish("", "nowhere", leveret.Message{Body: []byte("hello"), Mandatory: true}))
 	fmt.Printf("%d queues; came back: %s\n", out.Queues, out.Return.Body)
 	// Output: 0 queues; came back: hello
 }
@@ -322,14 +322,14 @@ func ExampleChannel_Confirm() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
-	must(ch.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
+	ch := login(b)
+	try(ch.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
 		leveret.ArgMaxLength: 1,
 		leveret.ArgOverflow:  "reject-publish",
 	}}))
 	check(ch.Confirm())
 	for range 2 {
-		out := must(ch.Publish("", "q", leveret.Message{}))
+		out := try(ch.Publish("", "q", leveret.Message{}))
 		fmt.Println(out.Sequence, "nack:", out.Rejected)
 	}
 	// Output:
@@ -341,14 +341,14 @@ func ExampleChannel_Qos() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
+	ch := login(b)
 	check(ch.Qos(leveret.QosConfig{PrefetchCount: 2}))
-	must(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
 	for range 5 {
-		must(ch.Publish("", "q", leveret.Message{}))
+		try(ch.Publish("", "q", leveret.Message{}))
 	}
-	must(ch.Consume("q", leveret.ConsumeConfig{}))
-	info := must(b.Queue("q")).Info()
+	try(ch.Consume("q", leveret.ConsumeConfig{}))
+	info := try(b.Queue("q")).Info()
 	fmt.Println(info.Unacked, info.Ready)
 	// Output: 2 3
 }
@@ -357,8 +357,8 @@ func ExampleChannel_Flow() {
 	b := leveret.New()
 	defer b.Close()
 
-	fmt.Println(open(b).Flow(true))
-	fmt.Println(open(b).Flow(false))
+	fmt.Println(login(b).Flow(true))
+	fmt.Println(login(b).Flow(false))
 	// Output:
 	// <nil>
 	// channel.flow: NOT_IMPLEMENTED - active=false
@@ -368,11 +368,11 @@ func ExampleChannel_Consume() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
-	must(ch.DeclareQueue("q", leveret.QueueConfig{}))
-	must(ch.Publish("", "q", leveret.Message{Body: []byte("hello")}))
-	c := must(ch.Consume("q", leveret.ConsumeConfig{Tag: "worker", Prefetch: 10}))
-	d := must(c.Receive(context.Background()))
+	ch := login(b)
+	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	try(ch.Publish("", "q", leveret.Message{Body: []byte("hello")}))
+	c := try(ch.Consume("q", leveret.ConsumeConfig{Tag: "worker", Prefetch: 10}))
+	d := try(c.Receive(context.Background()))
 	fmt.Printf("%s for %s as %d\n", d.Body, d.ConsumerTag, d.DeliveryTag)
 	check(d.Ack())
 	// Output: hello for worker as 1
@@ -382,9 +382,9 @@ func ExampleChannel_Cancel() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
-	must(ch.DeclareQueue("q", leveret.QueueConfig{AutoDelete: true}))
-	must(ch.Consume("q", leveret.ConsumeConfig{Tag: "worker"}))
+	ch := login(b)
+	try(ch.DeclareQueue("q", leveret.QueueConfig{AutoDelete: true}))
+	try(ch.Consume("q", leveret.ConsumeConfig{Tag: "worker"}))
 	check(ch.Cancel("worker"))
 	fmt.Println(len(b.Queues())) // the queue has gone with its last consumer
 	// Output: 0
@@ -394,10 +394,10 @@ func ExampleChannel_Get() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
-	must(ch.DeclareQueue("q", leveret.QueueConfig{}))
-	must(ch.Publish("", "q", leveret.Message{Body: []byte("one")}))
-	must(ch.Publish("", "q", leveret.Message{Body: []byte("two")}))
+	ch := login(b)
+	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	try(ch.Publish("", "q", leveret.Message{Body: []byte("one")}))
+	try(ch.Publish("", "q", leveret.Message{Body: []byte("two")}))
 	d, ok, err := ch.Get("q", leveret.GetConfig{NoAck: true})
 	fmt.Printf("%s, and %d more; %v %v\n", d.Body, d.MessageCount, ok, err)
 	// Output: one, and 1 more; true <nil>
@@ -407,14 +407,14 @@ func ExampleChannel_Ack() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
-	must(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	ch := login(b)
+	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
 	for range 3 {
-		must(ch.Publish("", "q", leveret.Message{}))
+		try(ch.Publish("", "q", leveret.Message{}))
 		taken(ch.Get("q", leveret.GetConfig{}))
 	}
 	check(ch.Ack(2, true)) // multiple: 1 and 2
-	fmt.Println(must(b.Queue("q")).Info().Unacked)
+	fmt.Println(try(b.Queue("q")).Info().Unacked)
 	fmt.Println(ch.Ack(2, false))
 	// Output:
 	// 1
@@ -425,14 +425,14 @@ func ExampleChannel_Nack() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
-	must(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	ch := login(b)
+	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
 	for range 3 {
-		must(ch.Publish("", "q", leveret.Message{}))
+		try(ch.Publish("", "q", leveret.Message{}))
 		taken(ch.Get("q", leveret.GetConfig{}))
 	}
 	check(ch.Nack(0, true, true)) // all of them, back into the queue
-	fmt.Println(must(b.Queue("q")).Info().Ready)
+	fmt.Println(try(b.Queue("q")).Info().Ready)
 	// Output: 3
 }
 
@@ -440,12 +440,12 @@ func ExampleChannel_Reject() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
-	must(ch.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
+	ch := login(b)
+	try(ch.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
 		leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: "dead",
 	}}))
-	must(ch.DeclareQueue("dead", leveret.QueueConfig{}))
-	must(ch.Publish("", "q", leveret.Message{Body: []byte("bad")}))
+	try(ch.DeclareQueue("dead", leveret.QueueConfig{}))
+	try(ch.Publish("", "q", leveret.Message{Body: []byte("bad")}))
 	d := taken(ch.Get("q", leveret.GetConfig{}))
 	check(ch.Reject(d.DeliveryTag, false)) // requeue=false
 	d = taken(ch.Get("dead", leveret.GetConfig{}))
@@ -457,12 +457,12 @@ func ExampleChannel_Recover() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
-	must(ch.DeclareQueue("q", leveret.QueueConfig{}))
-	must(ch.Publish("", "q", leveret.Message{}))
+	ch := login(b)
+	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	try(ch.Publish("", "q", leveret.Message{}))
 	taken(ch.Get("q", leveret.GetConfig{}))
 	check(ch.Recover(true))
-	fmt.Println(must(b.Queue("q")).Info().Ready)
+	fmt.Println(try(b.Queue("q")).Info().Ready)
 	// Output: 1
 }
 
@@ -470,13 +470,13 @@ func ExampleChannel_Tx() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
-	must(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	ch := login(b)
+	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
 	check(ch.Tx())
-	must(ch.Publish("", "q", leveret.Message{}))
-	fmt.Println(must(b.Queue("q")).Info().Ready)
-	must(ch.Commit())
-	fmt.Println(must(b.Queue("q")).Info().Ready)
+	try(ch.Publish("", "q", leveret.Message{}))
+	fmt.Println(try(b.Queue("q")).Info().Ready)
+	try(ch.Commit())
+	fmt.Println(try(b.Queue("q")).Info().Ready)
 	// Output:
 	// 0
 	// 1
@@ -486,10 +486,10 @@ func ExampleChannel_Commit() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
+	ch := login(b)
 	check(ch.Tx())
-	must(ch.Publish("", "nowhere", leveret.Message{Body: []byte("hello"), Mandatory: true}))
-	for _, r := range must(ch.Commit()) {
+	try(ch.Publish("", "nowhere", leveret.Message{Body: []byte("hello"), Mandatory: true}))
+	for _, r := range try(ch.Commit()) {
 		fmt.Printf("%s came back\n", r.Body)
 	}
 	// Output: hello came back
@@ -499,13 +499,13 @@ func ExampleChannel_Rollback() {
 	b := leveret.New()
 	defer b.Close()
 
-	ch := open(b)
-	must(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	ch := login(b)
+	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
 	check(ch.Tx())
-	must(ch.Publish("", "q", leveret.Message{}))
+	try(ch.Publish("", "q", leveret.Message{}))
 	check(ch.Rollback())
-	must(ch.Commit())
-	fmt.Println(must(b.Queue("q")).Info().Ready)
+	try(ch.Commit())
+	fmt.Println(try(b.Queue("q")).Info().Ready)
 	// Output: 0
 }
 
@@ -515,12 +515,12 @@ func ExampleNewInbox() {
 	defer b.Close()
 
 	inbox := leveret.NewInbox(leveret.InboxConfig{MaxDeliveries: 100})
-	conn := must(b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox, CancelNotify: true}))
-	ch := must(conn.Channel())
-	must(ch.DeclareQueue("q", leveret.QueueConfig{}))
-	must(ch.Consume("q", leveret.ConsumeConfig{Tag: "worker"}))
-	must(b.Publish("", "q", leveret.Message{Body: []byte("hello")}))
-	must(b.DeleteQueue("q", leveret.DeleteConfig{}))
+	conn := try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox, CancelNotify: true}))
+	ch := try(conn.Channel())
+	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	try(ch.Consume("q", leveret.ConsumeConfig{Tag: "worker"}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("hello")}))
+	try(b.DeleteQueue("q", leveret.DeleteConfig{}))
 	for _, n := range inbox.Take(nil) {
 		switch n.Kind {
 		case leveret.Delivered:
@@ -539,7 +539,7 @@ func ExampleInbox_Ready() {
 	defer b.Close()
 
 	inbox := leveret.NewInbox(leveret.InboxConfig{})
-	conn := must(b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox}))
+	conn := try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox}))
 	check(b.CloseConnection(conn.ID(), "maintenance"))
 	<-inbox.Ready()
 	for _, n := range inbox.Take(nil) {

@@ -11,8 +11,8 @@ func ExampleDelivery_Ack() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	must(b.Publish("", "q", leveret.Message{}))
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
 	d := taken(q.Get())
 	fmt.Println(q.Info().Unacked)
 	check(d.Ack())
@@ -27,9 +27,9 @@ func ExampleDelivery_Nack() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	must(b.Publish("", "q", leveret.Message{Body: []byte("one")}))
-	must(b.Publish("", "q", leveret.Message{Body: []byte("two")}))
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("one")}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("two")}))
 	check(taken(q.Get()).Nack(true)) // requeue
 	d := taken(q.Get())
 	fmt.Printf("%s %v\n", d.Body, d.Redelivered)
@@ -41,14 +41,14 @@ func ExampleDelivery_Reject() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{
 		leveret.ArgQueueType:            "quorum",
 		leveret.ArgDeliveryLimit:        2,
 		leveret.ArgDeadLetterExchange:   "",
 		leveret.ArgDeadLetterRoutingKey: "poison",
 	}}))
-	poison := must(b.DeclareQueue("poison", leveret.QueueConfig{}))
-	must(b.Publish("", "q", leveret.Message{}))
+	poison := try(b.DeclareQueue("poison", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
 	for n := 1; q.Info().Ready > 0; n++ {
 		fmt.Println("attempt", n)
 		check(taken(q.Get()).Reject(true)) // requeue
@@ -65,11 +65,11 @@ func ExampleDelivery_Deaths() {
 	b := leveret.New(leveret.WithClock(leveret.NewManualClock(noon)))
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
 		leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: "dead",
 	}}))
-	dead := must(b.DeclareQueue("dead", leveret.QueueConfig{}))
-	must(b.Publish("", "q", leveret.Message{}))
+	dead := try(b.DeclareQueue("dead", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
 	check(taken(q.Get()).Reject(false))
 	for _, death := range taken(dead.Get()).Deaths() {
 		fmt.Println(death.Queue, death.Reason, death.Count, death.Time.Format(time.TimeOnly), death.RoutingKeys)
@@ -82,11 +82,12 @@ func ExampleDelivery_HeaderFields() {
 	b := leveret.New(leveret.WithClock(leveret.NewManualClock(noon)))
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
 		leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: "dead",
 	}}))
-	dead := must(b.DeclareQueue("dead", leveret.QueueConfig{}))
-	must(b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Headers: leveret.Table{"mine": 1}}}))
+	dead := try(b.DeclareQueue("dead", leveret.QueueConfig{}))
+	check(b.BindQueue("q", "amq.fanout", "", nil))
+	try(b.Publish("amq.fanout", "key", leveret.Message{Properties: &leveret.Properties{Headers: leveret.Table{"mine": 1}}}))
 	check(taken(q.Get()).Reject(false))
 	for _, f := range taken(dead.Get()).HeaderFields() {
 		if f.Name != "x-death" {
@@ -107,12 +108,12 @@ func ExampleDelivery_HeaderFields() {
 	//   reason: rejected (string)
 	//   queue: q (string)
 	//   time: 2026-03-02 12:00:00 +0000 UTC (time.Time)
-	//   exchange:  (string)
-	//   routing-keys: [q] ([]interface {})
-	// x-first-death-exchange: 
+	//   exchange: amq.fanout (string)
+	//   routing-keys: [key] ([]interface {})
+	// x-first-death-exchange: amq.fanout
 	// x-first-death-queue: q
 	// x-first-death-reason: rejected
-	// x-last-death-exchange: 
+	// x-last-death-exchange: amq.fanout
 	// x-last-death-queue: q
 	// x-last-death-reason: rejected
 }
@@ -127,14 +128,15 @@ func ExampleTable_Fields() {
 	fields, err := leveret.Table{"ttl": 5 * time.Second, "a": []string{"b"}, "n": int32(1)}.Fields()
 	fmt.Println(fields, err)
 	for _, f := range fields {
-		fmt.Printf("%T ", f.Value)
+		fmt.Printf("%s is %T\n", f.Name, f.Value)
 	}
 	_, err = leveret.Table{"outer": leveret.Table{"inner": make(chan int)}}.Fields()
-	fmt.Println()
 	fmt.Println(err)
 	// Output:
 	// [{a [b]} {n 1} {ttl 5000}] <nil>
-	// []interface {} int32 int64 
+	// a is []interface {}
+	// n is int32
+	// ttl is int64
 	// leveret: table: "outer.inner": no AMQP field type for Go type chan int
 }
 

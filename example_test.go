@@ -9,8 +9,8 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// must and check keep the examples short; a program handles its errors.
-func must[T any](value T, err error) T {
+// try and check keep the examples short; a program handles its errors.
+func try[T any](value T, err error) T {
 	check(err)
 	return value
 }
@@ -21,7 +21,7 @@ func check(err error) {
 	}
 }
 
-// taken is must for what a Get returns.
+// taken is try for what a Get returns.
 func taken(d *leveret.Delivery, ok bool, err error) *leveret.Delivery {
 	check(err)
 	if !ok {
@@ -38,15 +38,15 @@ func Example() {
 	b := leveret.New()
 	defer b.Close()
 
-	must(b.DeclareExchange("dlx", leveret.Topic, leveret.ExchangeConfig{}))
-	work := must(b.DeclareQueue("work", leveret.QueueConfig{Arguments: leveret.Table{
+	try(b.DeclareExchange("dlx", leveret.Topic, leveret.ExchangeConfig{}))
+	work := try(b.DeclareQueue("work", leveret.QueueConfig{Arguments: leveret.Table{
 		leveret.ArgDeadLetterExchange:   "dlx",
 		leveret.ArgDeadLetterRoutingKey: "work.failed",
 	}}))
-	failed := must(b.DeclareQueue("failed", leveret.QueueConfig{}))
+	failed := try(b.DeclareQueue("failed", leveret.QueueConfig{}))
 	check(b.BindQueue("failed", "dlx", "*.failed", nil))
 
-	must(b.Publish("", "work", leveret.Message{Body: []byte("job")}))
+	try(b.Publish("", "work", leveret.Message{Body: []byte("job")}))
 	d := taken(work.Get())
 	check(d.Reject(false))
 
@@ -65,10 +65,10 @@ func Example_virtualTime() {
 	b := leveret.New(leveret.WithClock(clock))
 	defer b.Close()
 
-	q := must(b.DeclareQueue("offers", leveret.QueueConfig{Arguments: leveret.Table{
+	q := try(b.DeclareQueue("offers", leveret.QueueConfig{Arguments: leveret.Table{
 		leveret.ArgMessageTTL: time.Hour,
 	}}))
-	must(b.Publish("", "offers", leveret.Message{Body: []byte("half price")}))
+	try(b.Publish("", "offers", leveret.Message{Body: []byte("half price")}))
 	clock.Advance(59 * time.Minute)
 	fmt.Println(q.Info().Ready)
 	clock.Advance(time.Minute)
@@ -83,7 +83,7 @@ func Example_errors() {
 	b := leveret.New()
 	defer b.Close()
 
-	must(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
 	_, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true})
 	fmt.Println(errors.Is(err, leveret.ErrPreconditionFailed))
 	var refusal *leveret.Error
@@ -119,7 +119,7 @@ func ExampleWithClock() {
 	b := leveret.New(leveret.WithClock(clock))
 	defer b.Close()
 
-	q := must(b.DeclareQueue("temporary", leveret.QueueConfig{Arguments: leveret.Table{
+	q := try(b.DeclareQueue("temporary", leveret.QueueConfig{Arguments: leveret.Table{
 		leveret.ArgExpires: 10 * time.Minute,
 	}}))
 	fmt.Println(q.Info().IdleDeadline.Format(time.TimeOnly))
@@ -138,9 +138,9 @@ func ExampleWithEvents() {
 	}))
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	must(b.Publish("", "q", leveret.Message{Body: []byte("one")}))
-	must(b.Publish("", "nowhere", leveret.Message{Body: []byte("two")}))
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("one")}))
+	try(b.Publish("", "nowhere", leveret.Message{Body: []byte("two")}))
 	d := taken(q.Get())
 	check(d.Reject(false))
 	// Output:
@@ -181,7 +181,7 @@ func ExampleWithProfile() {
 func ExampleWithSeed() {
 	for range 2 {
 		b := leveret.New(leveret.WithSeed(7))
-		q := must(b.DeclareQueue("", leveret.QueueConfig{}))
+		q := try(b.DeclareQueue("", leveret.QueueConfig{}))
 		fmt.Println(q.Name())
 		check(b.Close())
 	}
@@ -192,7 +192,7 @@ func ExampleWithSeed() {
 
 func ExampleBroker_Close() {
 	b := leveret.New()
-	conn := must(b.Connect("guest", "guest", "/"))
+	conn := try(b.Connect("guest", "guest", "/"))
 	check(b.Close())
 
 	<-conn.Done()
@@ -209,8 +209,8 @@ func ExampleBroker_Check() {
 	b := leveret.New()
 	defer b.Close()
 
-	must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	must(b.Publish("", "q", leveret.Message{}))
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
 	fmt.Println(b.Check())
 	// Output: <nil>
 }
@@ -227,9 +227,9 @@ func ExampleBroker_Counters() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	must(b.Publish("", "q", leveret.Message{}))
-	must(b.Publish("", "nowhere", leveret.Message{}))
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
+	try(b.Publish("", "nowhere", leveret.Message{}))
 	d := taken(q.Get())
 	check(d.Ack())
 	c := b.Counters()
@@ -241,8 +241,8 @@ func ExampleBroker_Memory() {
 	b := leveret.New()
 	defer b.Close()
 
-	must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	must(b.Publish("", "q", leveret.Message{Body: make([]byte, 1000)}))
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{Body: make([]byte, 1000)}))
 	fmt.Println(b.Memory().Used)
 	// Output: 1000
 }
@@ -252,12 +252,12 @@ func ExampleBroker_SetMemoryLimit() {
 	b := leveret.New()
 	defer b.Close()
 
-	conn := must(b.Connect("guest", "guest", "/"))
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{}))
+	conn := try(b.Connect("guest", "guest", "/"))
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
 	b.SetMemoryLimit(1000)
-	must(b.Publish("", "q", leveret.Message{Body: make([]byte, 1001)}))
+	try(b.Publish("", "q", leveret.Message{Body: make([]byte, 1001)}))
 	fmt.Println(b.Memory().Alarm, conn.Blocked())
-	must(q.Purge())
+	try(q.Purge())
 	fmt.Println(b.Memory().Alarm, conn.Blocked())
 	// Output:
 	// true true
@@ -270,8 +270,8 @@ func ExampleBroker_NextDeadline() {
 	b := leveret.New(leveret.WithClock(clock))
 	defer b.Close()
 
-	must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	must(b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Expiration: "90000"}}))
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Expiration: "90000"}}))
 	for at, ok := b.NextDeadline(); ok; at, ok = b.NextDeadline() {
 		fmt.Println(at.Format(time.TimeOnly))
 		clock.Advance(at.Sub(clock.Now()))
@@ -287,8 +287,8 @@ func ExampleBroker_Settle() {
 	}))
 	defer b.Close()
 
-	must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	must(b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Expiration: "0"}}))
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Expiration: "0"}}))
 	b.Settle()
 	fmt.Println(expired)
 	// Output: 1
@@ -298,8 +298,8 @@ func ExampleBroker_CreateVHost() {
 	b := leveret.New()
 	defer b.Close()
 
-	staging := must(b.CreateVHost("staging"))
-	must(staging.DeclareQueue("q", leveret.QueueConfig{}))
+	staging := try(b.CreateVHost("staging"))
+	try(staging.DeclareQueue("q", leveret.QueueConfig{}))
 	fmt.Println(len(staging.Queues()), len(b.Queues()))
 	// Output: 1 0
 }
@@ -308,7 +308,7 @@ func ExampleBroker_VHost() {
 	b := leveret.New()
 	defer b.Close()
 
-	v := must(b.VHost("/"))
+	v := try(b.VHost("/"))
 	fmt.Println(v.Name())
 	_, err := b.VHost("staging")
 	fmt.Println(errors.Is(err, leveret.ErrNotFound))
@@ -321,7 +321,7 @@ func ExampleBroker_VHosts() {
 	b := leveret.New()
 	defer b.Close()
 
-	must(b.CreateVHost("staging"))
+	try(b.CreateVHost("staging"))
 	for _, v := range b.VHosts() {
 		fmt.Println(v.Name, v.DefaultQueueType)
 	}
@@ -334,7 +334,7 @@ func ExampleBroker_DeleteVHost() {
 	b := leveret.New()
 	defer b.Close()
 
-	staging := must(b.CreateVHost("staging"))
+	staging := try(b.CreateVHost("staging"))
 	check(b.DeleteVHost("staging"))
 	_, err := staging.DeclareQueue("q", leveret.QueueConfig{})
 	fmt.Println(errors.Is(err, leveret.ErrClosed))
@@ -362,9 +362,9 @@ func ExampleManualClock_Advance() {
 	}))
 	defer b.Close()
 
-	must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	must(b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Expiration: "1000"}}))
-	must(b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Expiration: "2000"}}))
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Expiration: "1000"}}))
+	try(b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Expiration: "2000"}}))
 	clock.Advance(time.Hour)
 	// Output:
 	// 12:00:01 expired
@@ -432,11 +432,11 @@ func ExampleConsumer_Deliveries() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{}))
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
 	for i := range 3 {
-		must(b.Publish("", "q", leveret.Message{Body: fmt.Append(nil, i)}))
+		try(b.Publish("", "q", leveret.Message{Body: fmt.Append(nil, i)}))
 	}
-	c := must(q.Consume(leveret.ConsumeConfig{Prefetch: 1}))
+	c := try(q.Consume(leveret.ConsumeConfig{Prefetch: 1}))
 	for d := range c.Deliveries(context.Background()) {
 		fmt.Printf("%s ", d.Body)
 		check(d.Ack())
@@ -451,10 +451,10 @@ func ExampleConsumer_Receive() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	c := must(q.Consume(leveret.ConsumeConfig{NoAck: true}))
-	must(b.Publish("", "q", leveret.Message{Body: []byte("hello")}))
-	fmt.Printf("%s\n", must(c.Receive(context.Background())).Body)
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	c := try(q.Consume(leveret.ConsumeConfig{NoAck: true}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("hello")}))
+	fmt.Printf("%s\n", try(c.Receive(context.Background())).Body)
 
 	soon, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()
@@ -469,8 +469,8 @@ func ExampleConsumer_Cancel() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	c := must(q.Consume(leveret.ConsumeConfig{}))
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	c := try(q.Consume(leveret.ConsumeConfig{}))
 	fmt.Println(q.Info().Consumers)
 	check(c.Cancel())
 	fmt.Println(q.Info().Consumers)
@@ -486,8 +486,8 @@ func ExampleConsumer_Tag() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	c := must(q.Consume(leveret.ConsumeConfig{Tag: "worker-1"}))
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	c := try(q.Consume(leveret.ConsumeConfig{Tag: "worker-1"}))
 	fmt.Println(c.Tag())
 	// Output: worker-1
 }

@@ -12,7 +12,7 @@ func ExampleVHost_Name() {
 	b := leveret.New()
 	defer b.Close()
 
-	fmt.Println(b.Name(), must(b.CreateVHost("staging")).Name())
+	fmt.Println(b.Name(), try(b.CreateVHost("staging")).Name())
 	// Output: / staging
 }
 
@@ -20,7 +20,7 @@ func ExampleVHost_DeclareExchange() {
 	b := leveret.New()
 	defer b.Close()
 
-	x := must(b.DeclareExchange("events", leveret.Topic, leveret.ExchangeConfig{Durable: true}))
+	x := try(b.DeclareExchange("events", leveret.Topic, leveret.ExchangeConfig{Durable: true}))
 	fmt.Println(x.Name())
 	_, err := b.DeclareExchange("events", leveret.Fanout, leveret.ExchangeConfig{Durable: true})
 	fmt.Println(err)
@@ -33,7 +33,7 @@ func ExampleVHost_Exchange() {
 	b := leveret.New()
 	defer b.Close()
 
-	fmt.Println(must(b.Exchange("amq.topic")).Info().Type)
+	fmt.Println(try(b.Exchange("amq.topic")).Info().Type)
 	_, err := b.Exchange("missing")
 	fmt.Println(err)
 	// Output:
@@ -45,7 +45,7 @@ func ExampleVHost_Exchanges() {
 	b := leveret.New()
 	defer b.Close()
 
-	must(b.DeclareExchange("events", leveret.Topic, leveret.ExchangeConfig{}))
+	try(b.DeclareExchange("events", leveret.Topic, leveret.ExchangeConfig{}))
 	fmt.Println(len(b.Exchanges()), "exchanges, seven of them predeclared")
 	// Output: 8 exchanges, seven of them predeclared
 }
@@ -54,8 +54,8 @@ func ExampleVHost_DeleteExchange() {
 	b := leveret.New()
 	defer b.Close()
 
-	must(b.DeclareExchange("events", leveret.Fanout, leveret.ExchangeConfig{}))
-	must(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.DeclareExchange("events", leveret.Fanout, leveret.ExchangeConfig{}))
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
 	check(b.BindQueue("q", "events", "", nil))
 	fmt.Println(b.DeleteExchange("events", leveret.DeleteConfig{IfUnused: true}))
 	fmt.Println(b.DeleteExchange("events", leveret.DeleteConfig{}))
@@ -68,7 +68,7 @@ func ExampleVHost_DeclareQueue() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("orders", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{
+	q := try(b.DeclareQueue("orders", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{
 		leveret.ArgQueueType: "quorum",
 		leveret.ArgMaxLength: 10_000,
 	}}))
@@ -84,8 +84,8 @@ func ExampleVHost_Queue() {
 	b := leveret.New()
 	defer b.Close()
 
-	must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	fmt.Println(must(b.Queue("q")).Name())
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	fmt.Println(try(b.Queue("q")).Name())
 	_, err := b.Queue("missing")
 	fmt.Println(err)
 	// Output:
@@ -97,9 +97,9 @@ func ExampleVHost_Queues() {
 	b := leveret.New()
 	defer b.Close()
 
-	must(b.DeclareQueue("b", leveret.QueueConfig{}))
-	must(b.DeclareQueue("a", leveret.QueueConfig{}))
-	must(b.Publish("", "b", leveret.Message{}))
+	try(b.DeclareQueue("b", leveret.QueueConfig{}))
+	try(b.DeclareQueue("a", leveret.QueueConfig{}))
+	try(b.Publish("", "b", leveret.Message{}))
 	for _, q := range b.Queues() {
 		fmt.Println(q.Name, q.Ready)
 	}
@@ -112,8 +112,8 @@ func ExampleVHost_DeleteQueue() {
 	b := leveret.New()
 	defer b.Close()
 
-	must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	must(b.Publish("", "q", leveret.Message{}))
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
 	_, err := b.DeleteQueue("q", leveret.DeleteConfig{IfEmpty: true})
 	fmt.Println(err)
 	fmt.Println(b.DeleteQueue("q", leveret.DeleteConfig{}))
@@ -126,8 +126,8 @@ func ExampleVHost_PurgeQueue() {
 	b := leveret.New()
 	defer b.Close()
 
-	must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	must(b.Publish("", "q", leveret.Message{}))
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
 	fmt.Println(b.PurgeQueue("q"))
 	// Output: 1 <nil>
 }
@@ -136,10 +136,10 @@ func ExampleVHost_BindQueue() {
 	b := leveret.New()
 	defer b.Close()
 
-	must(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
 	check(b.BindQueue("q", "amq.topic", "order.*", nil))
 	for _, key := range []string{"order.new", "order.new.eu"} {
-		fmt.Println(key, must(b.Publish("amq.topic", key, leveret.Message{})).Queues)
+		fmt.Println(key, try(b.Publish("amq.topic", key, leveret.Message{})).Queues)
 	}
 	// Output:
 	// order.new 1
@@ -151,10 +151,10 @@ func ExampleVHost_BindQueue_headers() {
 	b := leveret.New()
 	defer b.Close()
 
-	must(b.DeclareQueue("urgent", leveret.QueueConfig{}))
+	try(b.DeclareQueue("urgent", leveret.QueueConfig{}))
 	check(b.BindQueue("urgent", "amq.headers", "", leveret.Table{"x-match": "any", "urgent": true, "vip": true}))
 	m := leveret.Message{Properties: &leveret.Properties{Headers: leveret.Table{"vip": true, "urgent": false}}}
-	fmt.Println(must(b.Publish("amq.headers", "", m)).Queues)
+	fmt.Println(try(b.Publish("amq.headers", "", m)).Queues)
 	// Output: 1
 }
 
@@ -162,10 +162,10 @@ func ExampleVHost_UnbindQueue() {
 	b := leveret.New()
 	defer b.Close()
 
-	must(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
 	check(b.BindQueue("q", "amq.direct", "key", nil))
 	check(b.UnbindQueue("q", "amq.direct", "key", nil))
-	fmt.Println(must(b.Publish("amq.direct", "key", leveret.Message{})).Queues)
+	fmt.Println(try(b.Publish("amq.direct", "key", leveret.Message{})).Queues)
 	// Output: 0
 }
 
@@ -173,10 +173,10 @@ func ExampleVHost_BindExchange() {
 	b := leveret.New()
 	defer b.Close()
 
-	must(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
 	check(b.BindExchange("amq.fanout", "amq.direct", "key", nil)) // to amq.fanout from amq.direct
 	check(b.BindQueue("q", "amq.fanout", "", nil))
-	fmt.Println(must(b.Publish("amq.direct", "key", leveret.Message{})).Queues)
+	fmt.Println(try(b.Publish("amq.direct", "key", leveret.Message{})).Queues)
 	// Output: 1
 }
 
@@ -194,7 +194,7 @@ func ExampleVHost_Bindings() {
 	b := leveret.New()
 	defer b.Close()
 
-	must(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
 	check(b.BindQueue("q", "amq.topic", "#", nil))
 	for _, bind := range b.Bindings() {
 		fmt.Printf("%q to %s %s by %q\n", bind.Source, bind.DestinationType, bind.Destination, bind.RoutingKey)
@@ -208,13 +208,13 @@ func ExampleVHost_Publish() {
 	b := leveret.New()
 	defer b.Close()
 
-	must(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
+	try(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
 		leveret.ArgMaxLength: 1,
 		leveret.ArgOverflow:  "reject-publish",
 	}}))
 	m := leveret.Message{Body: []byte("hello"), Properties: &leveret.Properties{ContentType: "text/plain"}}
-	fmt.Println(must(b.Publish("", "q", m)).Rejected)
-	fmt.Println(must(b.Publish("", "q", m)).Rejected)
+	fmt.Println(try(b.Publish("", "q", m)).Rejected)
+	fmt.Println(try(b.Publish("", "q", m)).Rejected)
 	// Output:
 	// false
 	// true
@@ -224,8 +224,8 @@ func ExampleVHost_Consumers() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	must(q.Consume(leveret.ConsumeConfig{Tag: "worker", Prefetch: 10}))
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(q.Consume(leveret.ConsumeConfig{Tag: "worker", Prefetch: 10}))
 	for _, c := range b.Consumers() {
 		fmt.Println(c.Queue, c.Tag, c.Prefetch)
 	}
@@ -236,7 +236,7 @@ func ExampleVHost_Connections() {
 	b := leveret.New()
 	defer b.Close()
 
-	must(b.Connect("guest", "guest", "/"))
+	try(b.Connect("guest", "guest", "/"))
 	for _, c := range b.Connections() {
 		fmt.Println(c.User, c.VHost)
 	}
@@ -247,12 +247,12 @@ func ExampleVHost_Counters() {
 	b := leveret.New()
 	defer b.Close()
 
-	must(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
+	try(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
 		leveret.ArgMaxLength: 1, leveret.ArgDeadLetterExchange: "amq.fanout",
 	}}))
-	must(b.Publish("", "q", leveret.Message{}))
-	must(b.Publish("", "q", leveret.Message{}))
-	staging := must(b.CreateVHost("staging"))
+	try(b.Publish("", "q", leveret.Message{}))
+	try(b.Publish("", "q", leveret.Message{}))
+	staging := try(b.CreateVHost("staging"))
 	fmt.Println(b.Counters().Published, staging.Counters().Published)
 	// Output: 2 0
 }
@@ -262,7 +262,7 @@ func ExampleVHost_SetDefaultQueueType() {
 	defer b.Close()
 
 	check(b.SetDefaultQueueType("quorum"))
-	fmt.Println(must(b.DeclareQueue("q", leveret.QueueConfig{Durable: true})).Info().Type)
+	fmt.Println(try(b.DeclareQueue("q", leveret.QueueConfig{Durable: true})).Info().Type)
 	// Output: quorum
 }
 
@@ -271,9 +271,9 @@ func ExampleVHost_SetLimits() {
 	defer b.Close()
 
 	check(b.SetLimits(leveret.VHostLimits{MaxQueues: 1, MaxConnections: -1}))
-	conn := must(b.Connect("guest", "guest", "/"))
-	ch := must(conn.Channel())
-	must(ch.DeclareQueue("one", leveret.QueueConfig{}))
+	conn := try(b.Connect("guest", "guest", "/"))
+	ch := try(conn.Channel())
+	try(ch.DeclareQueue("one", leveret.QueueConfig{}))
 	_, err := ch.DeclareQueue("two", leveret.QueueConfig{})
 	fmt.Println(err)
 	// Output: queue.declare: PRECONDITION_FAILED - cannot declare queue 'two': queue limit in vhost '/' (1) is reached
@@ -292,9 +292,9 @@ func ExampleVHost_SetPolicy() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("orders.eu", leveret.QueueConfig{}))
+	q := try(b.DeclareQueue("orders.eu", leveret.QueueConfig{}))
 	for range 5 {
-		must(b.Publish("", "orders.eu", leveret.Message{}))
+		try(b.Publish("", "orders.eu", leveret.Message{}))
 	}
 	check(b.SetPolicy(leveret.Policy{
 		Name: "short", Pattern: `^orders\.`, ApplyTo: leveret.ApplyToQueues,
@@ -313,7 +313,7 @@ func ExampleVHost_ClearPolicy() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{}))
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
 	check(b.SetPolicy(leveret.Policy{Name: "p", Pattern: ".*", Definition: leveret.Table{"max-length": 1}}))
 	fmt.Printf("%q\n", q.Info().Policy)
 	check(b.ClearPolicy("p"))
@@ -339,7 +339,7 @@ func ExampleVHost_SetOperatorPolicy() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{leveret.ArgMaxLength: 100}}))
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{leveret.ArgMaxLength: 100}}))
 	check(b.SetOperatorPolicy(leveret.Policy{
 		Name: "guard", Pattern: ".*", ApplyTo: leveret.ApplyToQueues,
 		Definition: leveret.Table{"max-length": 10},
@@ -380,7 +380,7 @@ func ExampleExchange_Name() {
 	b := leveret.New()
 	defer b.Close()
 
-	fmt.Println(must(b.DeclareExchange("events", leveret.Fanout, leveret.ExchangeConfig{})).Name())
+	fmt.Println(try(b.DeclareExchange("events", leveret.Fanout, leveret.ExchangeConfig{})).Name())
 	// Output: events
 }
 
@@ -388,7 +388,7 @@ func ExampleExchange_Info() {
 	b := leveret.New()
 	defer b.Close()
 
-	x := must(b.DeclareExchange("events", leveret.Topic, leveret.ExchangeConfig{Durable: true}))
+	x := try(b.DeclareExchange("events", leveret.Topic, leveret.ExchangeConfig{Durable: true}))
 	info := x.Info()
 	fmt.Println(info.Name, info.Type, info.Durable, info.Internal)
 	// Output: events topic true false
@@ -398,7 +398,7 @@ func ExampleQueue_Name() {
 	b := leveret.New()
 	defer b.Close()
 
-	fmt.Println(must(b.DeclareQueue("q", leveret.QueueConfig{})).Name())
+	fmt.Println(try(b.DeclareQueue("q", leveret.QueueConfig{})).Name())
 	// Output: q
 }
 
@@ -406,9 +406,9 @@ func ExampleQueue_Info() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{}))
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
 	for range 3 {
-		must(b.Publish("", "q", leveret.Message{Body: []byte("12345")}))
+		try(b.Publish("", "q", leveret.Message{Body: []byte("12345")}))
 	}
 	taken(q.Get())
 	info := q.Info()
@@ -422,8 +422,8 @@ func ExampleQueue_Messages() {
 	b := leveret.New(leveret.WithClock(clock))
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	must(b.Publish("", "q", leveret.Message{Body: []byte("one"), Properties: &leveret.Properties{Expiration: "60000"}}))
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("one"), Properties: &leveret.Properties{Expiration: "60000"}}))
 	for _, m := range q.Messages() {
 		fmt.Printf("%s until %s\n", m.Body, m.Deadline.UTC().Format(time.TimeOnly))
 	}
@@ -434,8 +434,8 @@ func ExampleQueue_Get() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	must(b.Publish("", "q", leveret.Message{Body: []byte("hello")}))
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("hello")}))
 	d, ok, err := q.Get()
 	fmt.Println(string(d.Body), ok, err, d.Ack())
 	_, ok, err = q.Get()
@@ -450,13 +450,13 @@ func ExampleQueue_Consume() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	must(q.Consume(leveret.ConsumeConfig{Handler: func(d *leveret.Delivery) {
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(q.Consume(leveret.ConsumeConfig{Handler: func(d *leveret.Delivery) {
 		fmt.Printf("%s\n", d.Body)
 		check(d.Ack())
 	}}))
-	must(b.Publish("", "q", leveret.Message{Body: []byte("one")}))
-	must(b.Publish("", "q", leveret.Message{Body: []byte("two")}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("one")}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("two")}))
 	// Output:
 	// one
 	// two
@@ -466,8 +466,8 @@ func ExampleQueue_Purge() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	must(b.Publish("", "q", leveret.Message{}))
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
 	fmt.Println(q.Purge())
 	// Output: 1 <nil>
 }
@@ -476,8 +476,8 @@ func ExampleQueue_Delete() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{}))
-	must(b.Publish("", "q", leveret.Message{}))
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
 	fmt.Println(q.Delete(leveret.DeleteConfig{}))
 	_, err := b.Queue("q")
 	fmt.Println(errors.Is(err, leveret.ErrNotFound))
@@ -490,7 +490,7 @@ func ExampleQueue_Effective() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{leveret.ArgMaxLength: 100}}))
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{leveret.ArgMaxLength: 100}}))
 	check(b.SetPolicy(leveret.Policy{
 		Name: "standard", Pattern: ".*", ApplyTo: leveret.ApplyToQueues,
 		Definition: leveret.Table{"max-length": 1000, "message-ttl": 60_000, "dead-letter-exchange": "dlx"},
@@ -510,7 +510,7 @@ func ExampleEffective_Get() {
 	b := leveret.New()
 	defer b.Close()
 
-	q := must(b.DeclareQueue("q", leveret.QueueConfig{}))
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
 	overflow, ok := q.Effective().Get("overflow")
 	fmt.Println(overflow.Value, overflow.Source, ok)
 	// Output: drop-head default true
