@@ -3,6 +3,7 @@ package leveret_test
 import (
 	"errors"
 	"os"
+	"regexp"
 	"testing"
 	"time"
 
@@ -97,7 +98,16 @@ func (d *goDoor) SetUserLimits(user string, l leveret.UserLimits) error {
 }
 func (d *goDoor) SetDefaultQueueType(t string) error { return d.broker.SetDefaultQueueType(t) }
 func (d *goDoor) Import(definitions string) error {
-	return d.broker.ImportDefinitions([]byte(definitions))
+	v, err := d.broker.VHost("/")
+	if err != nil {
+		return err
+	}
+	err = v.ImportDefinitions([]byte(definitions))
+	var e *leveret.Error
+	if errors.As(err, &e) { // RabbitMQ does not name the entry
+		e.Reason = entryName.ReplaceAllString(e.Reason, "")
+	}
+	return err
 }
 
 func (d *goDoor) Export() ([]byte, error) {
@@ -139,6 +149,8 @@ func (d *goDoor) Connect(l scenario.Login) (scenario.Conn, error) {
 	}
 	return &goConn{c: c, in: in, channels: map[*leveret.Channel]*goChannel{}}, nil
 }
+
+var entryName = regexp.MustCompile(`^[a-z_]+\[\d+\]( '[^']*')?: `)
 
 type goConn struct {
 	c        *leveret.Conn
