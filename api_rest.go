@@ -1,39 +1,5 @@
 package leveret
 
-func (b *Broker) AddUser(name, password string, tags ...string) error                { panic("todo") }
-func (b *Broker) DeleteUser(name string) error                                       { panic("todo") }
-func (b *Broker) SetUserTags(name string, tags ...string) error                      { panic("todo") }
-func (b *Broker) ChangePassword(name, password string) error                         { panic("todo") }
-func (b *Broker) SetUserLimits(name string, l UserLimits) error                      { panic("todo") }
-func (b *Broker) Users() []UserInfo                                                  { panic("todo") }
-func (b *Broker) Authenticate(user, password string) error { return nil }
-func (b *Broker) ExportDefinitions() ([]byte, error)                                 { panic("todo") }
-func (b *Broker) ImportDefinitions(data []byte) error                                { panic("todo") }
-func (v *VHost) SetPermissions(user string, p Permissions) error                     { panic("todo") }
-func (v *VHost) ClearPermissions(user string) error                                  { panic("todo") }
-func (v *VHost) SetTopicPermissions(user, exchange string, p TopicPermissions) error { panic("todo") }
-func (v *VHost) ClearTopicPermissions(user, exchange string) error                   { panic("todo") } // exchange "": all
-func (v *VHost) Permissions() []PermissionInfo                                       { panic("todo") }
-func (v *VHost) TopicPermissions() []TopicPermissionInfo                             { panic("todo") }
-func (v *VHost) ExportDefinitions() ([]byte, error)                                  { panic("todo") }
-func (v *VHost) ImportDefinitions(data []byte) error                                 { panic("todo") }
-
-type UserLimits struct{ MaxConnections, MaxChannels int }
-type UserInfo struct {
-	Name string
-	Tags []string
-}
-type Permissions struct{ Configure, Write, Read string }
-type TopicPermissions struct{ Write, Read string }
-type PermissionInfo struct {
-	User, VHost string
-	Permissions
-}
-type TopicPermissionInfo struct {
-	User, VHost, Exchange string
-	TopicPermissions
-}
-
 // Policy
 type ApplyTo string
 

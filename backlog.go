@@ -90,6 +90,9 @@ func (b *backlog) top() *lane {
 }
 
 func (b *backlog) pop() entry {
+	if b.levels <= 1 && !b.quorum {
+		return b.lane.pop()
+	}
 	if b.returned.Len() > 0 {
 		return b.returned.PopFront()
 	}

@@ -55,7 +55,7 @@ type goDoor struct {
 var _ scenario.Door = (*goDoor)(nil)
 
 func newGoDoor(p leveret.Profile) *goDoor {
-	clock := leveret.NewManualClock(time.Unix(1_700_000_000, 0))
+	clock := leveret.NewManualClock(time.Unix(1_800_000_000, 0))
 	return &goDoor{leveret.New(leveret.WithClock(clock), leveret.WithProfile(p), leveret.WithSeed(1)), clock}
 }
 
@@ -314,4 +314,3 @@ func (c *goChannel) Commit() ([]*leveret.Return, error) {
 	returns, err := c.Channel.Commit()
 	return returns, c.saw(err)
 }
-

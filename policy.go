@@ -264,18 +264,20 @@ func mergedValue(key string, v, operator any) any {
 	return lower
 }
 
-// patternError is the term by which RabbitMQ reports an expression that does not compile. The
-// position is known only for what is missing at the end.
+// patternError is the term by which RabbitMQ reports an expression that does not compile.
 func patternError(source string, err error, r *rules) erl.Tuple {
 	text := err.Error()
 	for _, m := range patternMessages {
 		if strings.Contains(text, m.ours) {
-			at := 0
+			at := max(patternFault(source), 0)
 			if m.atEnd {
 				at = len(source)
 			}
 			if r.oldPolicyKeys {
 				return erl.Tuple{erl.String(m.old), at}
+			}
+			if !m.atEnd {
+				at++ // behind the character, not before it
 			}
 			return erl.Tuple{erl.String(m.now), at}
 		}

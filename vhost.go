@@ -32,7 +32,7 @@ type VHost struct {
 	effects   effects
 	counters  Counters
 	settings  *settings // the last queue's, shared by those that equal it
-	growth    int64     // bytes of bodies that the operation has added
+	growth    int64     // bytes of bodies added and not yet reported to the broker
 	closed    bool
 }
 
@@ -85,8 +85,7 @@ func (v *VHost) unlock() {
 	if v.timing.heap.Len() > 0 {
 		v.arm()
 	}
-	alarm := v.growth != 0 && v.b.memory.changed(v.growth)
-	v.growth = 0
+	alarm := v.grown()
 	if len(v.effects.pending) == 0 || v.effects.running {
 		v.mu.Unlock()
 	} else {
@@ -205,6 +204,7 @@ func (v *VHost) close(reason *Error) {
 		_, bytes := q.length()
 		v.account(-(bytes + q.bytesUnacked))
 	}
+	v.reportGrowth()
 	v.timing.heap = schedule.Heap[wakeable]{}
 	v.deaths = worklist{}
 	v.exchanges, v.queues = map[string]*Exchange{}, map[string]*Queue{}
@@ -212,7 +212,7 @@ func (v *VHost) close(reason *Error) {
 	v.unlock()
 }
 
-// account keeps the broker's memory figure, which is brought up to date once an operation.
+// account keeps the broker's memory figure, which is brought up to date when somebody looks.
 func (v *VHost) account(bytes int64) { v.growth += bytes }
 
 // shared returns a pointer to settings equal to s: most queues have the same as the one before.
