@@ -3,6 +3,7 @@ package leveret_test
 import (
 	"errors"
 	"os"
+	"regexp"
 	"testing"
 	"time"
 
@@ -96,8 +97,23 @@ func (d *goDoor) SetUserLimits(user string, l leveret.UserLimits) error {
 	return d.broker.SetUserLimits(user, l)
 }
 func (d *goDoor) SetDefaultQueueType(t string) error { return d.broker.SetDefaultQueueType(t) }
+
+// entryName matches what leveret says in addition to a broker's error: which entry of the definitions is bad.
+var entryName = regexp.MustCompile(`^[a-z_]+\[\d+\] '[^']*': `)
+
 func (d *goDoor) Import(definitions string) error {
-	return d.broker.ImportDefinitions([]byte(definitions))
+	v, err := d.broker.VHost("/")
+	if err != nil {
+		return err
+	}
+	err = v.ImportDefinitions([]byte(definitions))
+	var e *leveret.Error
+	if errors.As(err, &e) {
+		named := *e
+		named.Reason = entryName.ReplaceAllString(e.Reason, "")
+		return &named
+	}
+	return err
 }
 
 func (d *goDoor) Export() ([]byte, error) {
