@@ -5,7 +5,7 @@
 //	AMQP_URL=amqp://guest:guest@127.0.0.1:5672/ go test -count=1 -tags integration \
 //		-skip '^TestConnectionRecovery' github.com/rabbitmq/amqp091-go
 //
-// The skipped tests need a proxy between client and broker.
+// The skipped tests drop connections through RabbitMQ's management API, which leveret does not have.
 package clientsuite
 
 import (
