@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"errors"
 	"os"
 	"testing"
 
@@ -22,6 +23,13 @@ func TestScenarios(t *testing.T) {
 	t.Logf("RabbitMQ %s", broker.Version)
 	t.Cleanup(func() { broker.removeUsers(t) })
 	runAll(t, broker.Release(), broker.Door)
+}
+
+// TestListener runs the same scenarios through the same client on leveret's own listener.
+func TestListener(t *testing.T) {
+	for profile, release := range scenario.Releases {
+		runAll(t, release, func() (scenario.Door, error) { return Listener(profile) })
+	}
 }
 
 // runAll runs the scenarios for a release through doors of their own, many at once: most of their time is waiting.
@@ -63,9 +71,8 @@ func runOn(s *scenario.Script, open func() (scenario.Door, error)) result {
 	if err != nil {
 		return result{err: err}
 	}
-	defer door.Close()
 	l, err := scenario.Run(s, door)
-	return result{l, err}
+	return result{l, errors.Join(err, door.Close())}
 }
 
 func (r result) report(t *testing.T) {
