@@ -74,7 +74,7 @@ func (c *conn) connectionFrame(f frame) error {
 			c.failLocked(internalError(), 0)
 			return nil
 		}
-		return c.batch.closedByClient()
+		return c.closedByClient()
 	case connectionUpdateSecret:
 		a.long()
 		a.short()
