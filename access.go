@@ -13,6 +13,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/leveretmq/leveret/internal/erl"
 )
@@ -395,8 +396,23 @@ func topicRefusal(perm permission, key, exchange, vhost, user string, r *rules) 
 }
 
 // A permissionCache remembers what a channel was allowed to do last, as RabbitMQ's channels
-// do: what is in it stays allowed when the permission is taken away.
-type permissionCache struct{ granted []grantedAccess }
+// do: what is in it stays allowed when the permission is taken away, until the channel has
+// had nothing to do for a second.
+type permissionCache struct {
+	granted  []grantedAccess
+	lastUsed int64 // ns
+}
+
+// permissionCacheIdle is how long a channel must be idle to forget.
+const permissionCacheIdle = int64(time.Second)
+
+// awake is to be called for everything that the channel does, with the time in ns.
+func (p *permissionCache) awake(now int64) {
+	if now-p.lastUsed >= permissionCacheIdle {
+		p.granted = p.granted[:0]
+	}
+	p.lastUsed = now
+}
 
 type grantedAccess struct {
 	perm permission

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -130,6 +131,12 @@ func TestPermissionCache(t *testing.T) {
 	assert.True(t, ask(granted, "q12"))
 	assert.False(t, ask(revoked, "q0"), "the thirteenth drops the first, although it was used since")
 	assert.True(t, ask(revoked, "q1"))
+	cache.awake(int64(50 * time.Second))
+	assert.True(t, ask(granted, "q1"))
+	cache.awake(int64(50*time.Second + 999*time.Millisecond))
+	assert.True(t, ask(revoked, "q1"))
+	cache.awake(int64(52 * time.Second))
+	assert.False(t, ask(revoked, "q1"), "an idle channel forgets")
 	assert.False(t, ask(revoked, "unknown"), "refusals are not remembered")
 	assert.True(t, ask(granted, "unknown"))
 }

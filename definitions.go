@@ -16,27 +16,32 @@ import (
 // definitions is the document, with all sections or with those of one virtual host. What is
 // not there is nil.
 type definitions struct {
-	RabbitVersion   string            `json:"rabbit_version,omitzero"`
-	RabbitMQVersion string            `json:"rabbitmq_version,omitzero"`
-	ProductName     string            `json:"product_name,omitzero"`
-	ProductVersion  string            `json:"product_version,omitzero"`
-	Format          string            `json:"rabbitmq_definition_format,omitzero"`
-	ClusterName     string            `json:"original_cluster_name,omitzero"`
-	VHostName       string            `json:"original_vhost_name,omitzero"`
-	Explanation     string            `json:"explanation,omitzero"`
-	Description     *string           `json:"description,omitzero"`
-	Metadata        *vhostMetadata    `json:"metadata,omitzero"`
-	Limits          map[string]any    `json:"limits,omitzero"`
-	Users           []userEntry       `json:"users,omitzero"`
-	VHosts          []vhostEntry      `json:"vhosts,omitzero"`
-	Permissions     []permissionEntry `json:"permissions,omitzero"`
-	Topics          []topicEntry      `json:"topic_permissions,omitzero"`
-	Parameters      []parameterEntry  `json:"parameters,omitzero"`
-	Global          []globalParameter `json:"global_parameters,omitzero"`
-	Policies        []policyEntry     `json:"policies,omitzero"`
-	Queues          []queueEntry      `json:"queues,omitzero"`
-	Exchanges       []exchangeEntry   `json:"exchanges,omitzero"`
-	Bindings        []bindingEntry    `json:"bindings,omitzero"`
+	definitionsOrigin
+	Description *string           `json:"description,omitzero"`
+	Metadata    *vhostMetadata    `json:"metadata,omitzero"`
+	Limits      map[string]any    `json:"limits,omitzero"`
+	Users       []userEntry       `json:"users,omitzero"`
+	VHosts      []vhostEntry      `json:"vhosts,omitzero"`
+	Permissions []permissionEntry `json:"permissions,omitzero"`
+	Topics      []topicEntry      `json:"topic_permissions,omitzero"`
+	Parameters  []parameterEntry  `json:"parameters,omitzero"`
+	Global      []globalParameter `json:"global_parameters,omitzero"`
+	Policies    []policyEntry     `json:"policies,omitzero"`
+	Queues      []queueEntry      `json:"queues,omitzero"`
+	Exchanges   []exchangeEntry   `json:"exchanges,omitzero"`
+	Bindings    []bindingEntry    `json:"bindings,omitzero"`
+}
+
+// definitionsOrigin says where a document comes from.
+type definitionsOrigin struct {
+	RabbitVersion   string `json:"rabbit_version,omitzero"`
+	RabbitMQVersion string `json:"rabbitmq_version,omitzero"`
+	ProductName     string `json:"product_name,omitzero"`
+	ProductVersion  string `json:"product_version,omitzero"`
+	Format          string `json:"rabbitmq_definition_format,omitzero"`
+	ClusterName     string `json:"original_cluster_name,omitzero"`
+	VHostName       string `json:"original_vhost_name,omitzero"`
+	Explanation     string `json:"explanation,omitzero"`
 }
 
 type userEntry struct {
@@ -133,7 +138,9 @@ type bindingEntry struct {
 // in the format of RabbitMQ's definitions files. RabbitMQ imports it, and so does ImportDefinitions.
 func (b *Broker) ExportDefinitions() ([]byte, error) {
 	d := &definitions{
-		RabbitVersion: b.rules.version, RabbitMQVersion: b.rules.version, ProductName: "RabbitMQ", ProductVersion: b.rules.version,
+		definitionsOrigin: definitionsOrigin{
+			RabbitVersion: b.rules.version, RabbitMQVersion: b.rules.version, ProductName: "RabbitMQ", ProductVersion: b.rules.version,
+		},
 		Users: []userEntry{}, VHosts: []vhostEntry{}, Permissions: []permissionEntry{}, Topics: []topicEntry{},
 		Global: []globalParameter{},
 	}
@@ -155,7 +162,7 @@ func (b *Broker) ExportDefinitions() ([]byte, error) {
 // ExportDefinitions returns the virtual host's policies and topology in the format of
 // RabbitMQ's definitions files for one virtual host.
 func (v *VHost) ExportDefinitions() ([]byte, error) {
-	d := &definitions{RabbitVersion: v.rules.version}
+	d := &definitions{definitionsOrigin: definitionsOrigin{RabbitVersion: v.rules.version}}
 	inner := v.name
 	if !v.rules.oldDefinitions {
 		self := v.exportSelf()

@@ -97,10 +97,6 @@ func (d *goDoor) SetUserLimits(user string, l leveret.UserLimits) error {
 	return d.broker.SetUserLimits(user, l)
 }
 func (d *goDoor) SetDefaultQueueType(t string) error { return d.broker.SetDefaultQueueType(t) }
-
-// entryName matches what leveret says in addition to a broker's error: which entry of the definitions is bad.
-var entryName = regexp.MustCompile(`^[a-z_]+\[\d+\] '[^']*': `)
-
 func (d *goDoor) Import(definitions string) error {
 	v, err := d.broker.VHost("/")
 	if err != nil {
@@ -108,10 +104,8 @@ func (d *goDoor) Import(definitions string) error {
 	}
 	err = v.ImportDefinitions([]byte(definitions))
 	var e *leveret.Error
-	if errors.As(err, &e) {
-		named := *e
-		named.Reason = entryName.ReplaceAllString(e.Reason, "")
-		return &named
+	if errors.As(err, &e) { // RabbitMQ does not name the entry
+		e.Reason = entryName.ReplaceAllString(e.Reason, "")
 	}
 	return err
 }
@@ -155,6 +149,8 @@ func (d *goDoor) Connect(l scenario.Login) (scenario.Conn, error) {
 	}
 	return &goConn{c: c, in: in, channels: map[*leveret.Channel]*goChannel{}}, nil
 }
+
+var entryName = regexp.MustCompile(`^[a-z_]+\[\d+\]( '[^']*')?: `)
 
 type goConn struct {
 	c        *leveret.Conn

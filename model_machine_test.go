@@ -155,7 +155,9 @@ var allExchanges = []string{"", "x0", "x1", "x2", "amq.fanout", "amq.topic", "mi
 var keys = []string{"q0", "q1", "q2", "q3", "q4", "a.b", "a.c.d", ""}
 var bindingKeys = []string{"q0", "q1", "q2", "#", "*", "a.*", "a.#", "#.d", ""}
 
-func pick[T any](t *rapid.T, label string, from ...T) T { return rapid.SampledFrom(from).Draw(t, label) }
+func pick[T any](t *rapid.T, label string, from ...T) T {
+	return rapid.SampledFrom(from).Draw(t, label)
+}
 
 func chance(t *rapid.T, label string, percent int) bool {
 	return rapid.IntRange(0, 99).Draw(t, label) >= 100-percent
@@ -899,7 +901,6 @@ func (s *machine) compareQueues(t *rapid.T) {
 			}
 		}
 		s.same(i.Name+" ready, unacked, messages", []int{i.Ready, i.Unacked, i.Messages}, []int{len(q.inOrder()), unacked, int(n) + unacked})
-		s.same(i.Name+" rejects publishes", i.RejectsPublishes, q.rejecting)
 		real, err := s.b.Queue(i.Name)
 		s.same("queue", errText(err), "")
 		var got, want []string
