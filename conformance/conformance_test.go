@@ -22,18 +22,20 @@ func TestScenarios(t *testing.T) {
 	}
 	t.Logf("RabbitMQ %s", broker.Version)
 	t.Cleanup(func() { broker.removeUsers(t) })
-	runAll(t, broker.Release(), broker.Door)
+	runAll(t, broker.Release(), broker.Door, 3)
 }
 
 // TestListener runs the same scenarios through the same client on leveret's own listener.
 func TestListener(t *testing.T) {
 	for profile, release := range scenario.Releases {
-		runAll(t, release, func() (scenario.Door, error) { return Listener(profile) })
+		runAll(t, release, func() (scenario.Door, error) { return Listener(profile) }, 1)
 	}
 }
 
 // runAll runs the scenarios for a release through doors of their own, many at once: most of their time is waiting.
-func runAll(t *testing.T, release string, open func() (scenario.Door, error)) {
+// Those that wait for real are tried several times before they count as different, because a machine that is
+// busy stretches the time between their steps.
+func runAll(t *testing.T, release string, open func() (scenario.Door, error), tries int) {
 	scripts, err := scenario.Load(os.DirFS("../testdata/scenarios"))
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +49,11 @@ func runAll(t *testing.T, release string, open func() (scenario.Door, error)) {
 			done := make(chan result, 1)
 			go func() {
 				slots <- true
-				done <- runOn(s, open)
+				r := runOn(s, open)
+				for n := 1; n < tries && s.Timed() && !r.same(); n++ {
+					r = runOn(s, open)
+				}
+				done <- r
 				<-slots
 			}()
 			t.Run(s.Name, func(t *testing.T) {
@@ -74,6 +80,8 @@ func runOn(s *scenario.Script, open func() (scenario.Door, error)) result {
 	l, err := scenario.Run(s, door)
 	return result{l, errors.Join(err, door.Close())}
 }
+
+func (r result) same() bool { return r.err == nil && r.log.Diff() == "" }
 
 func (r result) report(t *testing.T) {
 	if r.err != nil {
