@@ -31,7 +31,7 @@ func BenchmarkReject(b *testing.B) {
 	cycle := func(b *testing.B, read func(*leveret.Delivery)) {
 		br := open(b)
 		q, _ := deadLetters(b, br, nil)
-		ch := clientChannel(b, br)
+		ch := guestChannel(b, br)
 		b.ReportAllocs()
 		for b.Loop() {
 			publish(b, br, "", "q")
@@ -151,7 +151,7 @@ func expire(b *testing.B, queues int, dlx bool) {
 	if dlx {
 		args[leveret.ArgDeadLetterExchange], args[leveret.ArgDeadLetterRoutingKey] = "", "dead"
 	}
-	names := queueNames(queues)
+	names := benchQueueNames(queues)
 	for _, name := range names {
 		declare(b, br, name, args)
 	}
@@ -203,7 +203,7 @@ func BenchmarkQueueTimers(b *testing.B) {
 		}
 	})
 	b.Run("impl=leveret", func(b *testing.B) {
-		names := queueNames(n)
+		names := benchQueueNames(n)
 		for b.Loop() {
 			clock := leveret.NewManualClock(time.Unix(1_700_000_000, 0))
 			br := leveret.New(leveret.WithClock(clock))

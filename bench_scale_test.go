@@ -34,7 +34,7 @@ func BenchmarkBacklog(b *testing.B) {
 // Go channels.
 func BenchmarkQueues(b *testing.B) {
 	for _, n := range []int{1, 1_000, 100_000} {
-		names := queueNames(n)
+		names := benchQueueNames(n)
 		order := make([]int, 1<<16)
 		r := rand.New(rand.NewPCG(1, 2))
 		for i := range order {
@@ -128,7 +128,7 @@ func BenchmarkMemory(b *testing.B) {
 		br := leveret.New()
 		_, err := br.DeclareExchange("x", leveret.Fanout, leveret.ExchangeConfig{})
 		must(b, err)
-		for _, name := range queueNames(10) {
+		for _, name := range benchQueueNames(10) {
 			declare(b, br, name, nil)
 			must(b, br.BindQueue(name, "x", "", nil))
 		}
@@ -138,7 +138,7 @@ func BenchmarkMemory(b *testing.B) {
 		}
 		return n / 10, br
 	})
-	names := queueNames(n / 4)
+	names := benchQueueNames(n / 4)
 	idle := func(args leveret.Table) func(b *testing.B) (float64, any) {
 		return func(b *testing.B) (float64, any) {
 			br := leveret.New()

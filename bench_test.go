@@ -76,7 +76,7 @@ func get(b *testing.B, q *leveret.Queue) *leveret.Delivery {
 
 func getAck(b *testing.B, q *leveret.Queue) { must(b, get(b, q).Ack()) }
 
-func queueNames(n int) []string {
+func benchQueueNames(n int) []string {
 	names := make([]string, n)
 	for i := range names {
 		names[i] = "queue-" + strconv.Itoa(i)
@@ -154,7 +154,7 @@ func BenchmarkCycle(b *testing.B) {
 	b.Run("impl=leveret-channel", func(b *testing.B) { // a client's channel, permissions asked for
 		br := open(b)
 		bound(b, br, "q")
-		ch := clientChannel(b, br)
+		ch := guestChannel(b, br)
 		b.ReportAllocs()
 		for b.Loop() {
 			_, err := ch.Publish("q", "q", leveret.Message{Body: body100})
@@ -178,7 +178,7 @@ func BenchmarkCycle(b *testing.B) {
 	})
 }
 
-func clientChannel(b *testing.B, br *leveret.Broker) *leveret.Channel {
+func guestChannel(b *testing.B, br *leveret.Broker) *leveret.Channel {
 	c, err := br.Connect("guest", "guest", "/")
 	must(b, err)
 	ch, err := c.Channel()
@@ -341,7 +341,7 @@ func BenchmarkPairs(b *testing.B) {
 	b.Run("impl=ring", func(b *testing.B) { each(b, func(_, n int) { ringPipe(n) }) })
 	b.Run("impl=leveret", func(b *testing.B) {
 		br := open(b)
-		qs := bound(b, br, queueNames(pairs)...)
+		qs := bound(b, br, benchQueueNames(pairs)...)
 		b.ReportAllocs()
 		each(b, func(i, n int) { consumerPipe(b, br, "queue-0", qs[i], n) })
 	})
@@ -349,7 +349,7 @@ func BenchmarkPairs(b *testing.B) {
 		br := open(b)
 		vs := make([]*leveret.VHost, pairs)
 		qs := make([]*leveret.Queue, pairs)
-		for i, name := range queueNames(pairs) {
+		for i, name := range benchQueueNames(pairs) {
 			var err error
 			vs[i], err = br.CreateVHost(name)
 			must(b, err)
@@ -405,7 +405,7 @@ func BenchmarkFanout(b *testing.B) {
 		_, err := br.DeclareExchange("x", leveret.Fanout, leveret.ExchangeConfig{})
 		must(b, err)
 		var qs [queues]*leveret.Queue
-		for i, name := range queueNames(queues) {
+		for i, name := range benchQueueNames(queues) {
 			qs[i] = declare(b, br, name, nil)
 			must(b, br.BindQueue(name, "x", "", nil))
 		}

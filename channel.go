@@ -12,27 +12,29 @@ import (
 // channel has closed it when the method returns; its outstanding messages are back in their
 // queues. Methods may be called by several goroutines; each is one atomic step.
 type Channel struct {
-	conn      *Conn
-	v         *VHost
-	number    uint16
-	super     bool // the broker's own: nothing is checked, nothing closes it
-	err       error
-	tags      tags.Window[unacked]
-	consumers map[string]*Consumer
-	prefetch  int // for consumers to come
-	window    int // one prefetch for the whole channel (3.10); 0: none
-	held      int // outstanding deliveries
-	stalled   []*Consumer
-	leaving   []*Queue // queues whose consumers detach ended
-	lastQueue string
-	confirm   bool
-	sequence  uint64
-	tx        *transaction
-	cache     routeCache
-	grants    permissionCache
-	reply     *Consumer // direct reply-to
-	replyName string
-	getters   *getTimer
+	conn       *Conn
+	v          *VHost
+	number     uint16
+	super      bool // the broker's own: nothing is checked, nothing closes it
+	err        error
+	tags       tags.Window[unacked]
+	consumers  map[string]*Consumer
+	prefetch   int // for consumers to come
+	window     int // one prefetch for the whole channel (3.10); 0: none
+	held       int // outstanding deliveries
+	stalled    []*Consumer
+	leaving    []*Queue // queues whose consumers detach ended
+	timedOutOf []*Queue // quorum queues that cancelled a consumer that was too slow
+	feeds      []*Queue // quorum queues that know the channel as a publisher
+	lastQueue  string
+	confirm    bool
+	sequence   uint64
+	tx         *transaction
+	cache      routeCache
+	grants     permissionCache
+	reply      *Consumer // direct reply-to
+	replyName  string
+	getters    *getTimer
 }
 
 // Number returns the channel's number on its connection.
@@ -106,6 +108,13 @@ func (ch *Channel) detach(reason *Error) {
 	if ch.getters != nil {
 		ch.v.timing.heap.Remove(&ch.getters.timer)
 	}
+	for _, q := range ch.feeds {
+		delete(q.quorum.publishers, ch)
+	}
+	for _, q := range ch.timedOutOf {
+		q.quorum.lingering--
+	}
+	ch.feeds, ch.timedOutOf = nil, nil
 	for _, c := range ch.sortedConsumers() {
 		c.leave()
 		if c.q != nil {

@@ -86,7 +86,7 @@ func (v *VHost) deadLetter(d deadLetter) {
 		return
 	}
 	v.counters.died(d.reason, strategyAtMostOnce)
-	m := v.dead(d.q, d.m, x, d.reason)
+	m := v.dead(d, x, v.now()/1e9)
 	targets := v.routeDead(x, m)
 	v.deadLetteredEvent(d.q, m, d.reason, targets)
 	if len(targets) == 0 {
@@ -96,7 +96,7 @@ func (v *VHost) deadLetter(d deadLetter) {
 		switch {
 		case v.cyclic(m, d.reason, t):
 			v.droppedEvent(d.q, m, d.reason, CauseCycle, t.name)
-		case !t.accept(m, v.carried(d.deliveries), fromDeath):
+		case !t.accept(m, v.carried(d.deliveries), nil):
 			v.droppedEvent(d.q, m, d.reason, CauseRefused, t.name)
 		}
 	}
@@ -133,9 +133,11 @@ func (v *VHost) carried(deliveries uint32) uint32 {
 	return deliveries
 }
 
-// dead makes the dead letter of m: the history gets one more death, the expiration goes, the
-// dead-letter routing key replaces all routing keys if there is one.
-func (v *VHost) dead(q *Queue, m *message, x *Exchange, reason Reason) *message {
+// dead makes the message that is published to x: the history gets one more death, the expiration
+// goes, the dead-letter routing key replaces all routing keys if there is one. at is when it
+// died, in seconds.
+func (v *VHost) dead(l deadLetter, x *Exchange, at int64) *message {
+	q, m := l.q, l.m
 	n := &struct { // one allocation: most of them live and go together
 		message
 		extra
@@ -148,7 +150,7 @@ func (v *VHost) dead(q *Queue, m *message, x *Exchange, reason Reason) *message 
 	n.extra.expiration = -1
 	n.extra.lastExchange = m.exchange
 	d := &n.death
-	*d = death{queue: q.name, reason: reason, count: 1, at: v.now() / 1e9, exchange: m.exchange, key: m.key, expiration: m.publishedExpiration()}
+	*d = death{queue: q.name, reason: l.reason, count: 1, at: at, exchange: m.exchange, key: m.key, expiration: m.publishedExpiration()}
 	if m.extra != nil && m.extra.routing != nil {
 		d.keys = v.rules.recordedKeys(m)
 	}

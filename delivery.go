@@ -79,13 +79,16 @@ func (d *Delivery) HeaderFields() Fields {
 		added = d.m.extra.deathHeaders()
 	}
 	added = append(added, d.countFields()...)
-	if len(added) > 0 {
-		h = h.with(added)
+	switch {
+	case len(added) > 0:
+		h = sortedFields(h.with(added))
+	case h == nil || d.ch.v.rules.keepHeaderOrder:
+		return h
 	}
-	if h != nil && !d.ch.v.rules.keepHeaderOrder {
-		h = h.sorted()
+	if d.ch.v.rules.keepHeaderOrder {
+		return h
 	}
-	return h
+	return h.sorted()
 }
 
 func (d *Delivery) countFields() (f Fields) {
@@ -353,11 +356,11 @@ func (q *Queue) requeue(back []entry, how settling, c *Consumer) {
 		q.backlog.giveBack(e, false)
 		q.counted(&e, 1)
 	}
+	if q.quorum == nil {
+		q.enforce() // before expiry: what is over the limit dies of that
+	}
 	if q.deadlines > 0 {
 		q.expireDue(q.ready)
-	}
-	if q.quorum == nil {
-		q.enforce()
 	}
 	if c != nil {
 		c.resume()

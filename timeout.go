@@ -31,6 +31,9 @@ type ackTimer Consumer
 
 func (t *ackTimer) nextWake() (at int64, ok bool) {
 	c := (*Consumer)(t)
+	if c.q.deleted && !c.ch.v.rules.channelAckTimeout {
+		return 0, false // the queue would have kept the time
+	}
 	for _, u := range c.ch.tags.All() {
 		if u.c == c && !u.void {
 			return deadlineAfter(u.at, c.timeout), true // deliveries are in the order of their time
@@ -60,6 +63,8 @@ func (t *ackTimer) wake(now int64) {
 func (c *Consumer) timedOut(now int64) {
 	ch, q := c.ch, c.q
 	var back []entry
+	q.quorum.lingering++ // RabbitMQ goes on counting it
+	ch.timedOutOf = append(ch.timedOutOf, q)
 	c.endedByServer()
 	for _, u := range ch.tags.All() {
 		if u.c == c && !u.void && deadlineAfter(u.at, c.timeout) <= now && ch.release(u) {

@@ -107,18 +107,25 @@ func (v *VHost) now() int64 {
 
 func (v *VHost) time() time.Time { return time.Unix(0, v.now()) }
 
-// arm sets the one wake-up if the earliest timer is due before it.
+// arm sets the one wake-up if the earliest timer is due before it. What is due already happens
+// at once: a head that is uncovered may have expired long ago.
 func (v *VHost) arm() {
 	t := &v.timing
-	_, at, ok := t.heap.Min()
-	if !ok || v.closed || t.armed != nil && t.armedAt <= at {
+	for {
+		_, at, ok := t.heap.Min()
+		if !ok || v.closed || t.armed != nil && t.armedAt <= at {
+			return
+		}
+		if v.fireNext() {
+			continue
+		}
+		if t.armed != nil {
+			t.armed.Stop()
+		}
+		t.armedAt = at
+		t.armed = v.b.clock.AfterFunc(time.Duration(at-v.now()), func() { v.onTimer(at) })
 		return
 	}
-	if t.armed != nil {
-		t.armed.Stop()
-	}
-	t.armedAt = at
-	t.armed = v.b.clock.AfterFunc(time.Duration(max(at-v.now(), 0)), func() { v.onTimer(at) })
 }
 
 func (v *VHost) onTimer(armedAt int64) {

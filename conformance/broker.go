@@ -111,7 +111,7 @@ func (d *door) ClearPolicy(name string, operator bool) error {
 	return d.management.ClearPolicy(name, operator)
 }
 
-const policyDelay = 60 * time.Millisecond
+const policyDelay = 150 * time.Millisecond
 
 func (d *door) Close() error {
 	_, err := d.do("DELETE", nil, "vhosts", d.vhost)

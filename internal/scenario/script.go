@@ -160,14 +160,16 @@ func cutRelease(line string) (release, rest string) {
 
 // cutTop cuts at the first sep that stands between blanks and outside of quotes.
 func cutTop(s, sep string) (before, after string, found bool) {
-	quoted := false
+	quote := byte(0) // the quotation mark that ends the quoted text that i is in
 	for i := 0; i < len(s); i++ {
 		switch {
-		case s[i] == '\\' && quoted:
+		case s[i] == '\\' && quote == '"':
 			i++
-		case s[i] == '"':
-			quoted = !quoted
-		case !quoted && s[i] == ' ' && strings.HasPrefix(s[i+1:]+" ", sep+" "):
+		case quote != 0 && s[i] == quote:
+			quote = 0
+		case quote == 0 && (s[i] == '"' || s[i] == '`'):
+			quote = s[i]
+		case quote == 0 && s[i] == ' ' && strings.HasPrefix(s[i+1:]+" ", sep+" "):
 			return s[:i], strings.TrimSpace(s[i+1+len(sep):]), true
 		}
 	}

@@ -1,0 +1,286 @@
+package leveret_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The model's exchanges, bindings and policies.
+
+type mExchange struct {
+	name, kind string
+	alternate  string // "": none
+	autoDelete bool
+	bindings   []mBinding
+}
+
+type mBinding struct {
+	destKind, dest string
+	key            string
+	args           map[string]string
+}
+
+type mPolicy struct {
+	name, pattern, applyTo string
+	priority               float64
+	definition             map[string]any
+}
+
+func (m *model) exchange(name string) *mExchange {
+	for _, x := range m.exchanges {
+		if x.name == name {
+			return x
+		}
+	}
+	return nil
+}
+
+// route is the set of queues that a message published to x reaches.
+func (m *model) route(x *mExchange, msg *mMessage) []*mQueue {
+	var found []*mQueue
+	add := func(name string) {
+		if q := m.queue(name); q != nil && !slices.Contains(found, q) {
+			found = append(found, q)
+		}
+	}
+	if x.name == "" {
+		for _, k := range msg.keys {
+			add(k)
+		}
+	} else {
+		work := []*mExchange{x}
+		for i := 0; i < len(work); i++ {
+			matched := false
+			for _, b := range work[i].bindings {
+				if !work[i].matches(b, msg) {
+					continue
+				}
+				matched = true
+				if b.destKind == "queue" {
+					add(b.dest)
+				} else if next := m.exchange(b.dest); next != nil && !slices.Contains(work, next) {
+					work = append(work, next)
+				}
+			}
+			if alt := m.exchange(m.alternate(work[i])); !matched && alt != nil && alt.name != "" && !slices.Contains(work, alt) {
+				work = append(work, alt)
+			}
+		}
+	}
+	return m.order(found)
+}
+
+func (x *mExchange) matches(b mBinding, msg *mMessage) bool {
+	switch x.kind {
+	case "fanout":
+		return true
+	case "direct":
+		return slices.Contains(msg.keys, b.key)
+	case "topic":
+		for _, k := range msg.keys {
+			if topicMatches(words(b.key), words(k)) {
+				return true
+			}
+		}
+		return false
+	}
+	any := b.args["x-match"] == "any"
+	for k, v := range b.args {
+		if strings.HasPrefix(k, "x-") {
+			continue
+		}
+		equal := msg.headers[k] == v
+		if any && equal {
+			return true
+		}
+		if !any && !equal {
+			return false
+		}
+	}
+	return !any
+}
+
+func words(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, ".")
+}
+
+func topicMatches(pattern, key []string) bool {
+	switch {
+	case len(pattern) == 0:
+		return len(key) == 0
+	case pattern[0] == "#":
+		return topicMatches(pattern[1:], key) || len(key) > 0 && topicMatches(pattern, key[1:])
+	case len(key) == 0:
+		return false
+	}
+	return (pattern[0] == "*" || pattern[0] == key[0]) && topicMatches(pattern[1:], key[1:])
+}
+
+// unbindAll removes the bindings to something that is gone, and the auto-delete exchanges
+// that lose their last binding by it.
+func (m *model) unbindAll(kind, name string) {
+	for _, x := range slices.Clone(m.exchanges) {
+		before := len(x.bindings)
+		x.bindings = slices.DeleteFunc(x.bindings, func(b mBinding) bool { return b.destKind == kind && b.dest == name })
+		m.bindingsLost(x, before)
+	}
+}
+
+func (m *model) bindingsLost(x *mExchange, before int) {
+	if x.autoDelete && before > 0 && len(x.bindings) == 0 && m.exchange(x.name) == x {
+		m.deleteExchange(x)
+	}
+}
+
+func (m *model) deleteExchange(x *mExchange) {
+	m.exchanges = slices.DeleteFunc(m.exchanges, func(y *mExchange) bool { return y == x })
+	m.unbindAll("exchange", x.name)
+}
+
+// best is the policy of one kind that applies to an object.
+func (m *model) best(which int, name, kind string) map[string]any {
+	var best *mPolicy
+	for i := range m.policies[which] {
+		p := &m.policies[which][i]
+		switch p.applyTo {
+		case "all":
+		case "queues":
+			if kind == "exchange" {
+				continue
+			}
+		case "exchanges":
+			if kind != "exchange" {
+				continue
+			}
+		case "classic_queues":
+			if kind != "classic" {
+				continue
+			}
+		case "quorum_queues":
+			if kind != "quorum" {
+				continue
+			}
+		}
+		if !regexp.MustCompile(p.pattern).MatchString(name) {
+			continue
+		}
+		if kind == "classic" && (p.definition["delivery-limit"] != nil || p.definition["dead-letter-strategy"] != nil) {
+			continue
+		}
+		if best == nil || p.priority > best.priority {
+			best = p
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return best.definition
+}
+
+func (q *mQueue) kind() string {
+	if q.quorum {
+		return "quorum"
+	}
+	return "classic"
+}
+
+// defined is what both policies together say about a key.
+func (m *model) defined(q *mQueue, key string) any {
+	p, o := m.best(0, q.name, q.kind())[key], m.best(1, q.name, q.kind())[key]
+	if p == nil {
+		return o
+	}
+	if o == nil {
+		return p
+	}
+	switch key {
+	case "message-ttl", "max-length", "max-length-bytes", "delayed-retry-max":
+		return min(p.(int64), o.(int64))
+	case "delayed-retry-min":
+		return max(p.(int64), o.(int64))
+	case "delivery-limit":
+		return stricter(p.(int64), o.(int64))
+	}
+	return o
+}
+
+func stricter(a, b int64) int64 {
+	if a < 0 || b < 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+func (m *model) number(q *mQueue, key string) (int64, bool) {
+	d, a := m.defined(q, key), q.args["x-"+key]
+	switch {
+	case d == nil && a == nil:
+		return 0, false
+	case d == nil:
+		return a.(int64), true
+	case a == nil:
+		return d.(int64), true
+	case key == "delivery-limit":
+		return stricter(d.(int64), a.(int64)), true
+	}
+	return min(d.(int64), a.(int64)), true
+}
+
+func (m *model) text(q *mQueue, key, none string) string {
+	d, a := m.defined(q, key), q.args["x-"+key]
+	policyFirst := q.quorum && key == "overflow" || key == "delayed-retry-type"
+	switch {
+	case d == nil && a == nil:
+		return none
+	case d == nil || a != nil && !policyFirst:
+		return a.(string)
+	}
+	return d.(string)
+}
+
+// dead is one of the two dead-letter names.
+func (m *model) dead(q *mQueue, key string) (string, bool) {
+	if a := q.args["x-"+key]; a != nil {
+		return a.(string), true
+	}
+	if d := m.defined(q, key); d != nil {
+		return d.(string), true
+	}
+	return "", false
+}
+
+func (m *model) alternate(x *mExchange) string {
+	if x.alternate != "" {
+		return x.alternate
+	}
+	if p := m.best(0, x.name, "exchange")["alternate-exchange"]; p != nil {
+		return p.(string)
+	}
+	return "(none)"
+}
+
+// policiesChanged puts the policies in force on what waits.
+func (m *model) policiesChanged(order []*mQueue) {
+	for _, q := range order {
+		limits := m.limitText(q)
+		if limits != q.limits {
+			q.limits = limits
+			q.rejecting = false
+		}
+		m.trim(q)
+		m.expire(q)
+		m.pump(q)
+		m.updateRejecting(q)
+	}
+}
+
+func (m *model) limitText(q *mQueue) string {
+	n, okN := m.number(q, "max-length")
+	bytes, okB := m.number(q, "max-length-bytes")
+	return fmt.Sprint(n, okN, bytes, okB, m.text(q, "overflow", "drop-head"))
+}

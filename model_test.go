@@ -1,0 +1,725 @@
+package leveret_test
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// The naive model of a RabbitMQ 4.3 node. Everything is a slice, every question is answered
+// by a loop, nothing is cached and nothing is counted ahead: it is meant to be checked by
+// reading. Times are milliseconds since the start of the run; 0 means none.
+
+type mMessage struct {
+	body       string
+	exchange   string
+	keys       []string // routing key, CC, BCC
+	bcc        []string
+	cc         []string
+	headers    map[string]string // the client's; CC and BCC apart
+	hasHeaders bool
+	expiration string // "": none
+	ttl        int64  // of expiration; -1: none
+	priority   int    // -1: none
+	deaths     []mDeath
+	first      [3]string // reason, queue, exchange
+	last       [3]string
+	deliveries int
+	size       int64 // of the encoded properties
+}
+
+type mDeath struct {
+	queue, reason, exchange, expiration string
+	keys                                []string
+	count                               int64
+	at                                  int64
+}
+
+type mEntry struct {
+	mMessage
+	seq      int   // order of arrival in the queue
+	level    int   // priority level
+	expires  int64 // 0: never
+	acquired int
+	back     bool // was returned to this queue
+	due      int64
+}
+
+type mQueue struct {
+	name       string
+	quorum     bool
+	autoDelete bool
+	single     bool // single active consumer
+	maxPrio    int  // 0: none
+	args       map[string]any
+	ready      []*mEntry // CQ: all; QQ: never returned
+	returned   []*mEntry // QQ
+	delayed    []*mEntry // QQ
+	consumers  []*mConsumer
+	rotation   []*mConsumer // those that can be served, next first
+	active     *mConsumer
+	rejecting  bool
+	limits     string
+	seq        int
+}
+
+type mConsumer struct {
+	tag      string
+	ch       *mChannel
+	q        *mQueue
+	noAck    bool
+	prefetch int
+	priority int
+	seq      int
+	unacked  int
+}
+
+type mUnacked struct {
+	tag int
+	q   *mQueue
+	c   *mConsumer
+	e   *mEntry
+	at  int64
+}
+
+type mChannel struct {
+	id      string
+	closed  bool
+	nextTag int
+	unacked []*mUnacked
+	tags    map[string]*mConsumer
+	confirm bool
+	seq     uint64
+	tx      bool
+	txPubs  []mBuffered
+	txAcks  []mSettled
+}
+
+type mBuffered struct {
+	m         mMessage
+	queues    []*mQueue
+	mandatory bool
+}
+
+type mSettled struct {
+	us  []*mUnacked
+	how string
+}
+
+type mJob struct {
+	m      mMessage
+	q      *mQueue
+	reason string
+}
+
+// mDelivery is what a consumer or a getter is given.
+type mDelivery struct {
+	channel, consumer string
+	tag               int
+	m                 mMessage
+	redelivered       bool
+	acquired, failed  int // headers of quorum queues; -1: absent
+}
+
+type model struct {
+	now       int64
+	queues    []*mQueue
+	exchanges []*mExchange
+	policies  [2][]mPolicy
+	jobs      []mJob
+	out       []mDelivery
+	channels  []*mChannel
+	routing   routeHint // the message that is being routed, for order
+	// order puts the queues that a message was routed to into the order in which the broker
+	// serves them, which no rule tells.
+	order func([]*mQueue) []*mQueue
+}
+
+func (m *model) queue(name string) *mQueue {
+	for _, q := range m.queues {
+		if q.name == name {
+			return q
+		}
+	}
+	return nil
+}
+
+// head is the queue in the order in which it would be handed out.
+func (q *mQueue) inOrder() []*mEntry {
+	rest := slices.Clone(q.ready)
+	sort.SliceStable(rest, func(i, j int) bool {
+		if rest[i].level != rest[j].level {
+			return rest[i].level > rest[j].level
+		}
+		return rest[i].seq < rest[j].seq
+	})
+	return append(slices.Clone(q.returned), rest...)
+}
+
+func (q *mQueue) remove(e *mEntry) {
+	drop := func(es []*mEntry) []*mEntry {
+		return slices.DeleteFunc(es, func(x *mEntry) bool { return x == e })
+	}
+	q.ready, q.returned, q.delayed = drop(q.ready), drop(q.returned), drop(q.delayed)
+}
+
+func (q *mQueue) size(e *mEntry) int64 {
+	n := int64(len(e.body))
+	if q.quorum {
+		n += e.mMessage.size
+	}
+	return n
+}
+
+// length is what limits count.
+func (q *mQueue) length() (n, bytes int64) {
+	for _, es := range [][]*mEntry{q.ready, q.returned, q.delayed} {
+		for _, e := range es {
+			n++
+			bytes += q.size(e)
+		}
+	}
+	return n, bytes
+}
+
+// expired lists the heads whose time is over.
+func (m *model) heads(q *mQueue) []*mEntry {
+	all := q.inOrder()
+	if len(all) == 0 {
+		return nil
+	}
+	if !q.quorum {
+		return all[:1]
+	}
+	var heads []*mEntry
+	rest := all
+	if len(q.returned) > 0 {
+		heads = append(heads, all[0])
+		rest = all[len(q.returned):]
+	}
+	for i, e := range rest {
+		if i == 0 || rest[i-1].level != e.level {
+			heads = append(heads, e)
+		}
+	}
+	return heads
+}
+
+func (m *model) expire(q *mQueue) {
+	for {
+		found := false
+		for _, e := range m.heads(q) {
+			if e.expires != 0 && e.expires <= m.now {
+				q.remove(e)
+				m.die(e, q, "expired")
+				found = true
+				break
+			}
+		}
+		if !found {
+			return
+		}
+	}
+}
+
+func (m *model) over(q *mQueue, extraN, extraBytes int64) bool {
+	n, bytes := q.length()
+	max, ok := m.number(q, "max-length")
+	if ok && n+extraN > max {
+		return true
+	}
+	max, ok = m.number(q, "max-length-bytes")
+	return ok && bytes+extraBytes > max
+}
+
+// trim enforces the limits on what is stored.
+func (m *model) trim(q *mQueue) {
+	overflow := m.text(q, "overflow", "drop-head")
+	if overflow == "drop-head" || q.quorum && overflow == "reject-publish-dlx" {
+		for m.over(q, 0, 0) && len(q.inOrder()) > 0 {
+			e := q.inOrder()[0]
+			q.remove(e)
+			m.die(e, q, "maxlen")
+		}
+	}
+	m.updateRejecting(q)
+}
+
+// updateRejecting applies the soft limit of quorum queues.
+func (m *model) updateRejecting(q *mQueue) {
+	if !q.quorum || m.text(q, "overflow", "drop-head") != "reject-publish" {
+		q.rejecting = false
+		return
+	}
+	if m.over(q, 0, 0) {
+		q.rejecting = true
+		return
+	}
+	n, bytes := q.length()
+	maxN, okN := m.number(q, "max-length")
+	maxB, okB := m.number(q, "max-length-bytes")
+	if (!okN || n <= maxN*8/10) && (!okB || bytes <= maxB*8/10) {
+		q.rejecting = false
+	}
+}
+
+// accept is a message's arrival in a queue.
+func (m *model) accept(msg mMessage, q *mQueue, published bool) bool {
+	e := &mEntry{mMessage: msg}
+	ttl, ok := m.number(q, "message-ttl")
+	if msg.ttl >= 0 && (!ok || msg.ttl < ttl) {
+		ttl, ok = msg.ttl, true
+	}
+	if ok {
+		e.expires = m.now + ttl
+	}
+	switch {
+	case q.quorum && msg.priority < 0:
+		e.level = 4
+	case q.quorum:
+		e.level = min(msg.priority, 31)
+	case q.maxPrio > 0:
+		e.level = min(max(msg.priority, 0), q.maxPrio)
+	}
+	overflow := m.text(q, "overflow", "drop-head")
+	if q.quorum {
+		if published && q.rejecting && overflow == "reject-publish" {
+			return false
+		}
+	} else if overflow != "drop-head" && m.over(q, 1, int64(len(msg.body))) {
+		if overflow == "reject-publish-dlx" {
+			m.die(e, q, "maxlen")
+		}
+		return false
+	}
+	if !q.quorum && len(q.ready) == 0 {
+		if c := m.next(q); c != nil { // handed over without ever being ready
+			m.deliver(c, e, false)
+			return true
+		}
+		if ok && ttl == 0 {
+			m.die(e, q, "expired")
+			return true
+		}
+	}
+	q.seq++
+	e.seq = q.seq
+	q.ready = append(q.ready, e)
+	if q.quorum {
+		at := e.expires
+		e.expires = max(at, m.now+1) * min(at, 1) // what has no time to wait has this one chance
+		m.pump(q)
+		e.expires = at
+		m.expire(q)
+		m.trim(q)
+		return true
+	}
+	e.back = msg.deliveries > 0
+	m.trim(q)
+	m.expire(q)
+	return true
+}
+
+// pump serves consumers.
+func (m *model) pump(q *mQueue) {
+	for {
+		if !q.quorum || m.next(q) != nil {
+			m.expire(q)
+		}
+		c := m.next(q)
+		all := q.inOrder()
+		if c == nil || len(all) == 0 {
+			return
+		}
+		e := all[0]
+		q.remove(e)
+		m.deliver(c, e, m.redelivered(q, e))
+	}
+}
+
+func (m *model) redelivered(q *mQueue, e *mEntry) bool {
+	if q.quorum {
+		return e.acquired > 0 || e.deliveries > 0
+	}
+	return e.back
+}
+
+// next is the consumer that gets the next message.
+func (m *model) next(q *mQueue) *mConsumer {
+	m.chooseActive(q)
+	var best *mConsumer
+	for _, c := range q.rotation {
+		if q.single && c != q.active {
+			continue
+		}
+		if best == nil || c.priority > best.priority {
+			best = c
+		}
+	}
+	if q.single && best != nil && q.quorum {
+		for _, c := range q.consumers { // somebody better waits for the active one to finish
+			if c.priority > best.priority {
+				return nil
+			}
+		}
+	}
+	return best
+}
+
+// chooseActive names the single active consumer.
+func (m *model) chooseActive(q *mQueue) {
+	if !q.single {
+		return
+	}
+	if !slices.Contains(q.consumers, q.active) {
+		q.active = nil
+	}
+	if q.active != nil && (!q.quorum || q.active.unacked > 0) {
+		return
+	}
+	for _, c := range q.consumers {
+		if q.active == nil || c.priority > q.active.priority {
+			q.active = c
+		}
+	}
+}
+
+func (m *model) deliver(c *mConsumer, e *mEntry, redelivered bool) {
+	m.hand(c.ch, c.q, c, e, redelivered, c.noAck)
+	q := c.q
+	q.rotation = slices.DeleteFunc(q.rotation, func(x *mConsumer) bool { return x == c })
+	if c.noAck {
+		q.rotation = append(q.rotation, c)
+		return
+	}
+	c.unacked++
+	if c.prefetch == 0 || c.unacked < c.prefetch {
+		q.rotation = append(q.rotation, c)
+	}
+}
+
+// hand gives an entry to a channel.
+func (m *model) hand(ch *mChannel, q *mQueue, c *mConsumer, e *mEntry, redelivered, noAck bool) mDelivery {
+	ch.nextTag++
+	d := mDelivery{channel: ch.id, tag: ch.nextTag, m: e.mMessage, redelivered: redelivered, acquired: -1, failed: -1}
+	if q.quorum && (e.acquired > 0 || e.deliveries > 0) {
+		d.acquired = e.acquired
+		if e.acquired == 0 {
+			d.acquired = e.deliveries
+		}
+		if e.deliveries > 0 {
+			d.failed = e.deliveries
+		}
+	}
+	if !noAck {
+		ch.unacked = append(ch.unacked, &mUnacked{tag: ch.nextTag, q: q, c: c, e: e, at: m.now})
+	}
+	if c != nil {
+		d.consumer = c.tag
+		m.out = append(m.out, d)
+	}
+	return d
+}
+
+// resume puts a consumer that may be served again at the end of the line.
+func (m *model) resume(c *mConsumer) {
+	if c == nil || !slices.Contains(c.q.consumers, c) || slices.Contains(c.q.rotation, c) {
+		return
+	}
+	if c.prefetch == 0 || c.unacked < c.prefetch {
+		c.q.rotation = append(c.q.rotation, c)
+	}
+}
+
+// settle takes deliveries out of a channel's hands; how is ack, nack+, rej+, end, nack- or rej-.
+func (m *model) settle(us []*mUnacked, how string) {
+	us = slices.Clone(us)
+	sort.SliceStable(us, func(i, j int) bool { return us[i].consumer() < us[j].consumer() })
+	for len(us) > 0 {
+		q, c := us[0].q, us[0].c
+		n := 1
+		for n < len(us) && us[n].q == q && us[n].c == c {
+			n++
+		}
+		m.settleGroup(q, c, us[:n], how)
+		us = us[n:]
+	}
+}
+
+func (u *mUnacked) consumer() string {
+	if u.c == nil {
+		return ""
+	}
+	return u.c.tag
+}
+
+func (m *model) settleGroup(q *mQueue, c *mConsumer, us []*mUnacked, how string) {
+	gone := m.queue(q.name) != q
+	for _, u := range us {
+		if c != nil {
+			c.unacked--
+		}
+		if gone {
+			continue
+		}
+		switch how {
+		case "ack":
+		case "nack-", "rej-":
+			if how == "rej-" {
+				u.e.deliveries++
+			}
+			m.die(u.e, q, "rejected")
+		default:
+			m.giveBack(u.e, q, how)
+		}
+	}
+	if gone {
+		return
+	}
+	requeued := how == "nack+" || how == "rej+" || how == "end"
+	if !q.quorum && requeued {
+		m.expire(q)
+		m.trim(q)
+	}
+	if q.quorum && requeued {
+		m.expire(q)
+	}
+	m.resume(c)
+	m.pump(q)
+	if q.quorum {
+		if requeued {
+			m.trim(q)
+		}
+		m.updateRejecting(q)
+	}
+	m.expire(q)
+}
+
+// giveBack puts one message back.
+func (m *model) giveBack(e *mEntry, q *mQueue, how string) {
+	failed := how != "nack+"
+	e.back = true
+	if failed {
+		e.deliveries++
+	}
+	if !q.quorum {
+		q.ready = append(q.ready, e)
+		return
+	}
+	e.acquired++
+	limit, ok := m.number(q, "delivery-limit")
+	if !ok {
+		limit = 20
+	}
+	if limit >= 0 && int64(e.deliveries) > limit {
+		m.die(e, q, "delivery_limit")
+		return
+	}
+	kind := m.text(q, "delayed-retry-type", "disabled")
+	if kind == "all" || kind == "failed" && failed || kind == "returned" && !failed {
+		delay, _ := m.number(q, "delayed-retry-min")
+		most, ok := m.number(q, "delayed-retry-max")
+		if !ok {
+			most = delay
+		}
+		e.due = m.now + min(delay*int64(max(1, e.deliveries)), most)
+		q.delayed = append(q.delayed, e)
+		return
+	}
+	q.returned = append(q.returned, e)
+}
+
+func (m *model) die(e *mEntry, q *mQueue, reason string) {
+	m.jobs = append(m.jobs, mJob{e.mMessage, q, reason})
+}
+
+// drain routes the dead letters, the oldest death first.
+func (m *model) drain() {
+	for len(m.jobs) > 0 {
+		j := m.jobs[0]
+		m.jobs = m.jobs[1:]
+		m.deadLetter(j)
+	}
+}
+
+func (m *model) deadLetter(j mJob) {
+	name, ok := m.dead(j.q, "dead-letter-exchange")
+	if !ok || m.exchange(name) == nil {
+		return
+	}
+	msg := j.m
+	msg.record(j.q.name, j.reason, m.now)
+	if key, ok := m.dead(j.q, "dead-letter-routing-key"); ok {
+		msg.keys = []string{key}
+	}
+	msg.expiration, msg.ttl = "", -1
+	msg.exchange = name
+	m.routing = routeHint{body: msg.body, queue: j.q.name, reason: j.reason}
+	var targets []*mQueue
+	for _, t := range m.route(m.exchange(name), &msg) {
+		if !cyclic(t.name, msg.deaths, j.reason) {
+			targets = append(targets, t)
+		}
+	}
+	for _, t := range targets {
+		m.accept(msg, t, false)
+	}
+}
+
+// record writes a death into the message's history.
+func (msg *mMessage) record(queue, reason string, now int64) {
+	d := mDeath{queue: queue, reason: reason, exchange: msg.exchange, expiration: msg.expiration, at: now}
+	d.keys = slices.Clone(msg.keys)
+	for _, b := range msg.bcc {
+		if i := slices.Index(d.keys, b); i >= 0 {
+			d.keys = slices.Delete(d.keys, i, i+1)
+		}
+	}
+	history := []mDeath{}
+	for _, old := range msg.deaths {
+		if old.queue == queue && old.reason == reason {
+			d = old
+		} else {
+			history = append(history, old)
+		}
+	}
+	d.count++
+	if len(msg.deaths) == 0 {
+		msg.first = [3]string{reason, queue, msg.exchange}
+	}
+	msg.last = [3]string{reason, queue, msg.exchange}
+	msg.deaths = append([]mDeath{d}, history...)
+}
+
+// cyclic tells whether the message was in the queue before and nobody rejected it since.
+func cyclic(queue string, history []mDeath, reason string) bool {
+	if reason == "rejected" {
+		return false
+	}
+	for _, d := range history {
+		if d.reason == "rejected" {
+			return false
+		}
+		if d.queue == queue {
+			return true
+		}
+	}
+	return false
+}
+
+// endChannel is the end of a channel by whatever cause.
+func (m *model) endChannel(ch *mChannel) {
+	if ch.closed {
+		return
+	}
+	ch.closed = true
+	var tags []string
+	for tag := range ch.tags {
+		tags = append(tags, tag)
+	}
+	sort.Strings(tags)
+	for _, tag := range tags {
+		m.leave(ch.tags[tag])
+	}
+	us := ch.unacked
+	for _, s := range ch.txAcks {
+		us = append(us, s.us...)
+	}
+	sort.SliceStable(us, func(i, j int) bool { return us[i].tag < us[j].tag })
+	ch.unacked, ch.txAcks, ch.txPubs = nil, nil, nil
+	m.settle(us, "end")
+	for _, tag := range tags {
+		m.left(ch.tags[tag].q)
+	}
+	ch.tags = map[string]*mConsumer{}
+}
+
+// leave takes a consumer out of its queue.
+func (m *model) leave(c *mConsumer) {
+	is := func(x *mConsumer) bool { return x == c }
+	c.q.consumers = slices.DeleteFunc(c.q.consumers, is)
+	c.q.rotation = slices.DeleteFunc(c.q.rotation, is)
+}
+
+// left deletes an auto-delete queue after its last consumer, and lets a successor start.
+func (m *model) left(q *mQueue) {
+	if m.queue(q.name) != q {
+		return
+	}
+	if q.autoDelete && len(q.consumers) == 0 {
+		m.deleteQueue(q)
+		return
+	}
+	m.pump(q)
+	m.expire(q)
+	m.updateRejecting(q)
+}
+
+func (m *model) deleteQueue(q *mQueue) {
+	m.queues = slices.DeleteFunc(m.queues, func(x *mQueue) bool { return x == q })
+	for _, c := range q.consumers {
+		delete(c.ch.tags, c.tag)
+	}
+	q.consumers, q.rotation = nil, nil
+	m.unbindAll("queue", q.name)
+}
+
+// due lists the queues in which something happens at or before an instant, and when.
+func (m *model) nextDue() (at int64, queues []*mQueue) {
+	for _, q := range m.queues {
+		var first int64
+		note := func(t int64) {
+			if t != 0 && (first == 0 || t < first) {
+				first = t
+			}
+		}
+		for _, e := range m.heads(q) {
+			note(e.expires)
+		}
+		for _, e := range q.delayed {
+			note(e.due)
+		}
+		switch {
+		case first == 0:
+		case at == 0 || first < at:
+			at, queues = first, []*mQueue{q}
+		case first == at:
+			queues = append(queues, q)
+		}
+	}
+	return at, queues
+}
+
+// wake lets everything happen that is due in the queue.
+func (m *model) wake(q *mQueue) {
+	var due []*mEntry
+	for _, e := range q.delayed {
+		if e.due <= m.now {
+			due = append(due, e)
+		}
+	}
+	sort.SliceStable(due, func(i, j int) bool { return due[i].due < due[j].due })
+	for _, e := range due {
+		q.remove(e)
+		q.returned = append(q.returned, e)
+	}
+	m.expire(q)
+	m.pump(q)
+	m.trim(q)
+	m.expire(q)
+	m.updateRejecting(q)
+}
+
+func (d mDelivery) String() string {
+	return fmt.Sprintf("%s %s#%d %s from %q %q redelivered=%v acquired=%d failed=%d %s", d.channel, d.consumer, d.tag,
+		d.m.body, d.m.exchange, d.m.keys[0], d.redelivered, d.acquired, d.failed, deathText(d.m.deaths))
+}
+
+func deathText(ds []mDeath) string {
+	var s []string
+	for _, d := range ds {
+		s = append(s, fmt.Sprintf("%s/%s x%d at %d from %q %v exp %q", d.queue, d.reason, d.count, (d.at-1)/1000, d.exchange, d.keys, d.expiration))
+	}
+	return "[" + strings.Join(s, "; ") + "]"
+}
