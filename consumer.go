@@ -378,6 +378,9 @@ func (q *Queue) left() {
 
 // endedByServer ends c because its queue is gone or its time is up, and tells the client if it wants to know.
 func (c *Consumer) endedByServer() {
+	if c.ended { // its client cancelled it and knows
+		return
+	}
 	c.leave()
 	if c.inbox != nil && c.inbox.shared && c.ch.conn.cfg.CancelNotify {
 		c.inbox.put(Notification{Kind: ConsumerCancelled, Channel: c.ch, ConsumerTag: c.tag})

@@ -193,6 +193,8 @@ func (q *Queue) get(ch *Channel, cfg GetConfig) *Delivery {
 		ch.held++
 		q.held(&e, 1)
 	}
+	for q.quorum == nil && q.deadlines > 0 && q.expireNext() { // a classic queue counts after that
+	}
 	d.MessageCount = q.ready
 	q.eased()
 	q.v.deliveredEvent(q, d, cfg.NoAck)

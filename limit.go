@@ -56,8 +56,13 @@ func (q *Queue) enforce() {
 		}
 		return
 	}
+	dropped := false
 	for n, bytes := q.length(); s.over(n, bytes) && q.ready > 0; n, bytes = q.length() {
 		q.kill(q.take(), MaxLength)
+		dropped = true
+	}
+	if dropped {
+		q.headChanged()
 	}
 }
 

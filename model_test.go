@@ -293,18 +293,14 @@ func (m *model) accept(msg mMessage, q *mQueue, published bool) bool {
 		}
 		return false
 	}
+	q.seq++
+	e.seq = q.seq
 	if !q.quorum && len(q.ready) == 0 {
 		if c := m.next(q); c != nil { // handed over without ever being ready
 			m.deliver(c, e, false)
 			return true
 		}
-		if ok && ttl == 0 {
-			m.die(e, q, "expired")
-			return true
-		}
 	}
-	q.seq++
-	e.seq = q.seq
 	q.ready = append(q.ready, e)
 	if q.quorum {
 		at := e.expires

@@ -411,10 +411,6 @@ func (q *Queue) accept(m *message, deliveries uint32, from origin) bool {
 			return true
 		}
 	}
-	if ttl == 0 {
-		q.kill(e, Expired)
-		return true
-	}
 	if e.deliveries > 0 && q.quorum == nil {
 		e.returns = 1 // a classic queue's only memory of it: the redelivered flag
 	}
@@ -423,6 +419,9 @@ func (q *Queue) accept(m *message, deliveries uint32, from origin) bool {
 		q.pump()
 	}
 	q.enforce()
+	if ttl == 0 { // that no consumer took it does not make it the head: it may have to wait
+		q.expireDue(expiryBatch)
+	}
 	return true
 }
 
@@ -473,11 +472,9 @@ func (q *Queue) pump() {
 	}
 }
 
-// eased is called when messages have left: expiry, limits and consumers are looked at again.
+// eased is called when messages have left: new heads may be overdue, and a limit may be kept again.
 func (q *Queue) eased() {
-	if q.deadlines > 0 {
-		q.watchHead()
-	}
+	q.headChanged()
 	if q.quorum != nil {
 		q.updateRejecting()
 	}

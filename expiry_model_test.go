@@ -1,0 +1,128 @@
+package leveret_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/leveretmq/leveret"
+	"github.com/stretchr/testify/require"
+)
+
+// Cases that the model test found, kept.
+
+func newTestBroker(t *testing.T, opts ...leveret.Option) (*leveret.Broker, *leveret.ManualClock) {
+	t.Helper()
+	clk := leveret.NewManualClock(machineStart)
+	b := leveret.New(append([]leveret.Option{leveret.WithClock(clk), leveret.WithSeed(1)}, opts...)...)
+	t.Cleanup(func() {
+		require.NoError(t, b.Check())
+		require.NoError(t, b.Close())
+	})
+	return b, clk
+}
+
+func declare(t *testing.T, b *leveret.Broker, name string, args leveret.Table) *leveret.Queue {
+	t.Helper()
+	q, err := b.DeclareQueue(name, leveret.QueueConfig{Durable: true, Arguments: args})
+	require.NoError(t, err)
+	return q
+}
+
+func publish(t *testing.T, b *leveret.Broker, queue, body, expiration string) {
+	t.Helper()
+	out, err := b.Publish("", queue, leveret.Message{Body: []byte(body), Properties: &leveret.Properties{Expiration: expiration}})
+	require.NoError(t, err)
+	require.Equal(t, 1, out.Queues)
+}
+
+func bodies(q *leveret.Queue) (s []string) {
+	for _, m := range q.Messages() {
+		s = append(s, string(m.Body))
+	}
+	return s
+}
+
+func bothTypes(t *testing.T, f func(t *testing.T, kind string)) {
+	for _, kind := range []string{"classic", "quorum"} {
+		t.Run(kind, func(t *testing.T) { f(t, kind) })
+	}
+}
+
+func TestZeroTTLBehindALivingMessageWaits(t *testing.T) {
+	bothTypes(t, func(t *testing.T, kind string) {
+		b, _ := newTestBroker(t)
+		q := declare(t, b, "q", leveret.Table{"x-queue-type": kind})
+		publish(t, b, "q", "living", "")
+		publish(t, b, "q", "zero", "0")
+		require.Equal(t, []string{"living", "zero"}, bodies(q))
+		d, _, err := q.Get()
+		require.NoError(t, err)
+		require.NoError(t, d.Ack())
+		require.Empty(t, bodies(q), "at the head it expires within the operation that made it the head")
+	})
+}
+
+func TestZeroTTLIsTrimmedBeforeItExpires(t *testing.T) {
+	bothTypes(t, func(t *testing.T, kind string) {
+		b, _ := newTestBroker(t)
+		dead := declare(t, b, "dead", nil)
+		declare(t, b, "q", leveret.Table{"x-queue-type": kind, "x-max-length": 0, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
+		publish(t, b, "q", "zero", "0")
+		require.Equal(t, leveret.MaxLength, dead.Messages()[0].Deaths[0].Reason)
+		declare(t, b, "one", leveret.Table{"x-queue-type": kind, "x-max-length": 1, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
+		publish(t, b, "one", "living", "")
+		publish(t, b, "one", "zero", "0")
+		require.Equal(t, []string{"zero", "living", "zero"}, bodies(dead))
+		require.Equal(t, leveret.MaxLength, dead.Messages()[1].Deaths[0].Reason)
+		require.Equal(t, leveret.Expired, dead.Messages()[2].Deaths[0].Reason)
+	})
+}
+
+func TestGetCountsWhatRemains(t *testing.T) {
+	want := map[string]int{"classic": 1, "quorum": 3} // a classic queue lets the new heads expire first
+	bothTypes(t, func(t *testing.T, kind string) {
+		b, clk := newTestBroker(t)
+		q := declare(t, b, "q", leveret.Table{"x-queue-type": kind})
+		for _, expiration := range []string{"", "100", "100", ""} {
+			publish(t, b, "q", "m", expiration)
+		}
+		clk.Advance(time.Second)
+		d, _, err := q.Get()
+		require.NoError(t, err)
+		require.Equal(t, want[kind], d.MessageCount)
+		require.Equal(t, 1, q.Info().Ready)
+	})
+}
+
+func TestTrimmingByPolicyWatchesTheNewHead(t *testing.T) {
+	bothTypes(t, func(t *testing.T, kind string) {
+		b, clk := newTestBroker(t)
+		q := declare(t, b, "q", leveret.Table{"x-queue-type": kind})
+		publish(t, b, "q", "living", "")
+		publish(t, b, "q", "mortal", "450")
+		require.NoError(t, b.SetPolicy(leveret.Policy{Name: "p", Definition: leveret.Table{"max-length": 1}}))
+		require.Equal(t, []string{"mortal"}, bodies(q))
+		clk.Advance(450 * time.Millisecond)
+		require.Empty(t, bodies(q))
+	})
+}
+
+func TestDeletedQueueTimesNothingOut(t *testing.T) {
+	b, clk := newTestBroker(t)
+	declare(t, b, "q", leveret.Table{"x-queue-type": "quorum"})
+	conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/"}) // a client that cannot be told of a cancelled consumer
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	c, err := ch.Consume("q", leveret.ConsumeConfig{})
+	require.NoError(t, err)
+	publish(t, b, "q", "m", "")
+	d, err := c.Receive(t.Context())
+	require.NoError(t, err)
+	_, err = b.DeleteQueue("q", leveret.DeleteConfig{})
+	require.NoError(t, err)
+	_, ok := b.NextDeadline()
+	require.False(t, ok)
+	clk.Advance(time.Hour)
+	require.NoError(t, d.Ack(), "the channel is still open")
+}
