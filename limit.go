@@ -27,7 +27,7 @@ func (q *Queue) length() (n int, bytes int64) {
 
 // refuses decides on a message that arrives; refused ones die where overflow says so. Dead
 // letters of the at-most-once strategy are let into a quorum queue however full it is.
-func (q *Queue) refuses(m *message, from origin) bool {
+func (q *Queue) refuses(m *message, deliveries uint32, from origin) bool {
 	s := q.set
 	if s.overflow == dropHead {
 		return false
@@ -39,7 +39,7 @@ func (q *Queue) refuses(m *message, from origin) bool {
 		return false
 	}
 	if s.overflow == rejectPublishDLX {
-		q.kill(entry{m: m}, MaxLength)
+		q.kill(entry{m: m, deliveries: deliveries}, MaxLength)
 	}
 	return true
 }

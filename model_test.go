@@ -306,9 +306,10 @@ func (m *model) accept(msg mMessage, q *mQueue, published bool) bool {
 		at := e.expires
 		e.expires = max(at, m.now+1) * min(at, 1) // what has no time to wait has this one chance
 		m.pump(q)
+		m.trim(q)
 		e.expires = at
 		m.expire(q)
-		m.trim(q)
+		m.updateRejecting(q)
 		return true
 	}
 	e.back = msg.deliveries > 0
@@ -320,12 +321,13 @@ func (m *model) accept(msg mMessage, q *mQueue, published bool) bool {
 // pump serves consumers.
 func (m *model) pump(q *mQueue) {
 	for {
-		if !q.quorum || m.next(q) != nil {
-			m.expire(q)
+		m.expire(q)
+		all := q.inOrder()
+		if len(all) == 0 {
+			return
 		}
 		c := m.next(q)
-		all := q.inOrder()
-		if c == nil || len(all) == 0 {
+		if c == nil {
 			return
 		}
 		e := all[0]
@@ -341,8 +343,21 @@ func (m *model) redelivered(q *mQueue, e *mEntry) bool {
 	return e.back
 }
 
-// next is the consumer that gets the next message.
+// next is the consumer that gets the next message. A classic queue finds out only here that
+// a consumer's window is full, and takes it out of the line; a quorum queue did so at once.
 func (m *model) next(q *mQueue) *mConsumer {
+	for {
+		c := m.first(q)
+		if c == nil || !c.full() {
+			return c
+		}
+		q.rotation = slices.DeleteFunc(q.rotation, func(x *mConsumer) bool { return x == c })
+	}
+}
+
+func (c *mConsumer) full() bool { return !c.noAck && c.prefetch > 0 && c.unacked >= c.prefetch }
+
+func (m *model) first(q *mQueue) *mConsumer {
 	m.chooseActive(q)
 	var best *mConsumer
 	for _, c := range q.rotation {
@@ -385,12 +400,10 @@ func (m *model) deliver(c *mConsumer, e *mEntry, redelivered bool) {
 	m.hand(c.ch, c.q, c, e, redelivered, c.noAck)
 	q := c.q
 	q.rotation = slices.DeleteFunc(q.rotation, func(x *mConsumer) bool { return x == c })
-	if c.noAck {
-		q.rotation = append(q.rotation, c)
-		return
+	if !c.noAck {
+		c.unacked++
 	}
-	c.unacked++
-	if c.prefetch == 0 || c.unacked < c.prefetch {
+	if !q.quorum || !c.full() {
 		q.rotation = append(q.rotation, c)
 	}
 }
@@ -423,7 +436,7 @@ func (m *model) resume(c *mConsumer) {
 	if c == nil || !slices.Contains(c.q.consumers, c) || slices.Contains(c.q.rotation, c) {
 		return
 	}
-	if c.prefetch == 0 || c.unacked < c.prefetch {
+	if !c.full() {
 		c.q.rotation = append(c.q.rotation, c)
 	}
 }

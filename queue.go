@@ -389,7 +389,7 @@ const (
 
 // accept takes a message that was routed here. It reports false if the queue refuses it.
 func (q *Queue) accept(m *message, deliveries uint32, from origin) bool {
-	if q.refuses(m, from) {
+	if q.refuses(m, deliveries, from) {
 		q.v.refusedEvent(q, m)
 		return false
 	}
