@@ -601,6 +601,7 @@ func (s *machine) consume(t *rapid.T) {
 	c.model.tags[mc.tag] = mc
 	q.consumers = append(q.consumers, mc)
 	q.rotation = append(q.rotation, mc)
+	s.m.chooseActive(q)
 	s.m.left(q)
 	s.m.drain()
 }

@@ -59,6 +59,7 @@ type mQueue struct {
 	consumers  []*mConsumer
 	rotation   []*mConsumer // those that can be served, next first
 	active     *mConsumer
+	quiescing  bool // the active one is given nothing more
 	rejecting  bool
 	limits     string
 	seq        int
@@ -368,12 +369,8 @@ func (m *model) first(q *mQueue) *mConsumer {
 			best = c
 		}
 	}
-	if q.single && best != nil && q.quorum {
-		for _, c := range q.consumers { // somebody better waits for the active one to finish
-			if c.priority > best.priority {
-				return nil
-			}
-		}
+	if q.quiescing { // somebody better came while the active one held messages
+		return nil
 	}
 	return best
 }
@@ -387,8 +384,14 @@ func (m *model) chooseActive(q *mQueue) {
 		q.active = nil
 	}
 	if q.active != nil && (!q.quorum || q.active.unacked > 0) {
+		for _, c := range q.consumers {
+			if q.quorum && c.priority > q.active.priority {
+				q.quiescing = true // and stays so until it holds nothing, even if the better one leaves
+			}
+		}
 		return
 	}
+	q.quiescing = false
 	for _, c := range q.consumers {
 		if q.active == nil || c.priority > q.active.priority {
 			q.active = c

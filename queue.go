@@ -420,7 +420,7 @@ func (q *Queue) accept(m *message, deliveries uint32, from origin) bool {
 	}
 	q.enforce()
 	if ttl == 0 { // that no consumer took it does not make it the head: it may have to wait
-		q.expireDue(expiryBatch)
+		q.eased()
 	}
 	return true
 }

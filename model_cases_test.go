@@ -126,3 +126,57 @@ func TestDeletedQueueTimesNothingOut(t *testing.T) {
 	clk.Advance(time.Hour)
 	require.NoError(t, d.Ack(), "the channel is still open")
 }
+
+// next tells which consumer gets each message when all are given back again and again.
+func redeliveries(t *testing.T, kind string, prefetch int) (tags []string) {
+	b, _ := newTestBroker(t)
+	declare(t, b, "q", leveret.Table{"x-queue-type": kind})
+	inbox := leveret.NewInbox(leveret.InboxConfig{})
+	conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox})
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	_, err = ch.Consume("q", leveret.ConsumeConfig{Tag: "early", Prefetch: prefetch})
+	require.NoError(t, err)
+	publish(t, b, "q", "m", "")
+	_, err = ch.Consume("q", leveret.ConsumeConfig{Tag: "late", Prefetch: prefetch})
+	require.NoError(t, err)
+	for range 4 {
+		got := inbox.Take(nil)
+		require.Len(t, got, 1)
+		tags = append(tags, got[0].ConsumerTag)
+		require.NoError(t, ch.Recover(true))
+	}
+	return tags
+}
+
+// A quorum queue takes a consumer whose window is full out of the line at once, a classic
+// queue only when it is the consumer's turn. (Asked RabbitMQ 4.3.)
+func TestPlaceInLineOfAFullConsumer(t *testing.T) {
+	require.Equal(t, []string{"early", "late", "early", "late"}, redeliveries(t, "quorum", 1))
+	require.Equal(t, []string{"early", "early", "late", "early"}, redeliveries(t, "quorum", 0))
+	require.Equal(t, []string{"early", "early", "late", "early"}, redeliveries(t, "classic", 1))
+	require.Equal(t, []string{"early", "early", "late", "early"}, redeliveries(t, "classic", 0))
+}
+
+// An active consumer that makes way for a better one gets nothing more until it holds
+// nothing, even when the better one has left meanwhile. (Asked RabbitMQ 4.3.)
+func TestQuorumSingleActiveKeepsYielding(t *testing.T) {
+	b, _ := newTestBroker(t)
+	q := declare(t, b, "q", leveret.Table{"x-queue-type": "quorum", "x-single-active-consumer": true})
+	low, err := q.Consume(leveret.ConsumeConfig{Tag: "low"})
+	require.NoError(t, err)
+	publish(t, b, "q", "one", "")
+	d, err := low.Receive(t.Context())
+	require.NoError(t, err)
+	high, err := q.Consume(leveret.ConsumeConfig{Tag: "high", Arguments: leveret.Table{"x-priority": 1}})
+	require.NoError(t, err)
+	require.NoError(t, high.Cancel())
+	publish(t, b, "q", "two", "")
+	require.Equal(t, []string{"two"}, bodies(q))
+	require.NoError(t, d.Ack())
+	d, err = low.Receive(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "two", string(d.Body))
+	require.NoError(t, d.Ack())
+}
