@@ -145,7 +145,7 @@ func TestDisconnectWhileBlocked(t *testing.T) {
 		synctest.Wait()
 		require.True(t, b.Memory().Alarm)
 		nc.Close()
-		time.Sleep(time.Minute)
+		time.Sleep(5 * time.Minute)
 		assert.Empty(t, b.Connections())
 	})
 }
