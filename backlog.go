@@ -99,16 +99,10 @@ func (b *backlog) pop() entry {
 	return b.top().pop()
 }
 
-// heads yields each place whose head expires by itself: for a classic queue the head, for a
-// quorum queue the first returned message and the head of each priority.
+// heads yields each place of a quorum queue whose head expires by itself: the first returned
+// message and the head of each priority.
 func (b *backlog) heads() iter.Seq[head] {
 	return func(yield func(head) bool) {
-		if !b.quorum {
-			if e := b.head(); e != nil {
-				yield(head{e, b.top()})
-			}
-			return
-		}
 		if e := b.returned.Front(); e != nil && !yield(head{e, nil}) {
 			return
 		}
