@@ -40,20 +40,24 @@ func (ch *Channel) newDelivery(q *Queue, e *entry, lazy bool) *Delivery {
 	if d.Properties == nil {
 		d.Properties = noProperties
 	}
-	d.Redelivered = e.returns > 0
+	d.Redelivered = q != nil && q.redelivered(e)
 	if q != nil && q.quorum != nil {
 		d.delivered, d.acquired = e.deliveries, e.returns
 		d.counted = counts
 		if ch.v.rules.oldCountHeader {
 			d.counted = oldCounts
-		} else {
-			d.Redelivered = d.Redelivered || e.deliveries > 0
 		}
 	}
 	if !lazy {
 		d.render()
 	}
 	return d
+}
+
+// redelivered is the flag that e would be delivered with. A quorum queue of 4.3 also sets it for
+// what was delivered without success elsewhere, before it died.
+func (q *Queue) redelivered(e *entry) bool {
+	return e.returns > 0 || q.quorum != nil && !q.v.rules.oldCountHeader && e.deliveries > 0
 }
 
 // render puts all headers into a map of the delivery's own.
@@ -197,6 +201,8 @@ func (q *Queue) get(ch *Channel, cfg GetConfig) *Delivery {
 		d.DeliveryTag = tag
 		ch.held++
 		q.held(&e, 1)
+	}
+	for q.quorum == nil && q.deadlines > 0 && q.expireNext() { // a classic queue counts after that
 	}
 	d.MessageCount = q.ready
 	q.eased()

@@ -571,7 +571,11 @@ func (s *machine) get(t *rapid.T) {
 	s.m.expire(q)
 	s.m.updateRejecting(q)
 	s.m.drain()
-	s.same("remaining", d.MessageCount, len(all)-1)
+	if q.quorum {
+		s.same("remaining", d.MessageCount, len(all)-1)
+	} else {
+		s.same("remaining", d.MessageCount, len(q.inOrder()))
+	}
 }
 
 func (s *machine) consume(t *rapid.T) {
@@ -599,6 +603,7 @@ func (s *machine) consume(t *rapid.T) {
 	c.model.tags[mc.tag] = mc
 	q.consumers = append(q.consumers, mc)
 	q.rotation = append(q.rotation, mc)
+	s.m.chooseActive(q)
 	s.m.left(q)
 	s.m.drain()
 }

@@ -59,6 +59,7 @@ type mQueue struct {
 	consumers  []*mConsumer
 	rotation   []*mConsumer // those that can be served, next first
 	active     *mConsumer
+	quiescing  bool // the active one is given nothing more
 	rejecting  bool
 	limits     string
 	seq        int
@@ -293,26 +294,23 @@ func (m *model) accept(msg mMessage, q *mQueue, published bool) bool {
 		}
 		return false
 	}
+	q.seq++
+	e.seq = q.seq
 	if !q.quorum && len(q.ready) == 0 {
 		if c := m.next(q); c != nil { // handed over without ever being ready
 			m.deliver(c, e, false)
 			return true
 		}
-		if ok && ttl == 0 {
-			m.die(e, q, "expired")
-			return true
-		}
 	}
-	q.seq++
-	e.seq = q.seq
 	q.ready = append(q.ready, e)
 	if q.quorum {
 		at := e.expires
 		e.expires = max(at, m.now+1) * min(at, 1) // what has no time to wait has this one chance
 		m.pump(q)
+		m.trim(q)
 		e.expires = at
 		m.expire(q)
-		m.trim(q)
+		m.updateRejecting(q)
 		return true
 	}
 	e.back = msg.deliveries > 0
@@ -324,12 +322,13 @@ func (m *model) accept(msg mMessage, q *mQueue, published bool) bool {
 // pump serves consumers.
 func (m *model) pump(q *mQueue) {
 	for {
-		if !q.quorum || m.next(q) != nil {
-			m.expire(q)
+		m.expire(q)
+		all := q.inOrder()
+		if len(all) == 0 {
+			return
 		}
 		c := m.next(q)
-		all := q.inOrder()
-		if c == nil || len(all) == 0 {
+		if c == nil {
 			return
 		}
 		e := all[0]
@@ -345,8 +344,21 @@ func (m *model) redelivered(q *mQueue, e *mEntry) bool {
 	return e.back
 }
 
-// next is the consumer that gets the next message.
+// next is the consumer that gets the next message. A classic queue finds out only here that
+// a consumer's window is full, and takes it out of the line; a quorum queue did so at once.
 func (m *model) next(q *mQueue) *mConsumer {
+	for {
+		c := m.first(q)
+		if c == nil || !c.full() {
+			return c
+		}
+		q.rotation = slices.DeleteFunc(q.rotation, func(x *mConsumer) bool { return x == c })
+	}
+}
+
+func (c *mConsumer) full() bool { return !c.noAck && c.prefetch > 0 && c.unacked >= c.prefetch }
+
+func (m *model) first(q *mQueue) *mConsumer {
 	m.chooseActive(q)
 	var best *mConsumer
 	for _, c := range q.rotation {
@@ -357,12 +369,8 @@ func (m *model) next(q *mQueue) *mConsumer {
 			best = c
 		}
 	}
-	if q.single && best != nil && q.quorum {
-		for _, c := range q.consumers { // somebody better waits for the active one to finish
-			if c.priority > best.priority {
-				return nil
-			}
-		}
+	if q.quiescing { // somebody better came while the active one held messages
+		return nil
 	}
 	return best
 }
@@ -376,8 +384,14 @@ func (m *model) chooseActive(q *mQueue) {
 		q.active = nil
 	}
 	if q.active != nil && (!q.quorum || q.active.unacked > 0) {
+		for _, c := range q.consumers {
+			if q.quorum && c.priority > q.active.priority {
+				q.quiescing = true // and stays so until it holds nothing, even if the better one leaves
+			}
+		}
 		return
 	}
+	q.quiescing = false
 	for _, c := range q.consumers {
 		if q.active == nil || c.priority > q.active.priority {
 			q.active = c
@@ -389,12 +403,10 @@ func (m *model) deliver(c *mConsumer, e *mEntry, redelivered bool) {
 	m.hand(c.ch, c.q, c, e, redelivered, c.noAck)
 	q := c.q
 	q.rotation = slices.DeleteFunc(q.rotation, func(x *mConsumer) bool { return x == c })
-	if c.noAck {
-		q.rotation = append(q.rotation, c)
-		return
+	if !c.noAck {
+		c.unacked++
 	}
-	c.unacked++
-	if c.prefetch == 0 || c.unacked < c.prefetch {
+	if !q.quorum || !c.full() {
 		q.rotation = append(q.rotation, c)
 	}
 }
@@ -427,7 +439,7 @@ func (m *model) resume(c *mConsumer) {
 	if c == nil || !slices.Contains(c.q.consumers, c) || slices.Contains(c.q.rotation, c) {
 		return
 	}
-	if c.prefetch == 0 || c.unacked < c.prefetch {
+	if !c.full() {
 		c.q.rotation = append(c.q.rotation, c)
 	}
 }
