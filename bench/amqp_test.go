@@ -19,9 +19,9 @@ type amqpSys struct {
 	in       []<-chan amqp.Delivery
 	confirm  int // 0: unconfirmed; otherwise how many unconfirmed messages a publisher allows
 	waiting  [][]*amqp.DeferredConfirmation
-	get      bool // basic.get on the publishing channel instead of a consumer
+	get      bool   // basic.get on the publishing channel instead of a consumer
 	id       string // makes the names of this run's queues its own
-	keep     bool // GarageMQ hangs on deleting a queue that has a consumer
+	keep     bool   // GarageMQ hangs on deleting a queue that has a consumer
 }
 
 func (s *amqpSys) channel() *amqp.Channel {
