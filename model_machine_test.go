@@ -155,7 +155,9 @@ var allExchanges = []string{"", "x0", "x1", "x2", "amq.fanout", "amq.topic", "mi
 var keys = []string{"q0", "q1", "q2", "q3", "q4", "a.b", "a.c.d", ""}
 var bindingKeys = []string{"q0", "q1", "q2", "#", "*", "a.*", "a.#", "#.d", ""}
 
-func pick[T any](t *rapid.T, label string, from ...T) T { return rapid.SampledFrom(from).Draw(t, label) }
+func pick[T any](t *rapid.T, label string, from ...T) T {
+	return rapid.SampledFrom(from).Draw(t, label)
+}
 
 func chance(t *rapid.T, label string, percent int) bool {
 	return rapid.IntRange(0, 99).Draw(t, label) >= 100-percent
