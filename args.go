@@ -15,6 +15,28 @@ import (
 // for which queue type, which values they take, in which order they are checked, and which of
 // them a redeclaration must repeat. The rest of the package sees queueArgs and consumerArgs.
 
+// The names of arguments: of queues, and at the end of exchanges and consumers.
+const (
+	ArgMessageTTL           = "x-message-ttl"
+	ArgExpires              = "x-expires"
+	ArgDeadLetterExchange   = "x-dead-letter-exchange"
+	ArgDeadLetterRoutingKey = "x-dead-letter-routing-key"
+	ArgDeadLetterStrategy   = "x-dead-letter-strategy"
+	ArgMaxLength            = "x-max-length"
+	ArgMaxLengthBytes       = "x-max-length-bytes"
+	ArgOverflow             = "x-overflow"
+	ArgMaxPriority          = "x-max-priority"
+	ArgSingleActiveConsumer = "x-single-active-consumer"
+	ArgQueueType            = "x-queue-type"
+	ArgDeliveryLimit        = "x-delivery-limit"
+	ArgConsumerTimeout      = "x-consumer-timeout"
+	ArgDelayedRetryType     = "x-delayed-retry-type"
+	ArgDelayedRetryMin      = "x-delayed-retry-min"
+	ArgDelayedRetryMax      = "x-delayed-retry-max"
+	ArgAlternateExchange    = "alternate-exchange"
+	ArgConsumerPriority     = "x-priority"
+)
+
 // A queueKind is a queue's type.
 type queueKind uint8
 

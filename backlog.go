@@ -90,22 +90,19 @@ func (b *backlog) top() *lane {
 }
 
 func (b *backlog) pop() entry {
+	if b.levels <= 1 && !b.quorum {
+		return b.lane.pop()
+	}
 	if b.returned.Len() > 0 {
 		return b.returned.PopFront()
 	}
 	return b.top().pop()
 }
 
-// heads yields each place whose head expires by itself: for a classic queue the head, for a
-// quorum queue the first returned message and the head of each priority.
+// heads yields each place of a quorum queue whose head expires by itself: the first returned
+// message and the head of each priority.
 func (b *backlog) heads() iter.Seq[head] {
 	return func(yield func(head) bool) {
-		if !b.quorum {
-			if e := b.head(); e != nil {
-				yield(head{e, b.top()})
-			}
-			return
-		}
 		if e := b.returned.Front(); e != nil && !yield(head{e, nil}) {
 			return
 		}

@@ -226,6 +226,8 @@ func (r *random) seedFromSystem() {
 	r.source = rand.NewChaCha8(key)
 }
 
+const generatedLen = 22
+
 // name returns prefix and 22 characters of URL-safe base64, 128 random bits, as RabbitMQ
 // forms the names it gives.
 func (r *random) name(prefix string) string {

@@ -12,27 +12,29 @@ import (
 // channel has closed it when the method returns; its outstanding messages are back in their
 // queues. Methods may be called by several goroutines; each is one atomic step.
 type Channel struct {
-	conn      *Conn
-	v         *VHost
-	number    uint16
-	super     bool // the broker's own: nothing is checked, nothing closes it
-	err       error
-	tags      tags.Window[unacked]
-	consumers map[string]*Consumer
-	prefetch  int // for consumers to come
-	window    int // one prefetch for the whole channel (3.10); 0: none
-	held      int // outstanding deliveries
-	stalled   []*Consumer
-	leaving   []*Queue // queues whose consumers detach ended
-	lastQueue string
-	confirm   bool
-	sequence  uint64
-	tx        *transaction
-	cache     routeCache
-	grants    permissionCache
-	reply     *Consumer // direct reply-to
-	replyName string
-	getters   *getTimer
+	conn       *Conn
+	v          *VHost
+	number     uint16
+	super      bool // the broker's own: nothing is checked, nothing closes it
+	err        error
+	tags       tags.Window[unacked]
+	consumers  map[string]*Consumer
+	prefetch   int // for consumers to come
+	window     int // one prefetch for the whole channel (3.10); 0: none
+	held       int // outstanding deliveries
+	stalled    []*Consumer
+	leaving    []*Queue // queues whose consumers detach ended
+	timedOutOf []*Queue // quorum queues that cancelled a consumer that was too slow
+	feeds      []*Queue // quorum queues that know the channel as a publisher
+	lastQueue  string
+	confirm    bool
+	sequence   uint64
+	tx         *transaction
+	cache      routeCache
+	grants     permissionCache
+	reply      *Consumer // direct reply-to
+	replyName  string
+	getters    *getTimer
 }
 
 // Number returns the channel's number on its connection.
@@ -106,6 +108,13 @@ func (ch *Channel) detach(reason *Error) {
 	if ch.getters != nil {
 		ch.v.timing.heap.Remove(&ch.getters.timer)
 	}
+	for _, q := range ch.feeds {
+		delete(q.quorum.publishers, ch)
+	}
+	for _, q := range ch.timedOutOf {
+		q.quorum.lingering--
+	}
+	ch.feeds, ch.timedOutOf = nil, nil
 	for _, c := range ch.sortedConsumers() {
 		c.leave()
 		if c.q != nil {
@@ -358,6 +367,9 @@ func (ch *Channel) settle(op string, tag uint64, multiple bool, how settling) er
 
 func (ch *Channel) settleLocked(tag uint64, multiple bool, how settling) *Error {
 	if ch.tx == nil && !multiple {
+		if how == acked {
+			return ch.ackOne(tag)
+		}
 		u, ok := ch.tags.Take(tag)
 		if !ok {
 			return errUnknownTag(tag)
@@ -375,6 +387,22 @@ func (ch *Channel) settleLocked(tag uint64, multiple bool, how settling) *Error 
 		return nil
 	}
 	ch.settleAll(chosen, how)
+	return nil
+}
+
+// ackOne is what channels do most: it settles in place.
+func (ch *Channel) ackOne(tag uint64) *Error {
+	u := ch.tags.Get(tag)
+	if u == nil {
+		return errUnknownTag(tag)
+	}
+	q, c := u.q, u.c
+	if ch.release(u) {
+		ch.v.ackedEvent(u)
+	}
+	ch.tags.Drop(tag)
+	ch.settled(q, c)
+	ch.unstall()
 	return nil
 }
 

@@ -17,8 +17,8 @@ func (b *Broker) Check() error {
 			first = fmt.Errorf("leveret: vhost %q: %w", v.name, err)
 		}
 	})
-	if first == nil && b.memory.used.Load() != used {
-		first = fmt.Errorf("leveret: %d bytes accounted for, %d held", b.memory.used.Load(), used)
+	if counted := b.Memory().Used; first == nil && counted != used {
+		first = fmt.Errorf("leveret: %d bytes accounted for, %d held", counted, used)
 	}
 	return first
 }

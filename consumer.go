@@ -279,11 +279,11 @@ func (cs *consumers) remove(c *Consumer) {
 
 // consume makes a consumer and gives it what there is.
 func (ch *Channel) consume(name string, cfg ConsumeConfig) (*Consumer, *Error) {
-	if ch.consumers[cfg.Tag] != nil {
-		return nil, errorf(NotAllowed, "", name, "attempt to reuse consumer tag '%s'", cfg.Tag)
-	}
 	if isReplyQueue(name) {
 		return ch.consumeReplies(cfg)
+	}
+	if ch.consumers[cfg.Tag] != nil {
+		return nil, errorf(NotAllowed, "", name, "attempt to reuse consumer tag '%s'", cfg.Tag)
 	}
 	q, err := ch.openQueue(name, read)
 	if err != nil {

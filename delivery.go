@@ -83,13 +83,16 @@ func (d *Delivery) HeaderFields() Fields {
 		added = d.m.extra.deathHeaders()
 	}
 	added = append(added, d.countFields()...)
-	if len(added) > 0 {
-		h = h.with(added)
+	switch {
+	case len(added) > 0:
+		h = sortedFields(h.with(added))
+	case h == nil || d.ch.v.rules.keepHeaderOrder:
+		return h
 	}
-	if h != nil && !d.ch.v.rules.keepHeaderOrder {
-		h = h.sorted()
+	if d.ch.v.rules.keepHeaderOrder {
+		return h
 	}
-	return h
+	return h.sorted()
 }
 
 func (d *Delivery) countFields() (f Fields) {
@@ -140,12 +143,13 @@ func (q *Queue) deliver(c *Consumer, e entry) {
 	if c.cfg.NoAck {
 		d.DeliveryTag = ch.tags.Skip()
 	} else {
-		u := unacked{q: q, c: c, e: e}
+		tag, u := ch.tags.Add()
+		u.q, u.c, u.e = q, c, e
 		if c.timeout >= 0 {
 			u.at = q.v.now()
 			q.v.wakeAt(&c.timer, deadlineAfter(u.at, c.timeout))
 		}
-		d.DeliveryTag = ch.tags.Push(u)
+		d.DeliveryTag = tag
 		c.unacked++
 		ch.held++
 		q.held(&e, 1)
@@ -189,11 +193,12 @@ func (q *Queue) get(ch *Channel, cfg GetConfig) *Delivery {
 	if cfg.NoAck {
 		d.DeliveryTag = ch.tags.Skip()
 	} else {
-		u := unacked{q: q, e: e}
+		tag, u := ch.tags.Add()
+		u.q, u.e = q, e
 		if q.quorum != nil || q.v.rules.channelAckTimeout {
-			ch.watchGet(q, &u)
+			ch.watchGet(q, u)
 		}
-		d.DeliveryTag = ch.tags.Push(u)
+		d.DeliveryTag = tag
 		ch.held++
 		q.held(&e, 1)
 	}
@@ -284,6 +289,11 @@ func (ch *Channel) apply(us []unacked, how settling) {
 		ch.applyGroup(us[:n], how)
 		us = us[n:]
 	}
+	ch.unstall()
+}
+
+// unstall lets the consumers go on that wait for room in the channel's window.
+func (ch *Channel) unstall() {
 	if len(ch.stalled) > 0 && (ch.window == 0 || ch.held < ch.window) {
 		waiting := ch.stalled
 		ch.stalled = nil
@@ -316,7 +326,17 @@ func (ch *Channel) applyGroup(us []unacked, how settling) {
 	}
 	if back != nil {
 		q.requeue(back, how, c)
-	} else if q.quorum != nil && !q.deleted {
+		if c != nil {
+			c.resume()
+		}
+		return
+	}
+	ch.settled(q, c)
+}
+
+// settled follows the settlement of deliveries from q to c that leave q for good.
+func (ch *Channel) settled(q *Queue, c *Consumer) {
+	if q.quorum != nil && !q.deleted {
 		q.eased()
 	}
 	if c != nil {
@@ -342,11 +362,11 @@ func (q *Queue) requeue(back []entry, how settling, c *Consumer) {
 		q.backlog.giveBack(e, false)
 		q.counted(&e, 1)
 	}
+	if q.quorum == nil {
+		q.enforce() // before expiry: what is over the limit dies of that
+	}
 	if q.deadlines > 0 {
 		q.expireDue(q.ready)
-	}
-	if q.quorum == nil {
-		q.enforce()
 	}
 	if c != nil {
 		c.resume()

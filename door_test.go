@@ -3,6 +3,7 @@ package leveret_test
 import (
 	"errors"
 	"os"
+	"regexp"
 	"testing"
 	"time"
 
@@ -55,7 +56,7 @@ type goDoor struct {
 var _ scenario.Door = (*goDoor)(nil)
 
 func newGoDoor(p leveret.Profile) *goDoor {
-	clock := leveret.NewManualClock(time.Unix(1_700_000_000, 0))
+	clock := leveret.NewManualClock(time.Unix(1_800_000_000, 0))
 	return &goDoor{leveret.New(leveret.WithClock(clock), leveret.WithProfile(p), leveret.WithSeed(1)), clock}
 }
 
@@ -97,7 +98,24 @@ func (d *goDoor) SetUserLimits(user string, l leveret.UserLimits) error {
 }
 func (d *goDoor) SetDefaultQueueType(t string) error { return d.broker.SetDefaultQueueType(t) }
 func (d *goDoor) Import(definitions string) error {
-	return d.broker.ImportDefinitions([]byte(definitions))
+	v, err := d.broker.VHost("/")
+	if err != nil {
+		return err
+	}
+	err = v.ImportDefinitions([]byte(definitions))
+	var e *leveret.Error
+	if errors.As(err, &e) { // RabbitMQ does not name the entry
+		e.Reason = entryName.ReplaceAllString(e.Reason, "")
+	}
+	return err
+}
+
+func (d *goDoor) Export() ([]byte, error) {
+	v, err := d.broker.VHost("/")
+	if err != nil {
+		return nil, err
+	}
+	return v.ExportDefinitions()
 }
 
 func (d *goDoor) Queue(name string) (scenario.QueueView, error) {
@@ -131,6 +149,8 @@ func (d *goDoor) Connect(l scenario.Login) (scenario.Conn, error) {
 	}
 	return &goConn{c: c, in: in, channels: map[*leveret.Channel]*goChannel{}}, nil
 }
+
+var entryName = regexp.MustCompile(`^[a-z_]+\[\d+\]( '[^']*')?: `)
 
 type goConn struct {
 	c        *leveret.Conn
@@ -306,4 +326,3 @@ func (c *goChannel) Commit() ([]*leveret.Return, error) {
 	returns, err := c.Channel.Commit()
 	return returns, c.saw(err)
 }
-

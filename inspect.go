@@ -23,27 +23,26 @@ type VHostLimits struct{ MaxConnections, MaxQueues int }
 
 // QueueInfo describes a queue.
 type QueueInfo struct {
-	Name, VHost      string
-	Type             string // classic or quorum
-	Durable          bool
-	AutoDelete       bool
-	Exclusive        bool
-	Owner            uint64 // the connection of an exclusive queue; 0: the broker itself
-	Arguments        Table
-	Ready            int // messages that wait to be handed out
-	Unacked          int // messages in somebody's hands
-	Messages         int // all, those that wait for a retry or as pending dead letters included
-	BytesReady       int64
-	BytesUnacked     int64
-	Bytes            int64
-	Consumers        int
-	SingleActive     string    // tag of the single active consumer
-	Policy           string    // name of the policy in force; empty: none
-	OperatorPolicy   string    // name of the operator policy in force; empty: none
-	EffectivePolicy  Table     // both policies' definitions, merged
-	HeadDeadline     time.Time // when a head expires next; zero: never
-	IdleDeadline     time.Time // when the queue expires if nobody uses it; zero: never
-	RejectsPublishes bool      // a quorum queue above its reject-publish limit
+	Name, VHost     string
+	Type            string // classic or quorum
+	Durable         bool
+	AutoDelete      bool
+	Exclusive       bool
+	Owner           uint64 // the connection of an exclusive queue; 0: the broker itself
+	Arguments       Table
+	Ready           int // messages that wait to be handed out
+	Unacked         int // messages in somebody's hands
+	Messages        int // all, those that wait for a retry or as pending dead letters included
+	BytesReady      int64
+	BytesUnacked    int64
+	Bytes           int64
+	Consumers       int
+	SingleActive    string    // tag of the single active consumer
+	Policy          string    // name of the policy in force; empty: none
+	OperatorPolicy  string    // name of the operator policy in force; empty: none
+	EffectivePolicy Table     // both policies' definitions, merged
+	HeadDeadline    time.Time // when a head expires next; zero: never
+	IdleDeadline    time.Time // when the queue expires if nobody uses it; zero: never
 }
 
 // ExchangeInfo describes an exchange.
@@ -335,7 +334,6 @@ func (q *Queue) info() QueueInfo {
 		}
 	}
 	if q.quorum != nil {
-		i.RejectsPublishes = q.quorum.rejecting
 		i.Bytes += q.quorum.retries.bytes + q.quorum.pending.bytes
 	}
 	return i

@@ -5,7 +5,9 @@ package leveret
 //
 //	drop-head           a queue over its limit loses its head until it is not
 //	reject-publish      classic: a message that would not fit is refused
-//	                    quorum: a queue over its limit refuses until it is down to 80 %
+//	                    quorum: a queue that gets over its limit tells its publishers to stop,
+//	                    and to go on when it is down to 80 %; one it does not know yet may
+//	                    start as long as the queue is not over its limit
 //	reject-publish-dlx  classic: as reject-publish, and the refused message dies; quorum: drop-head
 
 // over reports whether n messages of size bytes exceed a limit.
@@ -27,13 +29,13 @@ func (q *Queue) length() (n int, bytes int64) {
 
 // refuses decides on a message that arrives; refused ones die where overflow says so. Dead
 // letters of the at-most-once strategy are let into a quorum queue however full it is.
-func (q *Queue) refuses(m *message, deliveries uint32, from origin) bool {
+func (q *Queue) refuses(m *message, deliveries uint32, by publisher) bool {
 	s := q.set
+	if q.quorum != nil {
+		return by != nil && q.stops(by)
+	}
 	if s.overflow == dropHead {
 		return false
-	}
-	if q.quorum != nil {
-		return q.quorum.rejecting && from != fromDeath
 	}
 	if !s.limited() || !s.over(q.ready+1, q.bytesReady+int64(len(m.body))) {
 		return false
@@ -82,22 +84,51 @@ func (q *Queue) enforceNewLimits() {
 	}
 }
 
-// updateRejecting keeps a quorum queue's soft limit: refusing begins above the limit and ends
-// at 80 % of every limit that is set.
+// A publisher is who a quorum queue tells to stop: a channel, or a queue with at-least-once
+// dead letters. A nil one, at-most-once dead-lettering, never stops.
+type publisher interface{ publishesTo(q *Queue) }
+
+func (ch *Channel) publishesTo(q *Queue) { ch.feeds = append(ch.feeds, q) }
+func (q *Queue) publishesTo(*Queue)      {}
+
+// stops reports whether a quorum queue has told a publisher to stop, making its acquaintance if
+// need be.
+func (q *Queue) stops(by publisher) bool {
+	stopped, known := q.quorum.publishers[by]
+	if known {
+		return stopped
+	}
+	stopped = q.set.overflow == rejectPublish && q.set.over(q.length())
+	if q.quorum.publishers == nil {
+		q.quorum.publishers = map[publisher]bool{}
+	}
+	q.quorum.publishers[by] = stopped
+	by.publishesTo(q)
+	return stopped
+}
+
+// tell tells all known publishers to stop or to go on.
+func (q *Queue) tell(stop bool) {
+	for by := range q.quorum.publishers {
+		q.quorum.publishers[by] = stop
+	}
+}
+
+// updateRejecting keeps a quorum queue's soft limit.
 func (q *Queue) updateRejecting() {
 	s := q.set
 	if s.overflow != rejectPublish || !s.limited() {
-		q.quorum.rejecting = false
 		return
 	}
 	n, bytes := q.length()
+	low := (s.maxLength < 0 || int64(n) <= s.maxLength*8/10) && (s.maxBytes < 0 || bytes <= s.maxBytes*8/10)
 	switch {
 	case s.over(n, bytes):
-		q.quorum.rejecting = true
-	case !q.quorum.rejecting:
-	case (s.maxLength < 0 || int64(n) <= s.maxLength*8/10) && (s.maxBytes < 0 || bytes <= s.maxBytes*8/10):
-		q.quorum.rejecting = false
+		q.tell(true)
+	case low && !q.quorum.low:
+		q.tell(false)
 	}
+	q.quorum.low = low
 }
 
 // propertiesSize is the size of the message's encoded property section as it was published:

@@ -19,6 +19,7 @@ type MemoryInfo struct {
 
 // Memory returns the state of the memory alarm.
 func (b *Broker) Memory() MemoryInfo {
+	b.collectGrowth()
 	return MemoryInfo{Used: b.memory.used.Load(), Limit: b.memory.limit.Load(), Alarm: b.memory.alarm.Load()}
 }
 
@@ -26,14 +27,34 @@ func (b *Broker) Memory() MemoryInfo {
 // its publishers; 0 removes the limit.
 func (b *Broker) SetMemoryLimit(bytes int64) {
 	b.memory.limit.Store(max(bytes, 0))
+	b.collectGrowth()
 	b.updateAlarm()
 }
 
-// changed accounts for n more bytes and reports whether the alarm has to change.
-func (m *memory) changed(n int64) bool {
-	used := m.used.Add(n)
+// collectGrowth brings the figure up to date: without a limit, virtual hosts keep what they
+// have grown by to themselves, because all of them would write to the one figure otherwise.
+func (b *Broker) collectGrowth() {
+	b.eachVHost(func(v *VHost) {
+		v.mu.Lock()
+		v.reportGrowth()
+		v.mu.Unlock()
+	})
+}
+
+func (v *VHost) reportGrowth() {
+	v.b.memory.used.Add(v.growth)
+	v.growth = 0
+}
+
+// grown ends an operation's accounting and reports whether the alarm has to change.
+func (v *VHost) grown() bool {
+	m := &v.b.memory
 	limit := m.limit.Load()
-	return (limit > 0 && used > limit) != m.alarm.Load()
+	if limit == 0 || v.growth == 0 {
+		return false
+	}
+	v.reportGrowth()
+	return m.used.Load() > limit != m.alarm.Load()
 }
 
 // updateAlarm sets or clears the alarm and tells all connections. No lock may be held.

@@ -21,14 +21,14 @@ func newTestBroker(t *testing.T, opts ...leveret.Option) (*leveret.Broker, *leve
 	return b, clk
 }
 
-func declare(t *testing.T, b *leveret.Broker, name string, args leveret.Table) *leveret.Queue {
+func mustDeclare(t *testing.T, b *leveret.Broker, name string, args leveret.Table) *leveret.Queue {
 	t.Helper()
 	q, err := b.DeclareQueue(name, leveret.QueueConfig{Durable: true, Arguments: args})
 	require.NoError(t, err)
 	return q
 }
 
-func publish(t *testing.T, b *leveret.Broker, queue, body, expiration string) {
+func casePublish(t *testing.T, b *leveret.Broker, queue, body, expiration string) {
 	t.Helper()
 	out, err := b.Publish("", queue, leveret.Message{Body: []byte(body), Properties: &leveret.Properties{Expiration: expiration}})
 	require.NoError(t, err)
@@ -51,9 +51,9 @@ func bothTypes(t *testing.T, f func(t *testing.T, kind string)) {
 func TestZeroTTLBehindALivingMessageWaits(t *testing.T) {
 	bothTypes(t, func(t *testing.T, kind string) {
 		b, _ := newTestBroker(t)
-		q := declare(t, b, "q", leveret.Table{"x-queue-type": kind})
-		publish(t, b, "q", "living", "")
-		publish(t, b, "q", "zero", "0")
+		q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": kind})
+		casePublish(t, b, "q", "living", "")
+		casePublish(t, b, "q", "zero", "0")
 		require.Equal(t, []string{"living", "zero"}, bodies(q))
 		d, _, err := q.Get()
 		require.NoError(t, err)
@@ -65,13 +65,13 @@ func TestZeroTTLBehindALivingMessageWaits(t *testing.T) {
 func TestZeroTTLIsTrimmedBeforeItExpires(t *testing.T) {
 	bothTypes(t, func(t *testing.T, kind string) {
 		b, _ := newTestBroker(t)
-		dead := declare(t, b, "dead", nil)
-		declare(t, b, "q", leveret.Table{"x-queue-type": kind, "x-max-length": 0, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
-		publish(t, b, "q", "zero", "0")
+		dead := mustDeclare(t, b, "dead", nil)
+		mustDeclare(t, b, "q", leveret.Table{"x-queue-type": kind, "x-max-length": 0, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
+		casePublish(t, b, "q", "zero", "0")
 		require.Equal(t, leveret.MaxLength, dead.Messages()[0].Deaths[0].Reason)
-		declare(t, b, "one", leveret.Table{"x-queue-type": kind, "x-max-length": 1, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
-		publish(t, b, "one", "living", "")
-		publish(t, b, "one", "zero", "0")
+		mustDeclare(t, b, "one", leveret.Table{"x-queue-type": kind, "x-max-length": 1, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
+		casePublish(t, b, "one", "living", "")
+		casePublish(t, b, "one", "zero", "0")
 		require.Equal(t, []string{"zero", "living", "zero"}, bodies(dead))
 		require.Equal(t, leveret.MaxLength, dead.Messages()[1].Deaths[0].Reason)
 		require.Equal(t, leveret.Expired, dead.Messages()[2].Deaths[0].Reason)
@@ -82,9 +82,9 @@ func TestGetCountsWhatRemains(t *testing.T) {
 	want := map[string]int{"classic": 1, "quorum": 3} // a classic queue lets the new heads expire first
 	bothTypes(t, func(t *testing.T, kind string) {
 		b, clk := newTestBroker(t)
-		q := declare(t, b, "q", leveret.Table{"x-queue-type": kind})
+		q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": kind})
 		for _, expiration := range []string{"", "100", "100", ""} {
-			publish(t, b, "q", "m", expiration)
+			casePublish(t, b, "q", "m", expiration)
 		}
 		clk.Advance(time.Second)
 		d, _, err := q.Get()
@@ -97,9 +97,9 @@ func TestGetCountsWhatRemains(t *testing.T) {
 func TestTrimmingByPolicyWatchesTheNewHead(t *testing.T) {
 	bothTypes(t, func(t *testing.T, kind string) {
 		b, clk := newTestBroker(t)
-		q := declare(t, b, "q", leveret.Table{"x-queue-type": kind})
-		publish(t, b, "q", "living", "")
-		publish(t, b, "q", "mortal", "450")
+		q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": kind})
+		casePublish(t, b, "q", "living", "")
+		casePublish(t, b, "q", "mortal", "450")
 		require.NoError(t, b.SetPolicy(leveret.Policy{Name: "p", Definition: leveret.Table{"max-length": 1}}))
 		require.Equal(t, []string{"mortal"}, bodies(q))
 		clk.Advance(450 * time.Millisecond)
@@ -109,14 +109,14 @@ func TestTrimmingByPolicyWatchesTheNewHead(t *testing.T) {
 
 func TestDeletedQueueTimesNothingOut(t *testing.T) {
 	b, clk := newTestBroker(t)
-	declare(t, b, "q", leveret.Table{"x-queue-type": "quorum"})
+	mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum"})
 	conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/"}) // a client that cannot be told of a cancelled consumer
 	require.NoError(t, err)
 	ch, err := conn.Channel()
 	require.NoError(t, err)
 	c, err := ch.Consume("q", leveret.ConsumeConfig{})
 	require.NoError(t, err)
-	publish(t, b, "q", "m", "")
+	casePublish(t, b, "q", "m", "")
 	d, err := c.Receive(t.Context())
 	require.NoError(t, err)
 	_, err = b.DeleteQueue("q", leveret.DeleteConfig{})
@@ -130,7 +130,7 @@ func TestDeletedQueueTimesNothingOut(t *testing.T) {
 // next tells which consumer gets each message when all are given back again and again.
 func redeliveries(t *testing.T, kind string, prefetch int) (tags []string) {
 	b, _ := newTestBroker(t)
-	declare(t, b, "q", leveret.Table{"x-queue-type": kind})
+	mustDeclare(t, b, "q", leveret.Table{"x-queue-type": kind})
 	inbox := leveret.NewInbox(leveret.InboxConfig{})
 	conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox})
 	require.NoError(t, err)
@@ -138,7 +138,7 @@ func redeliveries(t *testing.T, kind string, prefetch int) (tags []string) {
 	require.NoError(t, err)
 	_, err = ch.Consume("q", leveret.ConsumeConfig{Tag: "early", Prefetch: prefetch})
 	require.NoError(t, err)
-	publish(t, b, "q", "m", "")
+	casePublish(t, b, "q", "m", "")
 	_, err = ch.Consume("q", leveret.ConsumeConfig{Tag: "late", Prefetch: prefetch})
 	require.NoError(t, err)
 	for range 4 {
@@ -163,16 +163,16 @@ func TestPlaceInLineOfAFullConsumer(t *testing.T) {
 // nothing, even when the better one has left meanwhile. (Asked RabbitMQ 4.3.)
 func TestQuorumSingleActiveKeepsYielding(t *testing.T) {
 	b, _ := newTestBroker(t)
-	q := declare(t, b, "q", leveret.Table{"x-queue-type": "quorum", "x-single-active-consumer": true})
+	q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum", "x-single-active-consumer": true})
 	low, err := q.Consume(leveret.ConsumeConfig{Tag: "low"})
 	require.NoError(t, err)
-	publish(t, b, "q", "one", "")
+	casePublish(t, b, "q", "one", "")
 	d, err := low.Receive(t.Context())
 	require.NoError(t, err)
 	high, err := q.Consume(leveret.ConsumeConfig{Tag: "high", Arguments: leveret.Table{"x-priority": 1}})
 	require.NoError(t, err)
 	require.NoError(t, high.Cancel())
-	publish(t, b, "q", "two", "")
+	casePublish(t, b, "q", "two", "")
 	require.Equal(t, []string{"two"}, bodies(q))
 	require.NoError(t, d.Ack())
 	d, err = low.Receive(t.Context())

@@ -906,7 +906,6 @@ func (s *machine) compareQueues(t *rapid.T) {
 			}
 		}
 		s.same(i.Name+" ready, unacked, messages", []int{i.Ready, i.Unacked, i.Messages}, []int{len(q.inOrder()), unacked, int(n) + unacked})
-		s.same(i.Name+" rejects publishes", i.RejectsPublishes, q.rejecting)
 		real, err := s.b.Queue(i.Name)
 		s.same("queue", errText(err), "")
 		var got, want []string

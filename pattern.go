@@ -206,24 +206,34 @@ func hasTopLevelAlternation(e string) bool {
 // pcre rewrites what PCRE writes differently from the backtracking matcher: possessive
 // quantifiers, quoted text and classes of white space.
 func pcre(source string) string {
-	if !strings.ContainsAny(source, `\+`) {
+	if !strings.ContainsAny(source, `\+$`) {
 		return source
 	}
-	t := translation{in: source}
+	return translate(source).out.String()
+}
+
+func translate(source string) *translation {
+	t := &translation{in: source, atom: -1, fault: -1, lines: strings.Contains(source, "(?m")}
 	for t.pos < len(source) {
 		t.step()
 	}
-	return t.out.String()
+	return t
 }
+
+// patternFault returns the position of the first quantifier of nothing or closing parenthesis
+// without an opening one, or -1.
+func patternFault(source string) int { return translate(source).fault }
 
 // A translation copies in to out, atom by atom.
 type translation struct {
 	in    string
 	pos   int
 	out   strings.Builder
-	atom  int   // where in out the last atom starts
+	atom  int   // where in out the last atom starts; -1: there is nothing to repeat
 	open  []int // where in out the groups that are open start
 	class bool  // inside a character class
+	lines bool  // $ may mean the end of a line
+	fault int   // where the first error of structure is; -1: nowhere
 }
 
 var escapes = map[byte]string{
@@ -248,9 +258,22 @@ func (t *translation) step() {
 		}
 	case c == '(':
 		t.open = append(t.open, t.out.Len())
+		t.atom = -1
+		if strings.HasPrefix(t.in[t.pos:], "(?") {
+			size = 2
+		}
 	case c == ')' && len(t.open) > 0:
 		t.atom = t.open[len(t.open)-1]
 		t.open = t.open[:len(t.open)-1]
+	case c == ')':
+		t.failed()
+	case c == '|':
+		t.atom = -1
+	case c == '$' && !t.lines:
+		t.atom = t.out.Len()
+		t.out.WriteString(`(?=\n?\z)`)
+		t.pos++
+		return
 	case isQuantifier(t.in[t.pos:]) > 0:
 		t.quantifier()
 		return
@@ -305,7 +328,18 @@ func isQuantifier(e string) int {
 	return 0
 }
 
+func (t *translation) failed() {
+	if t.fault < 0 {
+		t.fault = t.pos
+	}
+}
+
 func (t *translation) quantifier() {
+	atom := t.atom
+	if t.atom < 0 {
+		t.failed()
+	}
+	t.atom = -1
 	size := isQuantifier(t.in[t.pos:])
 	q := t.in[t.pos : t.pos+size]
 	t.pos += size
@@ -318,7 +352,11 @@ func (t *translation) quantifier() {
 		return
 	}
 	t.pos++
+	if atom < 0 {
+		t.out.WriteString(q + "+")
+		return
+	}
 	whole := t.out.String()
 	t.out.Reset()
-	t.out.WriteString(whole[:t.atom] + "(?>" + whole[t.atom:] + q + ")")
+	t.out.WriteString(whole[:atom] + "(?>" + whole[atom:] + q + ")")
 }

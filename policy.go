@@ -18,6 +18,28 @@ import (
 // one policy and one operator policy apply to an object, those of the highest priority; their
 // definitions are merged key by key.
 
+// ApplyTo says to which kind of object a policy applies.
+type ApplyTo string
+
+// The kinds of object a policy applies to. The RabbitMQ310 profile knows the first three.
+const (
+	ApplyToAll           ApplyTo = "all"
+	ApplyToQueues        ApplyTo = "queues"
+	ApplyToExchanges     ApplyTo = "exchanges"
+	ApplyToClassicQueues ApplyTo = "classic_queues"
+	ApplyToQuorumQueues  ApplyTo = "quorum_queues"
+	ApplyToStreams       ApplyTo = "streams"
+)
+
+// A Policy configures every queue and exchange whose name its pattern is found in.
+type Policy struct {
+	Name       string
+	Pattern    string  // a PCRE, case-sensitive and not anchored; empty: every name
+	ApplyTo    ApplyTo // empty: all
+	Definition Table   // keys such as max-length and dead-letter-exchange, at least one
+	Priority   float64 // of all policies that match an object the one of the highest priority applies
+}
+
 // A policy is a Policy that has passed validation, ready to be matched.
 type policy struct {
 	Policy // as it was set, ApplyTo filled in
@@ -264,18 +286,20 @@ func mergedValue(key string, v, operator any) any {
 	return lower
 }
 
-// patternError is the term by which RabbitMQ reports an expression that does not compile. The
-// position is known only for what is missing at the end.
+// patternError is the term by which RabbitMQ reports an expression that does not compile.
 func patternError(source string, err error, r *rules) erl.Tuple {
 	text := err.Error()
 	for _, m := range patternMessages {
 		if strings.Contains(text, m.ours) {
-			at := 0
+			at := max(patternFault(source), 0)
 			if m.atEnd {
 				at = len(source)
 			}
 			if r.oldPolicyKeys {
 				return erl.Tuple{erl.String(m.old), at}
+			}
+			if !m.atEnd {
+				at++ // behind the character, not before it
 			}
 			return erl.Tuple{erl.String(m.now), at}
 		}

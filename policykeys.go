@@ -314,6 +314,12 @@ func policyTerm(v any) any {
 	case *big.Int:
 		n, _ := wholeNumber(v)
 		return n
+	case Table:
+		list := make(erl.List, 0, len(v))
+		for _, key := range sortedKeys(v) {
+			list = append(list, erl.Tuple{erl.Binary(key), policyTerm(policyValue(v[key]))})
+		}
+		return list
 	case []any:
 		list := make(erl.List, len(v))
 		for i, e := range v {

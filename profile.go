@@ -21,11 +21,12 @@ type rules struct {
 	keepHeaderOrder    bool // headers are delivered in the publisher's order, duplicates included
 	userIDFirst        bool // user-id is checked before expiration and CC, topic permission before reply-to
 	topicKeyOnly       bool // topic permissions look at the routing key, not at CC and BCC
-	returnReplies      bool // a mandatory publish to a direct reply-to name is returned
+	returnReplies      bool // a mandatory publish to a direct reply-to name is returned; declaring one's own name crashes, not a malformed one
 
 	// Permissions.
 	bareRefusals     bool // refusals do not name the kind of access
 	passiveUnchecked bool // passive declares need no permission
+	anyTopicExchange bool // topic permissions may be set for an exchange that does not exist
 	rawTopicVars     bool // user and vhost names are put into topic expressions without escaping
 
 	// Exchanges.
@@ -91,7 +92,7 @@ var profiles = [...]rules{
 
 		strictDeliveryMode: true, verbatimExpiration: true, keepHeaderOrder: true, userIDFirst: true,
 		topicKeyOnly: true, returnReplies: true,
-		bareRefusals: true, passiveUnchecked: true, rawTopicVars: true,
+		bareRefusals: true, passiveUnchecked: true, rawTopicVars: true, anyTopicExchange: true,
 		unknownTypeClosesConnection: true, manyHashWords: true, looseNumbers: true, secondsTimestamps: true,
 		firstDuplicateHeader: true, noNewExchangeTypes: true, lenientImportBindings: true,
 		plainQueueType: true, checkQueueMode: true, queueVersion1: true, noClassicLocator: true,
@@ -107,3 +108,6 @@ var profiles = [...]rules{
 }
 
 func (p Profile) rules() *rules { return &profiles[p] }
+
+// Version returns the RabbitMQ version whose behaviour the profile was compared with, such as 4.3.6.
+func (p Profile) Version() string { return p.rules().version }

@@ -82,7 +82,7 @@ func (ch *Channel) publish(exchange, key string, m *Message) (Outcome, *Error) {
 		ch.tx.publish(stored, slices.Clone(queues), m.Mandatory)
 		return Outcome{Queues: len(queues)}, nil
 	}
-	v.hand(stored, queues, m.Mandatory, &out)
+	ch.hand(stored, queues, m.Mandatory, &out)
 	return out, nil
 }
 
@@ -96,7 +96,8 @@ func (v *VHost) tooLarge(size int) *Error {
 }
 
 // hand gives a routed message to its queues, or back to its publisher.
-func (v *VHost) hand(m *message, queues []*Queue, mandatory bool, out *Outcome) {
+func (ch *Channel) hand(m *message, queues []*Queue, mandatory bool, out *Outcome) {
+	v := ch.v
 	v.counters.Published++
 	out.Queues = len(queues)
 	v.publishedEvent(m, queues)
@@ -109,7 +110,7 @@ func (v *VHost) hand(m *message, queues []*Queue, mandatory bool, out *Outcome) 
 		if q.deleted { // a transaction's route may be older than the deletion
 			continue
 		}
-		if !q.accept(m, 0, fromPublisher) {
+		if !q.accept(m, 0, ch) {
 			out.Rejected = true
 		}
 	}

@@ -48,10 +48,11 @@ type entry struct {
 
 // quorum is what only quorum queues have.
 type quorum struct {
-	rejecting bool // the soft limit of reject-publish is in force
-	lingering int  // cancelled consumers that still hold messages
-	retries   delayed
-	pending   pending // dead letters of the at-least-once strategy
+	publishers map[publisher]bool // who has published here, and whether it was told to stop
+	low        bool               // the queue is at 80 % of its limits or below
+	lingering  int                // cancelled consumers that still hold messages
+	retries    delayed
+	pending    pending // dead letters of the at-least-once strategy
 }
 
 // QueueConfig are the properties of a queue.
@@ -378,18 +379,10 @@ func (q *Queue) size(m *message) int64 {
 	return n
 }
 
-// origin says where a message that arrives at a queue comes from.
-type origin uint8
-
-const (
-	fromPublisher    origin = iota
-	fromDeath               // at-most-once dead-lettering
-	fromPendingDeath        // at-least-once dead-lettering
-)
-
-// accept takes a message that was routed here. It reports false if the queue refuses it.
-func (q *Queue) accept(m *message, deliveries uint32, from origin) bool {
-	if q.refuses(m, deliveries, from) {
+// accept takes a message that was routed here by a publisher, nil for at-most-once dead-lettering.
+// It reports false if the queue refuses the message.
+func (q *Queue) accept(m *message, deliveries uint32, by publisher) bool {
+	if q.refuses(m, deliveries, by) {
 		q.v.refusedEvent(q, m)
 		return false
 	}
@@ -411,6 +404,10 @@ func (q *Queue) accept(m *message, deliveries uint32, from origin) bool {
 			return true
 		}
 	}
+	if q.set.ttl == 0 && !q.set.hasDLX && q.quorum == nil {
+		q.kill(e, Expired) // without a look at what stands before it
+		return true
+	}
 	if e.deliveries > 0 && q.quorum == nil {
 		e.returns = 1 // a classic queue's only memory of it: the redelivered flag
 	}
@@ -419,8 +416,8 @@ func (q *Queue) accept(m *message, deliveries uint32, from origin) bool {
 		q.pump()
 	}
 	q.enforce()
-	if ttl == 0 { // that no consumer took it does not make it the head: it may have to wait
-		q.eased()
+	if ttl == 0 {
+		q.expireDue(q.ready)
 	}
 	return true
 }

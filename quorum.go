@@ -147,6 +147,7 @@ type pending struct {
 type pendingDeath struct {
 	e      entry
 	reason Reason
+	died   int64           // when it was first tried, in seconds: what its history says
 	at     int64           // when it is tried again
 	took   map[*Queue]bool // targets that have it
 	refuse map[*Queue]bool // targets that refused it: they are waited for, whatever becomes of them
@@ -180,6 +181,7 @@ func (q *Queue) tryPending() {
 	p.tried = left
 	for len(p.tried) < maxPendingTries && p.waiting.Len() > 0 {
 		d := p.waiting.PopFront()
+		d.died = now / 1e9
 		if !q.try(&d) {
 			p.tried = append(p.tried, &d)
 		}
@@ -199,7 +201,7 @@ func (q *Queue) try(d *pendingDeath) bool {
 	if x == nil {
 		return false
 	}
-	m := v.dead(q, d.e.m, x, d.reason)
+	m := v.dead(deadLetter{q: q, m: d.e.m, reason: d.reason}, x, d.died)
 	var targets []*Queue
 	for _, t := range v.route(x, m) {
 		if !v.cyclic(m, d.reason, t) {
@@ -213,7 +215,7 @@ func (q *Queue) try(d *pendingDeath) bool {
 	for _, t := range targets {
 		switch {
 		case d.took[t]:
-		case t.accept(m, v.carried(d.e.deliveries), fromPendingDeath):
+		case t.accept(m, v.carried(d.e.deliveries), q):
 			d.mark(&d.took, t)
 			delete(d.refuse, t)
 		default:

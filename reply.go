@@ -21,11 +21,14 @@ func (ch *Channel) consumeReplies(cfg ConsumeConfig) (*Consumer, *Error) {
 	if ch.reply != nil {
 		return nil, errorf(PreconditionFailed, "", replyQueue, "reply consumer already set")
 	}
+	if ch.consumers[cfg.Tag] != nil {
+		return nil, errorf(NotAllowed, "", replyQueue, "attempt to reuse consumer tag '%s'", cfg.Tag)
+	}
 	c := &Consumer{ch: ch, tag: cfg.Tag, cfg: cfg}
 	c.timer.Value = (*ackTimer)(c)
 	ch.subscribe(c)
 	ch.reply = c
-	ch.replyName = ch.v.b.random.name(replyQueue + ".")
+	ch.replyName = ch.v.b.random.name(replyQueue+".") + replySuffix
 	ch.v.replies[ch.replyName] = ch
 	return c, nil
 }
@@ -49,10 +52,21 @@ func (ch *Channel) checkReplyTo(m *Message) *Error {
 	return nil
 }
 
+const replySuffix = "==" // RabbitMQ's names end in base64 padding
+
+func wellFormedReply(name string) bool {
+	return len(name) == len(replyQueue)+1+generatedLen+len(replySuffix) && strings.HasSuffix(name, replySuffix)
+}
+
 // replyState answers a declaration of the pseudo queue or of a generated name.
 func (ch *Channel) replyState(name string, s *QueueState) *Error {
 	if name != replyQueue {
-		if to := ch.v.replies[name]; to == nil || to == ch {
+		old := ch.v.rules.returnReplies
+		to := ch.v.replies[name]
+		if crash := !wellFormedReply(name) && !old || to == ch && old; crash {
+			return &Error{Code: InternalError} // RabbitMQ's channel crashes
+		}
+		if to == nil || to == ch {
 			return ch.v.noQueue(name)
 		}
 	}

@@ -201,7 +201,7 @@ func (q *Queue) reconfigure() {
 		return
 	}
 	if q.set.maxLength != was.maxLength || q.set.maxBytes != was.maxBytes || q.set.overflow != was.overflow {
-		q.quorum.rejecting = false
+		q.tell(false)
 	}
 	if was.atLeastOnce && !q.set.atLeastOnce {
 		q.dropPending(CauseNoDeadLetterExchange)

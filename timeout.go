@@ -63,6 +63,8 @@ func (t *ackTimer) wake(now int64) {
 func (c *Consumer) timedOut(now int64) {
 	ch, q := c.ch, c.q
 	var back []entry
+	q.quorum.lingering++ // RabbitMQ goes on counting it
+	ch.timedOutOf = append(ch.timedOutOf, q)
 	c.endedByServer()
 	for _, u := range ch.tags.All() {
 		if u.c == c && !u.void && deadlineAfter(u.at, c.timeout) <= now && ch.release(u) {

@@ -70,6 +70,10 @@ func (h *headExpiry) nextWake() (int64, bool) {
 // expireDue lets due heads expire, at most limit of them; the timer brings it back for the rest.
 func (q *Queue) expireDue(limit int) {
 	now := q.v.now()
+	if q.quorum == nil {
+		q.expireHeads(now, limit)
+		return
+	}
 	for n := 0; n < limit && q.deadlines > 0; {
 		before := n
 		for h := range q.backlog.heads() {
@@ -85,6 +89,31 @@ func (q *Queue) expireDue(limit int) {
 			return
 		}
 	}
+}
+
+// expireHeads is expireDue for a classic queue, whose one head is looked at again and again:
+// the figures are brought up to date once.
+func (q *Queue) expireHeads(now int64, limit int) {
+	var n int
+	var bytes int64
+	unseen := !q.set.hasDLX && !q.v.watchesDrops()
+	for ; n < limit && n < q.deadlines; n++ {
+		h := q.backlog.head()
+		if h.deadline == 0 || h.deadline > now {
+			break
+		}
+		bytes += int64(len(h.m.body))
+		if e := q.backlog.pop(); !unseen {
+			q.kill(e, Expired)
+		}
+	}
+	if unseen {
+		q.v.counters.DeadLettered[strategyDisabled].Expired += uint64(n)
+	}
+	q.ready -= n
+	q.deadlines -= n
+	q.bytesReady -= bytes
+	q.v.account(-bytes)
 }
 
 // expireNext lets the message that would leave next expire if it is due.

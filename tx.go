@@ -61,7 +61,7 @@ func (ch *Channel) Commit() (returns []*Return, err error) {
 		var out Outcome
 		for _, p := range tx.publishes {
 			out.Return = nil
-			ch.v.hand(p.m, p.queues, p.mandatory, &out)
+			ch.hand(p.m, p.queues, p.mandatory, &out)
 			if out.Return != nil {
 				returns = append(returns, out.Return)
 			}

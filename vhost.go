@@ -28,11 +28,12 @@ type VHost struct {
 	topology  uint64              // counts changes that may change a route
 	router    router
 	deaths    worklist
+	lastDeath routeCache
 	timing    timing
 	effects   effects
 	counters  Counters
 	settings  *settings // the last queue's, shared by those that equal it
-	growth    int64     // bytes of bodies that the operation has added
+	growth    int64     // bytes of bodies added and not yet reported to the broker
 	closed    bool
 }
 
@@ -85,8 +86,7 @@ func (v *VHost) unlock() {
 	if v.timing.heap.Len() > 0 {
 		v.arm()
 	}
-	alarm := v.growth != 0 && v.b.memory.changed(v.growth)
-	v.growth = 0
+	alarm := v.grown()
 	if len(v.effects.pending) == 0 || v.effects.running {
 		v.mu.Unlock()
 	} else {
@@ -107,18 +107,25 @@ func (v *VHost) now() int64 {
 
 func (v *VHost) time() time.Time { return time.Unix(0, v.now()) }
 
-// arm sets the one wake-up if the earliest timer is due before it.
+// arm sets the one wake-up if the earliest timer is due before it. What is due already happens
+// at once: a head that is uncovered may have expired long ago.
 func (v *VHost) arm() {
 	t := &v.timing
-	_, at, ok := t.heap.Min()
-	if !ok || v.closed || t.armed != nil && t.armedAt <= at {
+	for {
+		_, at, ok := t.heap.Min()
+		if !ok || v.closed || t.armed != nil && t.armedAt <= at {
+			return
+		}
+		if v.fireNext() {
+			continue
+		}
+		if t.armed != nil {
+			t.armed.Stop()
+		}
+		t.armedAt = at
+		t.armed = v.b.clock.AfterFunc(time.Duration(at-v.now()), func() { v.onTimer(at) })
 		return
 	}
-	if t.armed != nil {
-		t.armed.Stop()
-	}
-	t.armedAt = at
-	t.armed = v.b.clock.AfterFunc(time.Duration(max(at-v.now(), 0)), func() { v.onTimer(at) })
 }
 
 func (v *VHost) onTimer(armedAt int64) {
@@ -205,6 +212,7 @@ func (v *VHost) close(reason *Error) {
 		_, bytes := q.length()
 		v.account(-(bytes + q.bytesUnacked))
 	}
+	v.reportGrowth()
 	v.timing.heap = schedule.Heap[wakeable]{}
 	v.deaths = worklist{}
 	v.exchanges, v.queues = map[string]*Exchange{}, map[string]*Queue{}
@@ -212,7 +220,7 @@ func (v *VHost) close(reason *Error) {
 	v.unlock()
 }
 
-// account keeps the broker's memory figure, which is brought up to date once an operation.
+// account keeps the broker's memory figure, which is brought up to date when somebody looks.
 func (v *VHost) account(bytes int64) { v.growth += bytes }
 
 // shared returns a pointer to settings equal to s: most queues have the same as the one before.

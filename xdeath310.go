@@ -7,7 +7,8 @@ import (
 )
 
 // RabbitMQ 3.10 keeps the history in the header x-death itself: it continues what a client
-// sent, and the array's order and the order of an entry's fields show how it was edited.
+// sent, and the array's order and the order of an entry's fields show how it was edited. A table
+// in which the broker sets a field comes out sorted.
 
 // freshEntry is the entry of a first death.
 func (d *death) freshEntry() Fields {
@@ -26,14 +27,14 @@ func (m *message) recordInHeaders(d *death) {
 	array, ok := old.([]any)
 	entry := d.freshEntry()
 	if there && ok && len(array) > 0 {
-		m.editProps().HeaderFields = h.with(Fields{{headerDeaths, continued(array, d, entry)}})
+		m.editProps().HeaderFields = sortedFields(h.with(Fields{{headerDeaths, continued(array, d, entry)}}))
 		return
 	}
 	set := Fields{{headerDeaths, []any{entry}}}
 	if !there {
 		set = append(set, Field{headerFirstReason, string(d.reason)}, Field{headerFirstQueue, d.queue}, Field{headerFirstExchange, d.exchange.name})
 	}
-	m.editProps().HeaderFields = h.with(set)
+	m.editProps().HeaderFields = sortedFields(h.with(set))
 }
 
 // continued is the array with one more death: its entry first, the others behind it, in

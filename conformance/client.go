@@ -220,14 +220,10 @@ func (ch *channel) Consume(queue string, cfg leveret.ConsumeConfig) (string, err
 func (ch *channel) Commit() ([]*leveret.Return, error) {
 	err := ch.amqp.TxCommit()
 	var out []*leveret.Return
-	for err == nil {
-		select {
-		case r := <-ch.returns:
+	for len(ch.returns) > 0 {
+		if r, ok := <-ch.returns; ok {
 			out = append(out, ch.returned(r))
-			continue
-		default:
 		}
-		break
 	}
 	return out, ch.result(err)
 }

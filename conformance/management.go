@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"net/url"
@@ -36,7 +37,14 @@ func (m *management) do(method string, body any, path ...string) ([]byte, error)
 	for i, p := range path {
 		path[i] = url.PathEscape(p)
 	}
-	req, err := http.NewRequest(method, strings.TrimSuffix(m.base.Scheme+"://"+m.base.Host+m.base.Path, "/")+"/api/"+strings.Join(path, "/"), in)
+	return m.send(method, strings.Join(path, "/"), in)
+}
+
+func (m *management) get(path string) ([]byte, error) { return m.send("GET", path, nil) }
+
+func (m *management) send(method, path string, in io.Reader) ([]byte, error) {
+	base := strings.TrimSuffix(m.base.Scheme+"://"+m.base.Host+m.base.Path, "/")
+	req, err := http.NewRequest(method, base+"/api/"+path, in)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +68,11 @@ func refusal(status int, body []byte) error {
 	if json.Unmarshal(body, &why) != nil || why.Reason == nil {
 		return fmt.Errorf("management: %d %s", status, body)
 	}
-	return &leveret.Error{Code: leveret.Code(status), Reason: fmt.Sprint(why.Reason)}
+	reason := html.UnescapeString(fmt.Sprint(why.Reason))
+	if inner, ok := strings.CutPrefix(reason, `<<"`); ok && strings.HasSuffix(inner, `">>`) { // 3.10 shows how it is stored
+		reason = strings.ReplaceAll(strings.TrimSuffix(inner, `">>`), `\n`, "\n")
+	}
+	return &leveret.Error{Code: leveret.Code(status), Reason: reason}
 }
 
 func (m *management) SetPolicy(p leveret.Policy, operator bool) error {
@@ -138,8 +150,10 @@ func (m *management) Import(definitions string) error {
 	return err
 }
 
+func (m *management) Export() ([]byte, error) { return m.do("GET", nil, "definitions", m.vhost) }
+
 func (m *management) Queue(name string) (scenario.QueueView, error) {
-	b, err := m.do("GET", nil, "queues", m.vhost, name)
+	b, err := m.get("queues/" + url.PathEscape(m.vhost) + "/" + url.PathEscape(name) + "?disable_stats=true") // stats come late
 	if err != nil {
 		return scenario.QueueView{}, err
 	}

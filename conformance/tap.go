@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"net"
+	"slices"
 	"sync"
 
 	"github.com/leveretmq/leveret"
@@ -85,9 +86,8 @@ func (t *tap) Write(p []byte) (int, error) {
 }
 
 func (t *tap) outgoing(frame []byte) []byte {
-	if t.deaf && frame[0] == frameMethod && binary.BigEndian.Uint32(frame[7:11]) == connectionStartOk {
-		// The client announces this capability whatever it is told.
-		return bytes.Replace(frame, []byte("consumer_cancel_notify"), []byte("consumer_cancel_nothing")[:22], 1)
+	if frame[0] == frameMethod && binary.BigEndian.Uint32(frame[7:11]) == connectionStartOk {
+		return t.startOk(frame)
 	}
 	if frame[0] != frameHeader || t.replace == nil {
 		return frame
@@ -96,6 +96,27 @@ func (t *tap) outgoing(frame []byte) []byte {
 	out := append(append(append([]byte{}, frame[:fixed]...), t.replace...), frame[len(frame)-1])
 	binary.BigEndian.PutUint32(out[3:7], uint32(len(out)-8))
 	t.replace = nil
+	return out
+}
+
+// startOk changes the capabilities that the client announces whatever it is told: it wants to hear why a login
+// is refused, and, if the tap is deaf, not of consumer cancellations.
+func (t *tap) startOk(frame []byte) []byte {
+	if t.deaf {
+		frame = bytes.Replace(frame, []byte("consumer_cancel_notify"), []byte("consumer_cancel_ignore"), 1)
+	}
+	const table = "\x0ccapabilitiesF"
+	at := bytes.Index(frame, []byte(table))
+	if at < 0 {
+		return frame
+	}
+	at += len(table) // of the length of the capabilities
+	const entry = "\x1cauthentication_failure_closet\x01"
+	out := slices.Insert(slices.Clone(frame), at+4, []byte(entry)...)
+	for _, length := range []int{3, 11, at} { // of the frame, the client properties, the capabilities
+		n := binary.BigEndian.Uint32(out[length:])
+		binary.BigEndian.PutUint32(out[length:], n+uint32(len(entry)))
+	}
 	return out
 }
 

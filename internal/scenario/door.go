@@ -43,6 +43,7 @@ type Admin interface {
 	SetUserLimits(user string, l leveret.UserLimits) error
 	SetDefaultQueueType(string) error
 	Import(definitions string) error
+	Export() ([]byte, error)
 	Queue(name string) (QueueView, error)
 }
 

@@ -39,6 +39,7 @@ func quoteEmpty(s string) string {
 }
 
 func quoteKey(s string) string {
+	s = hideGenerated(s)
 	if s == "" {
 		return `""`
 	}

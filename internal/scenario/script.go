@@ -48,7 +48,12 @@ func (s *Script) For(release, door string) bool {
 	return (s.Profile == "" || s.Profile == release) && (s.Door == "" || s.Door == door)
 }
 
-// Want returns what the step must show on a release, and whether the script says so.
+// Timed reports whether the script lets time pass, so that a loaded machine may spoil a run.
+func (s *Script) Timed() bool {
+	return slices.ContainsFunc(s.Steps, func(st *Step) bool { return st.Verb == "advance" })
+}
+
+// Want returns what the step must show on a release.
 func (st *Step) Want(release string) []string { return st.want[release] }
 
 // Parse reads a script.
@@ -160,14 +165,16 @@ func cutRelease(line string) (release, rest string) {
 
 // cutTop cuts at the first sep that stands between blanks and outside of quotes.
 func cutTop(s, sep string) (before, after string, found bool) {
-	quoted := false
+	quote := byte(0) // the quotation mark that ends the quoted text that i is in
 	for i := 0; i < len(s); i++ {
 		switch {
-		case s[i] == '\\' && quoted:
+		case s[i] == '\\' && quote == '"':
 			i++
-		case s[i] == '"':
-			quoted = !quoted
-		case !quoted && s[i] == ' ' && strings.HasPrefix(s[i+1:]+" ", sep+" "):
+		case quote != 0 && s[i] == quote:
+			quote = 0
+		case quote == 0 && (s[i] == '"' || s[i] == '`'):
+			quote = s[i]
+		case quote == 0 && s[i] == ' ' && strings.HasPrefix(s[i+1:]+" ", sep+" "):
 			return s[:i], strings.TrimSpace(s[i+1+len(sep):]), true
 		}
 	}

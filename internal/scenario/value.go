@@ -44,7 +44,7 @@ func (r *reader) text() (s string, slash int, quoted bool, err error) {
 	var b strings.Builder
 	slash = -1
 	for r.pos < len(r.s) {
-		if r.s[r.pos] == '"' {
+		if r.s[r.pos] == '"' || r.s[r.pos] == '`' {
 			q, err := strconv.QuotedPrefix(r.s[r.pos:])
 			if err != nil {
 				return "", 0, false, fmt.Errorf("bad quoting at %q", r.s[r.pos:])
@@ -53,6 +53,12 @@ func (r *reader) text() (s string, slash int, quoted bool, err error) {
 			b.WriteString(u)
 			r.pos += len(q)
 			quoted = true
+			continue
+		}
+		if r.s[r.pos] == '(' && !constructors[b.String()] {
+			end := r.closing()
+			b.WriteString(r.s[r.pos:end])
+			r.pos = end
 			continue
 		}
 		if strings.IndexByte(special, r.s[r.pos]) >= 0 {
@@ -66,6 +72,25 @@ func (r *reader) text() (s string, slash int, quoted bool, err error) {
 	}
 	return b.String(), slash, quoted, nil
 }
+
+// closing returns where the parenthesis that opens here has closed: regular expressions are full of them.
+func (r *reader) closing() int {
+	depth := 0
+	for i := r.pos; i < len(r.s); i++ {
+		switch r.s[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(r.s)
+}
+
+var constructors = map[string]bool{"byte": true, "ubyte": true, "short": true, "ushort": true, "uint": true, "long": true,
+	"float": true, "double": true, "dec": true, "time": true, "bin": true}
 
 // args reads arguments to the end of the line.
 func (r *reader) args() ([]Arg, error) {
@@ -250,7 +275,7 @@ func whole(v any) (int64, bool) {
 	return 0, false
 }
 
-var plainWord = regexp.MustCompile(`^[^\s=,\[\]{}()"|#\\]+$`)
+var plainWord = regexp.MustCompile("^[^\\s=,\\[\\]{}()\"`|#\\\\]+$")
 
 // Quote writes a string so that a script reads it back as a string.
 func Quote(s string) string {

@@ -22,7 +22,7 @@ func init() {
 		"connect": connect, "disconnect": disconnect, "kill": disconnect, "advance": advance, "show": show,
 		"policy": policy, "operator-policy": policy, "clear-policy": clearPolicy, "clear-operator-policy": clearPolicy,
 		"user": user, "permit": permit, "forbid": forbid, "permit-topic": permitTopic, "limit-vhost": limitVHost,
-		"limit-user": limitUser, "default-queue-type": defaultQueueType, "import": importDefinitions,
+		"limit-user": limitUser, "default-queue-type": defaultQueueType, "import": importDefinitions, "export": export,
 		"field-order": fieldOrder,
 	}
 }

@@ -46,6 +46,14 @@ func (w *Window[T]) Last() uint64 { return w.last }
 
 // Push stores v and returns its tag.
 func (w *Window[T]) Push(v T) uint64 {
+	tag, p := w.Add()
+	*p = v
+	return tag
+}
+
+// Add stores a zero value and returns its tag and the value in place, for the caller to fill
+// in before the next change of the window. Where values are large this is faster than Push.
+func (w *Window[T]) Add() (uint64, *T) {
 	tag := w.last + 1
 	if w.live == 0 {
 		w.low = tag
@@ -54,10 +62,10 @@ func (w *Window[T]) Push(v T) uint64 {
 		w.makeRoom(tag)
 	}
 	s := &w.ring[tag&uint64(len(w.ring)-1)]
-	s.value, s.live = v, true
+	s.live = true
 	w.last = tag
 	w.live++
-	return tag
+	return tag, &s.value
 }
 
 // Skip returns the next tag without storing anything under it.
@@ -87,11 +95,19 @@ func (w *Window[T]) Take(tag uint64) (T, bool) {
 		return zero, false
 	}
 	v := s.value
-	s.value, s.live = zero, false
+	w.remove(tag, s)
+	return v, true
+}
+
+// Drop removes an outstanding tag, which Get has shown.
+func (w *Window[T]) Drop(tag uint64) { w.remove(tag, w.find(tag)) }
+
+func (w *Window[T]) remove(tag uint64, s *slot[T]) {
+	*s = slot[T]{}
 	if tag < w.low {
 		w.oldLive--
 		w.compact()
-		return v, true
+		return
 	}
 	w.live--
 	if w.live == 0 {
@@ -100,7 +116,6 @@ func (w *Window[T]) Take(tag uint64) (T, bool) {
 		for w.low++; !w.ring[w.low&uint64(len(w.ring)-1)].live; w.low++ {
 		}
 	}
-	return v, true
 }
 
 // All returns the outstanding values in place, in ascending order of their tags. The loop may

@@ -1,0 +1,440 @@
+package leveret
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/md5"
+	"crypto/sha256"
+	"crypto/sha512"
+	"crypto/subtle"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leveretmq/leveret/internal/erl"
+)
+
+// Users, and what they may do. A user has for each virtual host three regular expressions, for
+// configuring, writing and reading, which have to be found in the name of a resource; without
+// them the user has no access to the virtual host at all. For topic exchanges there may be
+// expressions for routing and binding keys in addition.
+//
+// All of it is one immutable table, which every check reads without a lock and every change replaces.
+
+// UserInfo describes a user.
+type UserInfo struct {
+	Name   string
+	Tags   []string // only "impersonator" has a meaning here: any user-id may be published
+	Limits UserLimits
+}
+
+// UserLimits are the limits of a user; a negative one is none.
+type UserLimits struct{ MaxConnections, MaxChannels int }
+
+// Permissions are a user's regular expressions for one virtual host. Access to a queue or an
+// exchange is given if the expression is found in its name; the default exchange goes by
+// amq.default. An empty expression gives no access.
+type Permissions struct{ Configure, Write, Read string }
+
+// TopicPermissions are a user's regular expressions for one topic exchange: Write for the
+// routing keys of messages, Read for the keys of bindings. {username} and {vhost} in them
+// stand for those names.
+type TopicPermissions struct{ Write, Read string }
+
+// PermissionInfo describes what a user may do in a virtual host.
+type PermissionInfo struct {
+	User, VHost string
+	Permissions
+}
+
+// TopicPermissionInfo describes what a user may do at a topic exchange.
+type TopicPermissionInfo struct {
+	User, VHost, Exchange string
+	TopicPermissions
+}
+
+// permission is a kind of access.
+type permission uint8
+
+const (
+	configure permission = iota
+	write
+	read
+)
+
+func (p permission) String() string { return [...]string{"configure", "write", "read"}[p] }
+
+// accessTable is all users with their permissions. It never changes.
+type accessTable struct {
+	users       map[string]*account
+	permissions map[grantKey]*grant
+	topics      map[topicKey]*topicGrant
+}
+
+type account struct {
+	UserInfo
+	password passwordHash
+}
+
+type grantKey struct{ user, vhost string }
+
+// A grant is a user's permissions for a virtual host, compiled.
+type grant struct {
+	Permissions
+	patterns [3]*pattern
+}
+
+type topicKey struct{ user, vhost, exchange string }
+
+// A topicGrant has the expressions as set; they are matched with the names put in.
+type topicGrant struct {
+	TopicPermissions
+	patterns [3]*pattern // nil for configure, and where the names make the expression invalid
+}
+
+// passwordHash is a salt of four bytes and the digest of the salt and the password.
+type passwordHash struct {
+	algorithm string // as definitions name it; empty: MD5, as before there were others
+	hash      []byte
+}
+
+// The algorithms, as definitions name them.
+const (
+	hashSHA256 = "rabbit_password_hashing_sha256"
+	hashSHA512 = "rabbit_password_hashing_sha512"
+	hashMD5    = "rabbit_password_hashing_md5"
+)
+
+const saltLength = 4
+
+func hashPassword(salt uint32, password string) passwordHash {
+	p := passwordHash{algorithm: hashSHA256, hash: binary.BigEndian.AppendUint32(nil, salt)}
+	p.hash = append(p.hash, p.digest(p.hash, password)...)
+	return p
+}
+
+func (p passwordHash) digest(salt []byte, password string) []byte {
+	var h hash.Hash
+	switch p.algorithm {
+	case hashSHA256:
+		h = sha256.New()
+	case hashSHA512:
+		h = sha512.New()
+	default:
+		h = md5.New()
+	}
+	h.Write(salt)
+	h.Write([]byte(password))
+	return h.Sum(nil)
+}
+
+// accepts reports whether it is the hash of the password. Blank passwords are never accepted.
+func (p passwordHash) accepts(password string) bool {
+	if password == "" || len(p.hash) <= saltLength {
+		return false
+	}
+	return subtle.ConstantTimeCompare(p.hash[saltLength:], p.digest(p.hash[:saltLength], password)) == 1
+}
+
+// initialAccess is what a new node has: the user guest with password guest, who may do
+// anything in the default virtual host. The salt need not be secret, nor can this password be.
+func initialAccess() *accessTable {
+	everything, _ := newGrant(Permissions{".*", ".*", ".*"}, RabbitMQ43.rules())
+	return &accessTable{
+		users: map[string]*account{"guest": {
+			UserInfo: UserInfo{Name: "guest", Tags: []string{"administrator"}, Limits: UserLimits{-1, -1}},
+			password: hashPassword(0, "guest"),
+		}},
+		permissions: map[grantKey]*grant{{"guest", defaultVHost}: everything},
+		topics:      map[topicKey]*topicGrant{},
+	}
+}
+
+// clone returns a table that the caller may change until it is stored.
+func (t *accessTable) clone() *accessTable {
+	return &accessTable{maps.Clone(t.users), maps.Clone(t.permissions), maps.Clone(t.topics)}
+}
+
+func (t *accessTable) authenticate(user, password string) bool {
+	a := t.users[user]
+	return a != nil && a.password.accepts(password)
+}
+
+func (t *accessTable) hasVHost(user, vhost string) bool {
+	return t.permissions[grantKey{user, vhost}] != nil
+}
+
+// allowed reports whether the user may access a queue or exchange of that name; for the
+// default exchange that is amq.default.
+func (t *accessTable) allowed(user, vhost string, perm permission, name string) bool {
+	g := t.permissions[grantKey{user, vhost}]
+	return g != nil && g.patterns[perm].matches(name)
+}
+
+// topicAllowed reports whether the user may use the key with the topic exchange.
+func (t *accessTable) topicAllowed(user, vhost, exchange string, perm permission, key string, _ *rules) bool {
+	g := t.topics[topicKey{user, vhost, exchange}]
+	return g == nil || g.patterns[perm] != nil && g.patterns[perm].matches(key)
+}
+
+func (t *accessTable) isImpersonator(user string) bool {
+	a := t.users[user]
+	return a != nil && slices.Contains(a.Tags, "impersonator")
+}
+
+func (t *accessTable) limits(user string) UserLimits {
+	if a := t.users[user]; a != nil {
+		return a.Limits
+	}
+	return UserLimits{-1, -1}
+}
+
+// compileAccess compiles an expression of a permission; the empty one is for the empty name only.
+func compileAccess(source string, r *rules) (*pattern, error) {
+	expression := source
+	if source == "" {
+		expression = "^$"
+	}
+	var reason any = erl.Atom("pattern_too_long")
+	if len(source) <= maxPatternLength || r.oldPolicyKeys {
+		p, err := compilePattern(expression)
+		if err == nil {
+			return p, nil
+		}
+		reason = patternError(source, err, r)
+	}
+	return nil, &Error{Code: PreconditionFailed, Reason: erl.Format(erl.Tuple{erl.Atom("invalid_regexp"), erl.String(source), reason}, 0)}
+}
+
+func newGrant(p Permissions, r *rules) (*grant, error) {
+	g := &grant{Permissions: p}
+	for perm, source := range [...]string{configure: p.Configure, write: p.Write, read: p.Read} {
+		compiled, err := compileAccess(source, r)
+		if err != nil {
+			return nil, err
+		}
+		g.patterns[perm] = compiled
+	}
+	return g, nil
+}
+
+func newTopicGrant(key topicKey, p TopicPermissions, r *rules) (*topicGrant, error) {
+	g := &topicGrant{TopicPermissions: p}
+	for perm, source := range map[permission]string{write: p.Write, read: p.Read} {
+		if _, err := compileAccess(source, r); err != nil {
+			return nil, err
+		}
+		user, vhost := key.user, key.vhost
+		if !r.rawTopicVars {
+			user, vhost = escapeExpression(user), escapeExpression(vhost)
+		}
+		source = strings.ReplaceAll(strings.ReplaceAll(source, "{username}", user), "{vhost}", vhost)
+		if compiled, err := compileAccess(source, r); err == nil {
+			g.patterns[perm] = compiled
+		}
+	}
+	return g, nil
+}
+
+// escapeExpression makes an expression that matches s alone.
+func escapeExpression(s string) string {
+	var b bytes.Buffer
+	for i := range len(s) {
+		if strings.IndexByte(`\^$.|?*+()[]{}-`, s[i]) >= 0 {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// A change replaces something in a table that is not yet in use.
+type change func(t *accessTable) error
+
+// changed returns a copy of t with the changes made, or t's first refusal.
+func (t *accessTable) changed(changes ...change) (*accessTable, error) {
+	t = t.clone()
+	for _, c := range changes {
+		if err := c(t); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func noSuchUser(name string) error {
+	return errorf(NotFound, "", name, "user '%s' does not exist", name)
+}
+
+// addUser adds a user. One of that name is replaced, if replace says so; the limits and
+// permissions stay.
+func addUser(a *account, replace bool) change {
+	return func(t *accessTable) error {
+		if old := t.users[a.Name]; old != nil {
+			if !replace {
+				return errorf(PreconditionFailed, "", a.Name, "user '%s' already exists", a.Name)
+			}
+		}
+		t.users[a.Name] = a
+		return nil
+	}
+}
+
+// changeUser has f change a copy of the user.
+func changeUser(name string, f func(*account)) change {
+	return func(t *accessTable) error {
+		old := t.users[name]
+		if old == nil {
+			return noSuchUser(name)
+		}
+		a := *old
+		f(&a)
+		t.users[name] = &a
+		return nil
+	}
+}
+
+func deleteUser(name string) change {
+	return func(t *accessTable) error {
+		if t.users[name] == nil {
+			return noSuchUser(name)
+		}
+		delete(t.users, name)
+		maps.DeleteFunc(t.permissions, func(k grantKey, _ *grant) bool { return k.user == name })
+		maps.DeleteFunc(t.topics, func(k topicKey, _ *topicGrant) bool { return k.user == name })
+		return nil
+	}
+}
+
+func setPermissions(key grantKey, p Permissions, r *rules) change {
+	return func(t *accessTable) error {
+		g, err := newGrant(p, r)
+		if err != nil {
+			return err
+		}
+		if t.users[key.user] == nil {
+			return noSuchUser(key.user)
+		}
+		t.permissions[key] = g
+		return nil
+	}
+}
+
+func setTopicPermissions(key topicKey, p TopicPermissions, r *rules) change {
+	return func(t *accessTable) error {
+		g, err := newTopicGrant(key, p, r)
+		if err != nil {
+			return err
+		}
+		if t.users[key.user] == nil {
+			return noSuchUser(key.user)
+		}
+		t.topics[key] = g
+		return nil
+	}
+}
+
+// withoutVHost returns a table without the permissions for a virtual host.
+func (t *accessTable) withoutVHost(vhost string) *accessTable {
+	t = t.clone()
+	maps.DeleteFunc(t.permissions, func(k grantKey, _ *grant) bool { return k.vhost == vhost })
+	maps.DeleteFunc(t.topics, func(k topicKey, _ *topicGrant) bool { return k.vhost == vhost })
+	return t
+}
+
+func (t *accessTable) sortedUsers() []*account {
+	all := slices.Collect(maps.Values(t.users))
+	slices.SortFunc(all, func(a, b *account) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// permissionsIn lists the permissions for a virtual host by user, or all if vhost is "".
+func (t *accessTable) permissionsIn(vhost string) []PermissionInfo {
+	var infos []PermissionInfo
+	for k, g := range t.permissions {
+		if vhost == "" || k.vhost == vhost {
+			infos = append(infos, PermissionInfo{k.user, k.vhost, g.Permissions})
+		}
+	}
+	slices.SortFunc(infos, func(a, b PermissionInfo) int {
+		return cmp.Or(cmp.Compare(a.VHost, b.VHost), cmp.Compare(a.User, b.User))
+	})
+	return infos
+}
+
+// topicPermissionsIn is permissionsIn for topic permissions.
+func (t *accessTable) topicPermissionsIn(vhost string) []TopicPermissionInfo {
+	var infos []TopicPermissionInfo
+	for k, g := range t.topics {
+		if vhost == "" || k.vhost == vhost {
+			infos = append(infos, TopicPermissionInfo{k.user, k.vhost, k.exchange, g.TopicPermissions})
+		}
+	}
+	slices.SortFunc(infos, func(a, b TopicPermissionInfo) int {
+		return cmp.Or(cmp.Compare(a.VHost, b.VHost), cmp.Compare(a.User, b.User), cmp.Compare(a.Exchange, b.Exchange))
+	})
+	return infos
+}
+
+// refusal is the text for a user who may not access a resource, which rs names as
+// "queue 'NAME' in vhost 'VH'".
+func refusal(perm permission, rs, user string, r *rules) string {
+	text := fmt.Sprintf("access to %s refused for user '%s'", rs, user)
+	if r.bareRefusals {
+		return text
+	}
+	return perm.String() + " " + text
+}
+
+// topicRefusal is the text for a user who may not use a key with a topic exchange.
+func topicRefusal(perm permission, key, exchange, vhost, user string, r *rules) string {
+	return refusal(perm, fmt.Sprintf("topic '%s' in exchange '%s' in vhost '%s'", key, exchange, vhost), user, r)
+}
+
+// A permissionCache remembers what a channel was allowed to do last, as RabbitMQ's channels
+// do: what is in it stays allowed when the permission is taken away, until the channel has
+// had nothing to do for a second.
+type permissionCache struct {
+	granted  []grantedAccess
+	lastUsed int64 // ns
+}
+
+// permissionCacheIdle is how long a channel must be idle to forget.
+const permissionCacheIdle = int64(time.Second)
+
+// awake is to be called for everything that the channel does, with the time in ns.
+func (p *permissionCache) awake(now int64) {
+	if now-p.lastUsed >= permissionCacheIdle {
+		p.granted = p.granted[:0]
+	}
+	p.lastUsed = now
+}
+
+type grantedAccess struct {
+	perm permission
+	kind resource
+	name string
+}
+
+// permissionCacheSize is how many different accesses a channel remembers.
+const permissionCacheSize = 12
+
+// allowed is the table's answer, or an earlier one.
+func (p *permissionCache) allowed(t *accessTable, user, vhost string, perm permission, kind resource, name string) bool {
+	access := grantedAccess{perm, kind, name}
+	if slices.Contains(p.granted, access) {
+		return true
+	}
+	if !t.allowed(user, vhost, perm, name) {
+		return false
+	}
+	if len(p.granted) == permissionCacheSize { // the one granted first goes, used since or not
+		p.granted = append(p.granted[:0], p.granted[1:]...)
+	}
+	p.granted = append(p.granted, access)
+	return true
+}

@@ -1,0 +1,212 @@
+package leveret
+
+import (
+	"encoding/base64"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func grants(t testing.TB, r *rules, p Permissions) *accessTable {
+	t.Helper()
+	table, err := initialAccess().changed(addUser(&account{UserInfo: UserInfo{Name: "u.x"}}, false), setPermissions(grantKey{"u.x", "v"}, p, r))
+	require.NoError(t, err)
+	return table
+}
+
+func TestPermissionExpressions(t *testing.T) {
+	for _, c := range []struct {
+		expression, name string
+		want             bool
+	}{
+		{".*", "anything", true},
+		{"", "anything", false},
+		{"", "", true},
+		{"work", "my-work-queue", true},
+		{"^work", "my-work-queue", false},
+		{`^amq\.gen.*`, "amq.gen-x", true},
+		{`^(amq\.default|q)$`, "amq.default", true},
+		{`^(?!secret).*$`, "secret-q", false},
+		{`^(?!secret).*$`, "q", true},
+	} {
+		for perm, p := range map[permission]Permissions{
+			configure: {c.expression, "^$", "^$"}, write: {"^$", c.expression, "^$"}, read: {"^$", "^$", c.expression},
+		} {
+			table := grants(t, RabbitMQ43.rules(), p)
+			assert.Equal(t, c.want, table.allowed("u.x", "v", perm, c.name), "%s %q for %q", perm, c.expression, c.name)
+			other := (perm + 1) % 3
+			assert.Equal(t, c.name == "", table.allowed("u.x", "v", other, c.name))
+			assert.False(t, table.allowed("u.x", "w", perm, c.name), "another vhost")
+			assert.False(t, table.allowed("nobody", "v", perm, c.name))
+		}
+	}
+	table := grants(t, RabbitMQ43.rules(), Permissions{})
+	assert.True(t, table.hasVHost("u.x", "v"), "three empty expressions still open the vhost")
+	assert.False(t, table.hasVHost("u.x", "w"))
+	assert.False(t, table.withoutVHost("v").hasVHost("u.x", "v"))
+	assert.True(t, table.hasVHost("u.x", "v"), "tables do not change")
+}
+
+func TestBrokenExpressions(t *testing.T) {
+	for _, c := range []struct {
+		r          *rules
+		expression string
+		want       string
+	}{
+		{RabbitMQ43.rules(), "(", `{invalid_regexp,"(",{"missing closing parenthesis",1}}`},
+		{RabbitMQ310.rules(), "(", `{invalid_regexp,"(",{"missing )",1}}`},
+		{RabbitMQ43.rules(), strings.Repeat("x", 1025), "pattern_too_long"},
+	} {
+		for _, p := range []Permissions{{c.expression, "", ""}, {"", c.expression, ""}, {"", "", c.expression}} {
+			_, err := initialAccess().changed(setPermissions(grantKey{"guest", "/"}, p, c.r))
+			require.ErrorIs(t, err, ErrPreconditionFailed)
+			assert.Contains(t, err.(*Error).Reason, c.want)
+		}
+		_, err := initialAccess().changed(setTopicPermissions(topicKey{"guest", "/", "x"}, TopicPermissions{Write: c.expression}, c.r))
+		assert.ErrorIs(t, err, ErrPreconditionFailed)
+	}
+}
+
+func TestTopicPermissions(t *testing.T) {
+	set := func(r *rules, p TopicPermissions) *accessTable {
+		table, err := grants(t, r, Permissions{}).changed(setTopicPermissions(topicKey{"u.x", "v", "amq.topic"}, p, r))
+		require.NoError(t, err)
+		return table
+	}
+	now, old := RabbitMQ43.rules(), RabbitMQ310.rules()
+	table := set(now, TopicPermissions{Write: `^a\.{username}$`, Read: `^{vhost}\.{other}`})
+	assert.True(t, table.topicAllowed("u.x", "v", "amq.topic", write, "a.u.x", now))
+	assert.False(t, table.topicAllowed("u.x", "v", "amq.topic", write, "a.uAx", now), "names are put in as they are")
+	assert.True(t, set(old, TopicPermissions{Write: `^a\.{username}$`}).topicAllowed("u.x", "v", "amq.topic", write, "a.uAx", old))
+	assert.False(t, table.topicAllowed("u.x", "v", "amq.topic", write, "a.b", now))
+	assert.True(t, table.topicAllowed("u.x", "v", "amq.topic", read, "v.{other}", now), "unknown variables stay")
+	assert.True(t, table.topicAllowed("u.x", "v", "other", write, "a.b", now), "no entry for the exchange")
+	assert.True(t, table.topicAllowed("guest", "v", "amq.topic", write, "a.b", now), "no entry for the user")
+	empty := set(now, TopicPermissions{})
+	assert.True(t, empty.topicAllowed("u.x", "v", "amq.topic", write, "", now))
+	assert.False(t, empty.topicAllowed("u.x", "v", "amq.topic", write, "k", now))
+}
+
+func TestRefusalTexts(t *testing.T) {
+	assert.Equal(t, "write access to exchange 'x' in vhost '/' refused for user 'u'", refusal(write, "exchange 'x' in vhost '/'", "u", RabbitMQ43.rules()))
+	assert.Equal(t, "access to exchange 'x' in vhost '/' refused for user 'u'", refusal(write, "exchange 'x' in vhost '/'", "u", RabbitMQ310.rules()))
+	assert.Equal(t, "read access to topic 'k' in exchange 'x' in vhost '/' refused for user 'u'", topicRefusal(read, "k", "x", "/", "u", RabbitMQ43.rules()))
+}
+
+func TestPasswordHashes(t *testing.T) {
+	salt := []byte{1, 2, 3, 4}
+	for _, algorithm := range []string{hashSHA256, hashSHA512, hashMD5, ""} {
+		p := passwordHash{algorithm: algorithm, hash: salt}
+		p.hash = append(p.hash, p.digest(salt, "sesame")...)
+		assert.True(t, p.accepts("sesame"), algorithm)
+		assert.False(t, p.accepts("Sesame"), algorithm)
+		assert.False(t, p.accepts(""), algorithm)
+	}
+	assert.False(t, hashPassword(5, "").accepts(""), "blank passwords cannot log in")
+	assert.False(t, passwordHash{}.accepts("x"))
+	// As RabbitMQ stored it for the password "x".
+	known, err := base64.StdEncoding.DecodeString("TJFYrAEviTi8Fcsa0kClkE2vHyqlxzxYk3T+O1WcePjsRfMh")
+	require.NoError(t, err)
+	assert.True(t, passwordHash{hashSHA256, known}.accepts("x"))
+}
+
+func TestPermissionCache(t *testing.T) {
+	var cache permissionCache
+	granted, revoked := grants(t, RabbitMQ43.rules(), Permissions{Read: ".*"}), initialAccess()
+	ask := func(table *accessTable, name string) bool {
+		return cache.allowed(table, "u.x", "v", read, queueResource, name)
+	}
+	assert.True(t, ask(granted, "q0"))
+	assert.True(t, ask(revoked, "q0"), "what was granted stays granted on this channel")
+	assert.False(t, cache.allowed(revoked, "u.x", "v", read, exchangeResource, "q0"), "an exchange is something else")
+	assert.False(t, cache.allowed(revoked, "u.x", "v", write, queueResource, "q0"))
+	for _, name := range strings.Fields("q1 q2 q3 q4 q5 q6 q7 q8 q9 q10 q11") {
+		assert.True(t, ask(granted, name))
+		assert.True(t, ask(revoked, "q0"))
+	}
+	assert.True(t, ask(granted, "q12"))
+	assert.False(t, ask(revoked, "q0"), "the thirteenth drops the first, although it was used since")
+	assert.True(t, ask(revoked, "q1"))
+	cache.awake(int64(50 * time.Second))
+	assert.True(t, ask(granted, "q1"))
+	cache.awake(int64(50*time.Second + 999*time.Millisecond))
+	assert.True(t, ask(revoked, "q1"))
+	cache.awake(int64(52 * time.Second))
+	assert.False(t, ask(revoked, "q1"), "an idle channel forgets")
+	assert.False(t, ask(revoked, "unknown"), "refusals are not remembered")
+	assert.True(t, ask(granted, "unknown"))
+}
+
+func TestUsers(t *testing.T) {
+	b := New()
+	defer b.Close()
+	assert.Equal(t, []UserInfo{{"guest", []string{"administrator"}, UserLimits{-1, -1}}}, b.Users())
+	require.NoError(t, b.Authenticate("guest", "guest"))
+
+	require.NoError(t, b.AddUser("ann", "secret", "impersonator", "monitoring"))
+	assert.ErrorIs(t, b.AddUser("ann", "other"), ErrPreconditionFailed)
+	assert.Error(t, b.AddUser("", "x"))
+	require.NoError(t, b.Authenticate("ann", "secret"))
+	for _, wrong := range [][2]string{{"ann", "other"}, {"ann", ""}, {"nobody", "secret"}} {
+		var e *Error
+		require.True(t, errors.As(b.Authenticate(wrong[0], wrong[1]), &e))
+		assert.Equal(t, "ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For details see the broker logfile.", e.Text())
+		assert.True(t, e.ClosesConnection())
+	}
+	assert.True(t, b.access.Load().isImpersonator("ann"))
+	require.NoError(t, b.SetUserTags("ann", "monitoring"))
+	assert.False(t, b.access.Load().isImpersonator("ann"))
+	require.NoError(t, b.ChangePassword("ann", "other"))
+	assert.Error(t, b.Authenticate("ann", "secret"))
+	require.NoError(t, b.SetUserLimits("ann", UserLimits{MaxConnections: 1, MaxChannels: -1}))
+	assert.Equal(t, UserInfo{"ann", []string{"monitoring"}, UserLimits{1, -1}}, b.Users()[0])
+	for _, err := range []error{b.SetUserTags("no"), b.ChangePassword("no", "x"), b.SetUserLimits("no", UserLimits{}), b.DeleteUser("no"), b.SetPermissions("no", Permissions{})} {
+		assert.ErrorIs(t, err, ErrNotFound)
+	}
+
+	_, err := b.Connect("ann", "other", "/")
+	require.ErrorIs(t, err, ErrNotAllowed)
+	assert.Equal(t, "access to vhost '/' refused for user 'ann'", err.(*Error).Reason)
+	require.NoError(t, b.SetPermissions("ann", Permissions{Read: ".*"}))
+	c, err := b.Connect("ann", "other", "/")
+	require.NoError(t, err)
+	_, err = b.Connect("ann", "other", "/")
+	require.ErrorIs(t, err, ErrNotAllowed)
+	assert.Equal(t, "connection refused for user 'ann': user connection limit (1) is reached", err.(*Error).Reason)
+	ch, err := c.Channel()
+	require.NoError(t, err)
+	_, err = ch.DeclareQueue("q", QueueConfig{})
+	require.ErrorIs(t, err, ErrAccessRefused)
+	assert.Equal(t, "configure access to queue 'q' in vhost '/' refused for user 'ann'", err.(*Error).Reason)
+
+	require.NoError(t, b.DeleteUser("ann"))
+	<-c.Done()
+	assert.Empty(t, b.Permissions()[1:], "permissions go with the user")
+}
+
+func TestPermissionOperations(t *testing.T) {
+	b := New()
+	defer b.Close()
+	require.NoError(t, b.AddUser("ann", "x"))
+	require.NoError(t, b.SetPermissions("ann", Permissions{"^c", "^w", "^r"}))
+	assert.Equal(t, []PermissionInfo{{"ann", "/", Permissions{"^c", "^w", "^r"}}, {"guest", "/", Permissions{".*", ".*", ".*"}}}, b.Permissions())
+	require.NoError(t, b.ClearPermissions("ann"))
+	assert.Len(t, b.Permissions(), 1)
+
+	assert.ErrorIs(t, b.SetTopicPermissions("ann", "nosuch", TopicPermissions{}), ErrNotFound)
+	require.NoError(t, b.SetTopicPermissions("ann", "amq.topic", TopicPermissions{"^a", "^b"}))
+	require.NoError(t, b.SetTopicPermissions("ann", "amq.direct", TopicPermissions{"^a", "^b"}))
+	assert.Equal(t, []TopicPermissionInfo{{"ann", "/", "amq.direct", TopicPermissions{"^a", "^b"}}, {"ann", "/", "amq.topic", TopicPermissions{"^a", "^b"}}}, b.TopicPermissions())
+	require.NoError(t, b.ClearTopicPermissions("ann", "amq.direct"))
+	assert.Len(t, b.TopicPermissions(), 1)
+	require.NoError(t, b.ClearTopicPermissions("ann", ""))
+	assert.Empty(t, b.TopicPermissions())
+
+	old := New(WithProfile(RabbitMQ310))
+	defer old.Close()
+	assert.NoError(t, old.SetTopicPermissions("guest", "nosuch", TopicPermissions{}))
+}

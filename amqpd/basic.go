@@ -1,0 +1,175 @@
+package amqpd
+
+import (
+	"github.com/leveretmq/leveret"
+)
+
+func (c *conn) basicPublish(ch *channel, a *args) error {
+	a.u16() // a ticket
+	m := &ch.content
+	m.exchange = a.short()
+	m.key = a.short()
+	m.flags = a.bits() // 0: mandatory, 1: immediate
+	if err := a.end(); err != nil {
+		return err
+	}
+	m.state = wantHeader
+	return nil
+}
+
+// publish hands a message that is complete to the broker.
+func (c *conn) publish(ch *channel) error {
+	m := &ch.content
+	out, err := ch.ch.Publish(m.exchange, m.key, leveret.Message{
+		Properties: m.props, Body: m.body,
+		Mandatory: m.flags.has(0), Immediate: m.flags.has(1),
+	})
+	m.reset()
+	if err != nil {
+		return err
+	}
+	if out.Return != nil {
+		c.out.returned(ch.number, out.Return, c.tune.maxPayload())
+	}
+	if out.Sequence != 0 {
+		c.confirmLocked(ch, out.Sequence, out.Rejected)
+	}
+	return nil
+}
+
+func (c *conn) basicAck(ch *channel, a *args) error {
+	tag := a.u64()
+	multiple := a.bits().has(0)
+	if err := a.end(); err != nil {
+		return err
+	}
+	return ch.ch.Ack(tag, multiple)
+}
+
+func (c *conn) basicNack(ch *channel, a *args) error {
+	tag := a.u64()
+	f := a.bits() // 0: multiple, 1: requeue
+	if err := a.end(); err != nil {
+		return err
+	}
+	return ch.ch.Nack(tag, f.has(0), f.has(1))
+}
+
+func (c *conn) basicReject(ch *channel, a *args) error {
+	tag := a.u64()
+	requeue := a.bits().has(0)
+	if err := a.end(); err != nil {
+		return err
+	}
+	return ch.ch.Reject(tag, requeue)
+}
+
+func (c *conn) basicRecover(ch *channel, a *args) error {
+	requeue := a.bits().has(0)
+	if err := a.end(); err != nil {
+		return err
+	}
+	return c.answer(ch, ch.ch.Recover(requeue), false, basicRecoverOk)
+}
+
+func (c *conn) basicRecoverAsync(ch *channel, a *args) error {
+	requeue := a.bits().has(0)
+	if err := a.end(); err != nil {
+		return err
+	}
+	return ch.ch.Recover(requeue)
+}
+
+func (c *conn) basicQos(ch *channel, a *args) error {
+	cfg := leveret.QosConfig{PrefetchSize: a.u32(), PrefetchCount: int(a.u16()), Global: a.bits().has(0)}
+	if err := a.end(); err != nil {
+		return err
+	}
+	return c.answer(ch, ch.ch.Qos(cfg), false, basicQosOk)
+}
+
+// basicConsume answers before any delivery of the consumer: those are in the inbox, which nobody
+// reads while the reader holds the mutex.
+func (c *conn) basicConsume(ch *channel, a *args) error {
+	a.u16()
+	queue, tag := a.short(), a.short()
+	f := a.bits() // 0: no-local, 1: no-ack, 2: exclusive, 3: no-wait
+	cfg := leveret.ConsumeConfig{
+		Tag: tag, NoAck: f.has(1), Exclusive: f.has(2), Arguments: a.table(), LazyHeaders: true,
+	}
+	if err := a.end(); err != nil {
+		return err
+	}
+	consumer, err := ch.ch.Consume(queue, cfg)
+	if err != nil || f.has(3) {
+		return err
+	}
+	at := c.out.method(ch.number, basicConsumeOk)
+	c.out.short(consumer.Tag())
+	c.out.end(at)
+	return nil
+}
+
+// basicCancel sends everything the consumer was given before it answers.
+func (c *conn) basicCancel(ch *channel, a *args) error {
+	tag := a.short()
+	noWait := a.bits().has(0)
+	if err := a.end(); err != nil {
+		return err
+	}
+	if err := ch.ch.Cancel(tag); err != nil {
+		return err
+	}
+	c.takeNoticesLocked()
+	c.encodeNoticesLocked(len(c.notices))
+	if noWait {
+		return nil
+	}
+	at := c.out.method(ch.number, basicCancelOk)
+	c.out.short(tag)
+	c.out.end(at)
+	return nil
+}
+
+// basicCancelOk is what a client would answer to a basic.cancel of the broker's that asks for an answer; none does.
+func (c *conn) basicCancelOk(*channel, *args) error {
+	if c.release.cancelOkFail {
+		return internalError()
+	}
+	return errorf(leveret.CommandInvalid, "unimplemented method")
+}
+
+func (c *conn) basicGet(ch *channel, a *args) error {
+	a.u16()
+	queue := a.short()
+	noAck := a.bits().has(0)
+	if err := a.end(); err != nil {
+		return err
+	}
+	d, ok, err := ch.ch.Get(queue, leveret.GetConfig{NoAck: noAck, LazyHeaders: true})
+	if err != nil {
+		return err
+	}
+	if !ok {
+		at := c.out.method(ch.number, basicGetEmpty)
+		c.out.short("")
+		c.out.end(at)
+		return nil
+	}
+	c.encodeUpTo(ch, d.DeliveryTag)
+	c.out.getOk(ch.number, d, c.tune.maxPayload())
+	return nil
+}
+
+// encodeUpTo encodes the deliveries whose tags come before the given one, and what happened before them.
+func (c *conn) encodeUpTo(ch *channel, tag uint64) {
+	c.takeNoticesLocked()
+	n := 0
+	for i := range c.notices {
+		no := &c.notices[i]
+		if no.Kind == leveret.Delivered && no.Channel == ch.ch && no.Delivery.DeliveryTag < tag {
+			n = i + 1
+		}
+	}
+	c.encodeNoticesLocked(n)
+}

@@ -1,0 +1,181 @@
+package amqpd
+
+import (
+	"github.com/leveretmq/leveret"
+)
+
+// A channel is a client's channel: the broker's side of it, and what the protocol adds.
+type channel struct {
+	number  uint16
+	ch      *leveret.Channel
+	closing bool // channel.close was sent; everything but its answer is ignored
+	content assembly
+	pending confirmRun
+
+	lastHeader []byte // the properties of the last message, as they came
+	lastProps  *leveret.Properties
+}
+
+// A confirmRun is a run of publishes that are to be confirmed alike.
+type confirmRun struct {
+	last   uint64 // the last sequence number
+	count  int
+	reject bool
+}
+
+func (c *conn) openChannel(number uint16, a *args) error {
+	a.short()
+	if err := a.end(); err != nil {
+		return err
+	}
+	if n := len(c.open.byNumber); n >= c.tune.channelMax {
+		return unattributedf(leveret.NotAllowed,
+			"number of channels opened (%d) has reached the negotiated channel_max (%d)", n, c.tune.channelMax)
+	}
+	lch, err := c.session.OpenChannel(number)
+	if err != nil {
+		return withoutMethod(err)
+	}
+	ch := &channel{number: number, ch: lch}
+	c.open.byNumber[number] = ch
+	c.open.last = ch
+	at := c.out.method(number, channelOpenOk)
+	c.out.u32(0) // an empty long string
+	c.out.end(at)
+	return nil
+}
+
+func secondOpen(_ *conn, _ *channel, a *args) error {
+	a.short()
+	if err := a.end(); err != nil {
+		return err
+	}
+	return errorf(leveret.ChannelError, "second 'channel.open' seen")
+}
+
+func (c *conn) channelClose(ch *channel, a *args) error {
+	a.u16()
+	a.short()
+	a.u32()
+	if err := a.end(); err != nil {
+		return err
+	}
+	c.flushConfirmsLocked()
+	ch.ch.Close()
+	c.forgetLocked(ch)
+	c.batch.closed = append(c.batch.closed, ch.number)
+	c.out.bare(ch.number, channelCloseOk)
+	return nil
+}
+
+func (c *conn) channelFlow(ch *channel, a *args) error {
+	active := a.bits().has(0)
+	if err := a.end(); err != nil {
+		return err
+	}
+	if err := ch.ch.Flow(active); err != nil {
+		return err
+	}
+	at := c.out.method(ch.number, channelFlowOk)
+	c.out.bool(active)
+	c.out.end(at)
+	return nil
+}
+
+// accessRequest answers the realm tickets of AMQP 0-8, which some clients still ask for.
+func (c *conn) accessRequest(ch *channel, a *args) error {
+	a.short()
+	a.bits()
+	if err := a.end(); err != nil {
+		return err
+	}
+	at := c.out.method(ch.number, accessRequestOk)
+	c.out.u16(1)
+	c.out.end(at)
+	return nil
+}
+
+func (c *conn) confirmSelect(ch *channel, a *args) error {
+	noWait := a.bits().has(0)
+	if err := a.end(); err != nil {
+		return err
+	}
+	return c.answer(ch, ch.ch.Confirm(), noWait, confirmSelectOk)
+}
+
+func (c *conn) txSelect(ch *channel, a *args) error {
+	if err := a.end(); err != nil {
+		return err
+	}
+	return c.answer(ch, ch.ch.Tx(), false, txSelectOk)
+}
+
+func (c *conn) txCommit(ch *channel, a *args) error {
+	if err := a.end(); err != nil {
+		return err
+	}
+	returns, err := ch.ch.Commit()
+	for _, r := range returns {
+		c.out.returned(ch.number, r, c.tune.maxPayload())
+	}
+	return c.answer(ch, err, false, txCommitOk)
+}
+
+func (c *conn) txRollback(ch *channel, a *args) error {
+	if err := a.end(); err != nil {
+		return err
+	}
+	return c.answer(ch, ch.ch.Rollback(), false, txRollbackOk)
+}
+
+// answer sends the reply without arguments to a method that succeeded.
+func (c *conn) answer(ch *channel, err error, noWait bool, reply methodID) error {
+	if err == nil && !noWait {
+		c.out.bare(ch.number, reply)
+	}
+	return err
+}
+
+// confirmLocked notes that a publish is to be confirmed. Confirms wait until the frames that were read
+// together are done, so that one multiple answers them all.
+func (c *conn) confirmLocked(ch *channel, sequence uint64, reject bool) {
+	run := &ch.pending
+	if run.count > 0 && run.reject != reject {
+		c.sendConfirm(ch)
+	}
+	if run.count == 0 {
+		c.batch.confirms = append(c.batch.confirms, ch)
+	}
+	run.count++
+	run.last, run.reject = sequence, reject
+}
+
+// flushConfirmsLocked sends the confirms that wait.
+func (c *conn) flushConfirmsLocked() {
+	for i, ch := range c.batch.confirms {
+		c.sendConfirm(ch)
+		c.batch.confirms[i] = nil
+	}
+	c.batch.confirms = c.batch.confirms[:0]
+}
+
+// sendConfirm sends a channel's run of confirms. Like RabbitMQ's, a lone ack is a single one, and a nack is
+// always multiple.
+func (c *conn) sendConfirm(ch *channel) {
+	run := &ch.pending
+	if run.count == 0 {
+		return
+	}
+	var at int
+	if run.reject {
+		at = c.out.method(ch.number, basicNack)
+		c.out.u64(run.last)
+		c.out.b = append(c.out.b, 3) // multiple, and the default of requeue, which means nothing here
+	} else {
+		at = c.out.method(ch.number, basicAck)
+		c.out.u64(run.last)
+		c.out.bool(run.count > 1)
+	}
+	c.out.end(at)
+	*run = confirmRun{}
+}

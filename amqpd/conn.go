@@ -1,0 +1,288 @@
+package amqpd
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/leveretmq/leveret"
+)
+
+// maxPending is how many octets may wait to be written before the connection stops reading.
+const maxPending = 1 << 20
+
+// The stages of a connection after the handshake.
+type stage uint8
+
+const (
+	running stage = iota
+	closing       // connection.close was sent; only its answer counts
+	ended         // nothing more is sent
+)
+
+// A conn is one client. One goroutine reads and executes methods, another writes. Both take what the broker
+// has for the client out of the inbox; mu makes sure that what is encoded has the order in which it happened.
+type conn struct {
+	srv     *Server
+	nc      net.Conn
+	log     *slog.Logger
+	release *release
+	in      frameReader
+	tune    tuning
+	client  clientInfo
+	names   names
+	session *leveret.Conn
+	inbox   *leveret.Inbox
+
+	wake chan struct{} // holds one token while there is output for the writer
+	gone chan struct{} // closed when the writer has returned
+
+	mu       sync.Mutex
+	moved    sync.Cond // the writer took output, the stage or the alarm changed
+	stage    stage
+	out      *output
+	notices  []leveret.Notification // taken from the inbox, not yet encoded
+	open     openChannels
+	batch    batch
+	throttle throttle
+	stream   *channel // whose body frame is to be read next, past the buffer
+}
+
+// openChannels are the channels that are open, or whose close the client has not answered yet.
+type openChannels struct {
+	byNumber map[uint16]*channel
+	last     *channel // the one used last
+}
+
+// A batch is what is kept while frames that were read together are executed.
+type batch struct {
+	closed   []uint16   // channels that the client closed
+	confirms []*channel // with confirms that were not sent yet
+}
+
+// throttle is the memory alarm, as it concerns the connection.
+type throttle struct {
+	alarm   string // why publishers are to be blocked; empty: they are not
+	blocked bool   // reading has stopped because of it
+}
+
+func newConn(srv *Server, nc net.Conn) *conn {
+	c := &conn{
+		srv: srv, nc: nc, log: srv.logger().With("peer", nc.RemoteAddr().String()),
+		release: releases[srv.Broker.Profile()], out: outputs.Get().(*output),
+		wake: make(chan struct{}, 1), gone: make(chan struct{}), open: openChannels{byNumber: map[uint16]*channel{}},
+	}
+	c.moved.L = &c.mu
+	c.in = frameReader{r: nc, maxPayload: c.release.minFrameMax}
+	return c
+}
+
+// serve runs the connection to its end.
+func (c *conn) serve() {
+	defer c.nc.Close()
+	if err := c.handshake(); err != nil {
+		c.endHandshake(err)
+		return
+	}
+	go c.writeLoop()
+	err := c.readLoop()
+	c.session.Close() // requeues, and deletes exclusive queues, before anything else is waited for
+	c.finish(err)
+}
+
+// readLoop returns errDone after a closing handshake, an error that lost the frame boundary after
+// having told the client, and otherwise why reading failed.
+func (c *conn) readLoop() error {
+	for {
+		if err := c.execute(); err != nil {
+			return err
+		}
+		if err := c.receive(); err != nil {
+			return err
+		}
+	}
+}
+
+// execute executes all frames that have been read.
+func (c *conn) execute() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer c.notifyWriterLocked()
+	for {
+		if err := c.waitForRoomLocked(); err != nil {
+			return err
+		}
+		f, ok, err := c.in.next()
+		if err != nil {
+			c.failLocked(frameSyncError(err), 0)
+			return err
+		}
+		if !ok {
+			break
+		}
+		if err := c.frameLocked(f); err != nil {
+			return err
+		}
+	}
+	c.flushConfirmsLocked()
+	c.batch.closed = c.batch.closed[:0]
+	c.stream = c.streamableLocked()
+	return nil
+}
+
+// waitForRoomLocked waits while the client does not read what it is sent, or may not publish.
+func (c *conn) waitForRoomLocked() error {
+	for c.stage == running && (c.out.size() > maxPending || c.throttle.blocked) {
+		c.flushConfirmsLocked()
+		c.notifyWriterLocked()
+		c.moved.Wait()
+		c.tune.armed = time.Time{} // while nobody reads, heartbeats cannot be seen
+	}
+	if c.stage == ended {
+		return errDone
+	}
+	return nil
+}
+
+// receive reads more, without holding the mutex.
+func (c *conn) receive() error {
+	c.armReadDeadline()
+	ch := c.stream
+	if ch == nil {
+		return c.in.fill()
+	}
+	h, _ := c.in.head()
+	piece := ch.content.room(h.size)
+	err := c.in.readPayload(piece)
+	if lostSync(err) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		defer c.notifyWriterLocked()
+		c.failLocked(frameSyncError(err), 0)
+	}
+	if err != nil {
+		return err
+	}
+	return c.received(ch)
+}
+
+// received goes on after a piece of a body was read.
+func (c *conn) received(ch *channel) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer c.notifyWriterLocked()
+	if c.open.byNumber[ch.number] != ch || ch.closing || !ch.content.complete() {
+		return nil
+	}
+	return c.handledLocked(ch, c.publish(ch), basicPublish)
+}
+
+// armReadDeadline makes sure that a peer that misses two heartbeats is found out. RabbitMQ looks once
+// per interval and so takes between two and three of them.
+func (c *conn) armReadDeadline() {
+	if c.tune.heartbeat == 0 {
+		return
+	}
+	now := time.Now()
+	if now.Sub(c.tune.armed) > c.tune.heartbeat/4 {
+		c.tune.armed = now
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.stage == running {
+			c.nc.SetReadDeadline(now.Add(c.tune.heartbeat * 5 / 2))
+		}
+	}
+}
+
+// frameSyncError is what the client is told when frame boundaries are lost.
+func frameSyncError(err error) error {
+	var large frameTooLarge
+	if errors.As(err, &large) {
+		f := frame{typ: large.typ, channel: large.channel}
+		return frameProblem(leveret.FrameError, f, large.term())
+	}
+	var end badFrameEnd
+	errors.As(err, &end)
+	return frameProblem(leveret.FrameError, end.frame, end.term())
+}
+
+// failLocked tells the client that the connection is over, and waits for its answer from then on.
+func (c *conn) failLocked(err error, cause methodID) {
+	if c.stage != running {
+		return
+	}
+	e, cause := closeFor(err, cause)
+	c.log.Warn("closing connection", "user", c.client.user, "error", e.Text())
+	c.flushConfirmsLocked()
+	c.stage = closing
+	c.out.closing(0, connectionClose, e, cause)
+	c.session.Close()
+	c.nc.SetReadDeadline(time.Now().Add(c.closeTimeout()))
+	c.moved.Broadcast()
+}
+
+// closeTimeout is how long the answer to connection.close, or the client's end of the connection, is waited for.
+func (c *conn) closeTimeout() time.Duration {
+	const most = 30 * time.Second
+	if c.tune.heartbeat > 0 {
+		return min(c.tune.heartbeat, most)
+	}
+	return most
+}
+
+// finish writes what there is to write and waits for the client to close its end, so that the last
+// frames are not lost.
+func (c *conn) finish(err error) {
+	c.mu.Lock()
+	graceful := errors.Is(err, errDone) || lostSync(err)
+	c.stage = ended
+	for _, ch := range c.open.byNumber {
+		ch.content.reset()
+	}
+	c.moved.Broadcast()
+	c.notifyWriterLocked()
+	c.mu.Unlock()
+	if !graceful {
+		c.nc.Close()
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			c.log.Debug("connection lost", "user", c.client.user, "error", err)
+		} else {
+			c.log.Warn("missed heartbeats or closing handshake", "user", c.client.user)
+		}
+		<-c.gone
+		return
+	}
+	wait := c.closeTimeout()
+	if lostSync(err) {
+		wait = silentDelay
+	}
+	c.nc.SetDeadline(time.Now().Add(wait))
+	<-c.gone
+	c.drain()
+}
+
+// drain reads and forgets until the peer closes its end or the deadline passes.
+func (c *conn) drain() {
+	buf := make([]byte, 512)
+	for {
+		if _, err := c.nc.Read(buf); err != nil {
+			return
+		}
+	}
+}
+
+// shutdown asks the client to go, and gives it a moment.
+func (c *conn) shutdown(e *leveret.Error, wait time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session == nil || c.stage == ended {
+		c.nc.Close()
+		return
+	}
+	c.failLocked(unattributed{e}, 0)
+	c.nc.SetDeadline(time.Now().Add(wait))
+	c.notifyWriterLocked()
+}

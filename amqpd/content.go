@@ -1,0 +1,176 @@
+package amqpd
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/leveretmq/leveret"
+)
+
+// What a channel expects next.
+type contentState uint8
+
+const (
+	noContent contentState = iota // a method
+	wantHeader
+	wantBody
+)
+
+// Bodies up to eagerBody octets get their memory at once. For larger ones it grows with what
+// arrives, because announcing costs a client nothing.
+const eagerBody = 1 << 20
+
+// streamFrom is the size from which a body frame is read into the body without passing through
+// the read buffer.
+const streamFrom = 4 << 10
+
+// An assembly is the message that a channel is receiving. Only the reader touches it.
+type assembly struct {
+	state         contentState
+	exchange, key string
+	flags         bits
+	props         *leveret.Properties
+	body          []byte
+	left          uint64 // octets of the body that are still to come
+}
+
+func (m *assembly) reset() { *m = assembly{} }
+
+// complete reports whether all of the message is there.
+func (m *assembly) complete() bool { return m.state == wantBody && m.left == 0 }
+
+// unexpected is the error for a frame that is not the one expected.
+func (m *assembly) unexpected() error {
+	switch m.state {
+	case wantHeader:
+		return errorf(leveret.UnexpectedFrame, "expected content header for class 60, got non content header frame instead")
+	case wantBody:
+		return errorf(leveret.UnexpectedFrame, "expected content body, got non content body frame instead")
+	}
+	return unattributedf(leveret.UnexpectedFrame, "expected method frame, got non method frame instead")
+}
+
+// room makes room for the next n octets of the body and returns it.
+func (m *assembly) room(n int) []byte {
+	have := len(m.body)
+	if need := have + n; need > cap(m.body) {
+		whole := uint64(have) + m.left
+		size := max(uint64(need), min(whole, max(eagerBody, 2*uint64(have))))
+		body := make([]byte, have, size)
+		copy(body, m.body)
+		m.body = body
+	}
+	m.body = m.body[:have+n]
+	m.left -= uint64(n)
+	return m.body[have:]
+}
+
+// add takes a piece of the body.
+func (m *assembly) add(piece []byte) {
+	if m.body == nil && uint64(len(piece)) == m.left {
+		m.body = append(m.body, piece...) // unlike make, does not clear what is overwritten
+		m.left = 0
+		return
+	}
+	copy(m.room(len(piece)), piece)
+}
+
+// contentFrame handles a content header or body frame.
+func (c *conn) contentFrame(f frame) error {
+	ch := c.channelLocked(f.channel)
+	if ch == nil {
+		c.failLocked((&assembly{}).unexpected(), 0)
+		return nil
+	}
+	var err error
+	switch m := &ch.content; {
+	case f.typ == frameHeader && m.state == wantHeader:
+		err = c.contentHeader(ch, f.payload)
+	case f.typ == frameBody && m.state == wantBody:
+		err = ch.contentBody(f.payload)
+	default:
+		err = m.unexpected()
+	}
+	if err != nil {
+		c.failLocked(err, basicPublish)
+		return nil
+	}
+	if c.throttle.alarm != "" && !c.throttle.blocked {
+		c.blockLocked()
+	}
+	if !ch.content.complete() {
+		return nil
+	}
+	if ch.closing {
+		ch.content.reset()
+		return nil
+	}
+	return c.handledLocked(ch, c.publish(ch), basicPublish)
+}
+
+func (c *conn) contentHeader(ch *channel, b []byte) error {
+	class := binary.BigEndian.Uint16(b)
+	weight := binary.BigEndian.Uint16(b[2:])
+	size := binary.BigEndian.Uint64(b[4:])
+	if weight != 0 {
+		return ch.content.unexpected()
+	}
+	if class != classBasic {
+		return errorf(leveret.UnexpectedFrame, "expected content header for class 60, got one for class %d instead", class)
+	}
+	if most := c.release.maxBody; most != 0 && size > most {
+		return errorf(leveret.FrameError, "content body size %d exceeds maximum allowed size %d", size, most)
+	}
+	props, ok := ch.properties(b[12:], &c.names)
+	if !ok && !ch.closing {
+		return internalError()
+	}
+	ch.content.props = props
+	ch.content.left = size
+	ch.content.state = wantBody
+	return nil
+}
+
+func (ch *channel) contentBody(piece []byte) error {
+	if uint64(len(piece)) > ch.content.left {
+		return errorf(leveret.FrameError, "content body frame exceeds remaining content size")
+	}
+	if ch.closing {
+		ch.content.left -= uint64(len(piece))
+		ch.content.body = nil
+		return nil
+	}
+	ch.content.add(piece)
+	return nil
+}
+
+// maxRemembered is the largest header, in octets, that is compared with the next message's.
+const maxRemembered = 256
+
+// properties decodes the properties of a content header. Most publishers send the same ones again and
+// again; as the broker never changes properties, equal ones are shared.
+func (ch *channel) properties(b []byte, n *names) (*leveret.Properties, bool) {
+	if ch.lastProps != nil && bytes.Equal(b, ch.lastHeader) {
+		return ch.lastProps, true
+	}
+	p, ok := decodeProperties(b, n)
+	ch.lastProps = nil
+	if ok && p != nil && len(b) <= maxRemembered {
+		ch.lastHeader = append(ch.lastHeader[:0], b...)
+		ch.lastProps = p
+	}
+	return p, ok
+}
+
+// streamableLocked returns the channel whose body frame is next, if that is large and not all there.
+func (c *conn) streamableLocked() *channel {
+	h, ok := c.in.head()
+	if !ok || h.typ != frameBody || h.size < streamFrom || h.size > c.in.maxPayload || c.stage != running {
+		return nil
+	}
+	ch := c.channelLocked(h.channel)
+	if ch == nil || ch.closing || ch.content.state != wantBody || uint64(h.size) > ch.content.left {
+		return nil
+	}
+	return ch
+}

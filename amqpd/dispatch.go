@@ -1,0 +1,234 @@
+package amqpd
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/leveretmq/leveret"
+)
+
+// term prints the error as RabbitMQ does.
+func (e frameTooLarge) term() string {
+	return fmt.Sprintf("{frame_too_large,%d,%d}", e.size, e.limit)
+}
+
+func (e badFrameEnd) term() string { return fmt.Sprintf("{invalid_frame_end_marker,%d}", e.end) }
+
+// frameLocked handles one frame. An error ends the connection at once; errors that the client is told are
+// dealt with before it returns.
+func (c *conn) frameLocked(f frame) error {
+	switch {
+	case c.stage != running:
+		return c.closingFrame(f)
+	case !wellFormed(f):
+		c.failLocked(frameProblem(leveret.FrameError, f, "unknown_frame"), 0)
+		return nil
+	case f.channel == 0:
+		return c.connectionFrame(f)
+	case f.typ == frameMethod:
+		return c.channelMethod(f)
+	case f.typ == frameHeartbeat:
+		c.failLocked(frameProblem(leveret.UnexpectedFrame, f, ""), 0)
+		return nil
+	}
+	return c.contentFrame(f)
+}
+
+// wellFormed reports whether a frame has a known type and the fixed part of its payload.
+func wellFormed(f frame) bool {
+	switch f.typ {
+	case frameMethod:
+		return len(f.payload) >= 4
+	case frameHeader:
+		return len(f.payload) >= 12 // class, weight, body size
+	case frameBody:
+		return true
+	case frameHeartbeat:
+		return len(f.payload) == 0
+	}
+	return false
+}
+
+func methodOf(f frame) methodID { return methodID(binary.BigEndian.Uint32(f.payload)) }
+
+// connectionFrame handles a frame on channel 0 of a running connection.
+func (c *conn) connectionFrame(f frame) error {
+	switch f.typ {
+	case frameHeartbeat:
+		return nil
+	case frameMethod:
+	default:
+		c.failLocked(frameProblem(leveret.UnexpectedFrame, f, ""), 0)
+		return nil
+	}
+	id := methodOf(f)
+	a := newArgs(f.payload[4:], &c.names)
+	switch id {
+	case connectionClose:
+		a.u16()
+		a.short()
+		a.u32()
+		if !a.done() {
+			c.failLocked(internalError(), 0)
+			return nil
+		}
+		return c.closedByClient()
+	case connectionUpdateSecret:
+		a.long()
+		a.short()
+		if !a.done() {
+			c.failLocked(internalError(), 0)
+			return nil
+		}
+		c.out.bare(0, connectionUpdateSecretOk) // passwords do not expire: there is nothing to renew
+		return nil
+	}
+	if _, known := methods[id]; !known {
+		return errDrop
+	}
+	c.failLocked(errorf(leveret.ChannelError, "unexpected method in connection state running"), id)
+	return nil
+}
+
+// closedByClient answers connection.close. By then exclusive queues are gone.
+func (c *conn) closedByClient() error {
+	c.flushConfirmsLocked()
+	c.session.Close()
+	c.stage = closing
+	c.out.bare(0, connectionCloseOk)
+	return errDone
+}
+
+// closingFrame handles what comes after connection.close was sent: only its answer, or the client's
+// own connection.close that crossed it, count.
+func (c *conn) closingFrame(f frame) error {
+	if f.channel != 0 || f.typ != frameMethod || len(f.payload) < 4 {
+		return nil
+	}
+	switch methodOf(f) {
+	case connectionClose:
+		c.out.bare(0, connectionCloseOk)
+	case connectionCloseOk:
+		return errDone
+	}
+	return nil
+}
+
+// channelMethod handles a method on a channel.
+func (c *conn) channelMethod(f frame) error {
+	id := methodOf(f)
+	a := newArgs(f.payload[4:], &c.names)
+	ch := c.channelLocked(f.channel)
+	if ch == nil {
+		return c.unopened(f.channel, id, &a)
+	}
+	if ch.content.state != noContent {
+		c.failLocked(ch.content.unexpected(), basicPublish)
+		return nil
+	}
+	if ch.closing {
+		return c.closingChannel(ch, id)
+	}
+	h, known := ch.handler(id)
+	if !known {
+		return errDrop
+	}
+	if h == nil {
+		c.failLocked(errorf(leveret.CommandInvalid, "unimplemented method"), id)
+		return nil
+	}
+	return c.handledLocked(ch, h(c, ch, &a), id)
+}
+
+// handler finds the handler of a method; the ones that come with every message go first.
+func (ch *channel) handler(id methodID) (h handler, known bool) {
+	switch id {
+	case basicPublish:
+		return (*conn).basicPublish, true
+	case basicAck:
+		return (*conn).basicAck, true
+	}
+	h, known = methods[id]
+	return h, known
+}
+
+// unopened handles a method on a channel that is not open.
+func (c *conn) unopened(number uint16, id methodID, a *args) error {
+	if id == channelOpen {
+		return c.handledLocked(nil, c.openChannel(number, a), id)
+	}
+	if _, known := methods[id]; !known {
+		return errDrop
+	}
+	if slices.Contains(c.batch.closed, number) {
+		return nil // it was sent before the client could know that the channel is closed
+	}
+	c.failLocked(errorf(leveret.ChannelError, "expected 'channel.open'"), id)
+	return nil
+}
+
+// closingChannel handles a method on a channel that the broker has closed.
+func (c *conn) closingChannel(ch *channel, id methodID) error {
+	switch id {
+	case channelCloseOk:
+		c.forgetLocked(ch)
+	case channelClose:
+		c.out.bare(ch.number, channelCloseOk)
+	case channelOpen:
+		c.failLocked(errorf(leveret.ChannelError, "second 'channel.open' seen"), id)
+	case basicPublish:
+		ch.content.state = wantHeader // what follows must still be its content
+	default:
+		if _, known := methods[id]; !known {
+			return errDrop
+		}
+	}
+	return nil
+}
+
+// handledLocked tells the client about the error of a method, if there is one.
+func (c *conn) handledLocked(ch *channel, err error, id methodID) error {
+	if err == nil || errors.Is(err, leveret.ErrClosed) {
+		return nil // closed under our hands: the inbox has the reason
+	}
+	if errors.Is(err, errDrop) {
+		return err
+	}
+	var e *leveret.Error
+	if ch == nil || !errors.As(err, &e) || e.ClosesConnection() {
+		c.failLocked(err, id)
+		return nil
+	}
+	c.closeChannelLocked(ch, err, id)
+	return nil
+}
+
+func (c *conn) closeChannelLocked(ch *channel, err error, id methodID) {
+	if ch.closing {
+		return
+	}
+	ch.closing = true
+	c.flushConfirmsLocked()
+	e, cause := closeFor(err, id)
+	c.log.Info("closing channel", "user", c.client.user, "channel", ch.number, "error", e.Text())
+	c.out.closing(ch.number, channelClose, e, cause)
+}
+
+// channelLocked returns an open channel, or nil.
+func (c *conn) channelLocked(number uint16) *channel {
+	if c.open.last != nil && c.open.last.number == number {
+		return c.open.last
+	}
+	ch := c.open.byNumber[number]
+	if ch != nil {
+		c.open.last = ch
+	}
+	return ch
+}
+
+func (c *conn) forgetLocked(ch *channel) {
+	delete(c.open.byNumber, ch.number)
+	c.open.last = nil
+}

@@ -1,0 +1,21 @@
+// Package amqpd lets AMQP 0-9-1 clients talk to a leveret broker.
+//
+// A [Server] serves them on any [net.Listener], on a single [net.Conn], or in memory:
+//
+//	srv := &amqpd.Server{Broker: leveret.New()}
+//	l, err := net.Listen("tcp", "127.0.0.1:5672")
+//	go srv.Serve(l)
+//	defer srv.Close()
+//
+//	nc, err := srv.Dial() // for amqp091.Open(nc, amqp091.Config{…})
+//
+// It speaks what a RabbitMQ node speaks: PLAIN, AMQPLAIN and ANONYMOUS logins, EXTERNAL over TLS, heartbeats,
+// connection.blocked, publisher confirms, transactions, consumer cancellation, direct reply-to. Bad input ends
+// in the close that RabbitMQ sends for it, with the same code and text, or in a dropped connection.
+//
+// The package translates between frames and the methods of [leveret.Channel]; it knows no rule of the
+// broker's. Each connection has two goroutines and, while it is idle, no buffer to speak of. What waits
+// for a client that does not read is bounded; the rest stays in the queues.
+//
+// AMQP 1.0 is not spoken.
+package amqpd

@@ -1,0 +1,300 @@
+package amqpd
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/leveretmq/leveret"
+)
+
+// The handshake: protocol header, start and start-ok, tune and tune-ok, open and open-ok. It reads and
+// writes in turn, before the connection has goroutines of its own.
+
+const (
+	protocolHeader   = "AMQP\x00\x00\x09\x01"
+	protocolHeader09 = "AMQP\x01\x01\x00\x09" // 0-9, which differs in nothing that matters here
+	protocolHeader10 = "AMQP\x03\x01\x00\x00" // 1.0 with SASL
+)
+
+// silentDelay is how long a client that misbehaves before it has logged in waits for its
+// connection to be closed, which slows down who guesses passwords.
+const silentDelay = 3 * time.Second
+
+// errSilent ends a handshake without a word.
+var errSilent = errors.New("amqpd: handshake failed")
+
+// A refused handshake ends with a connection.close.
+type refused struct {
+	err   error
+	cause methodID
+}
+
+func (r refused) Error() string { return r.err.Error() }
+
+// clientInfo is what the client said about itself.
+type clientInfo struct {
+	user         string
+	properties   leveret.Table
+	wantsBlocked bool // connection.blocked
+	wantsCancel  bool // basic.cancel from the broker
+	wantsClose   bool // connection.close after a failed login
+}
+
+// tuning is what both sides agreed on.
+type tuning struct {
+	frameMax   int
+	channelMax int
+	heartbeat  time.Duration
+	armed      time.Time // when the read deadline was last set
+}
+
+func (t *tuning) maxPayload() int { return t.frameMax - frameOverhead }
+
+func (c *conn) handshake() error {
+	c.nc.SetDeadline(time.Now().Add(c.srv.handshakeTimeout()))
+	if t, ok := c.nc.(*tls.Conn); ok {
+		if err := t.Handshake(); err != nil { // before the mechanisms are offered: EXTERNAL needs a certificate
+			return err
+		}
+	}
+	for _, step := range []func() error{c.greet, c.login, c.negotiate, c.enter} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return c.nc.SetDeadline(time.Time{})
+}
+
+// endHandshake ends a connection whose handshake failed.
+func (c *conn) endHandshake(err error) {
+	c.log.Info("handshake failed", "error", err)
+	var r refused
+	switch {
+	case errors.As(err, &r):
+		e, cause := closeFor(r.err, r.cause)
+		c.out.closing(0, connectionClose, e, cause)
+		if c.send() == nil {
+			c.nc.SetDeadline(time.Now().Add(c.closeTimeout()))
+			c.awaitCloseOk()
+		}
+	case lostSync(err) && c.tune.frameMax > 0:
+		e, cause := closeFor(frameSyncError(err), 0)
+		c.out.closing(0, connectionClose, e, cause)
+		c.send()
+		fallthrough
+	case errors.Is(err, errSilent), lostSync(err):
+		c.nc.SetDeadline(time.Now().Add(silentDelay))
+		c.drain()
+	}
+}
+
+// awaitCloseOk reads until the client has answered connection.close or is gone.
+func (c *conn) awaitCloseOk() {
+	for {
+		f, err := c.in.readFrame()
+		if err != nil || f.typ == frameMethod && len(f.payload) >= 4 && methodOf(f) == connectionCloseOk {
+			return
+		}
+	}
+}
+
+// send writes what has been encoded.
+func (c *conn) send() error {
+	err := c.out.writeTo(c.nc)
+	c.out.reset()
+	return err
+}
+
+// greet reads the protocol header and answers with connection.start.
+func (c *conn) greet() error {
+	h, err := c.in.readExact(len(protocolHeader))
+	if err != nil {
+		return err
+	}
+	if header := string(h); header != protocolHeader && header != protocolHeader09 {
+		c.out.b = append(c.out.b, c.refusal(header)...)
+		c.send()
+		return errors.New("amqpd: not the AMQP 0-9-1 protocol header")
+	}
+	at := c.out.method(0, connectionStart)
+	c.out.b = append(c.out.b, 0, 9)
+	c.out.b = appendFields(c.out.b, c.srv.properties(c.release))
+	c.out.b = appendLong(c.out.b, strings.Join(c.mechanisms(), " "))
+	c.out.b = appendLong(c.out.b, "en_US")
+	c.out.end(at)
+	return c.send()
+}
+
+// refusal is the header of the protocol that is spoken here, for a client that speaks another.
+func (c *conn) refusal(header string) string {
+	if header == protocolHeader10 || strings.HasPrefix(header, "AMQP\x00\x00") && header[6] >= 9 {
+		return protocolHeader
+	}
+	return c.release.refusal
+}
+
+// properties are what the broker says about itself, in the order of their names. The product is
+// RabbitMQ's because clients, amqp091-go's own tests among them, decide by it what they may do; the other
+// fields say who is speaking.
+func (s *Server) properties(r *release) leveret.Fields {
+	capabilities := leveret.Fields{}
+	for _, name := range []string{
+		"publisher_confirms", "exchange_exchange_bindings", "basic.nack", "consumer_cancel_notify",
+		"connection.blocked", "consumer_priorities", "authentication_failure_close", "per_consumer_qos",
+		"direct_reply_to",
+	} {
+		capabilities = append(capabilities, leveret.Field{Name: name, Value: true})
+	}
+	return leveret.Fields{
+		{Name: "capabilities", Value: capabilities},
+		{Name: "cluster_name", Value: "leveret@localhost"},
+		{Name: "copyright", Value: "Copyright the leveret authors"},
+		{Name: "information", Value: "leveret, a broker that behaves as RabbitMQ. Licensed under the Apache License 2.0"},
+		{Name: "platform", Value: "leveret, Go " + strings.TrimPrefix(runtime.Version(), "go")},
+		{Name: "product", Value: "RabbitMQ"},
+		{Name: "version", Value: r.version},
+	}
+}
+
+// await reads the method that has to come next. Heartbeats may come at any time.
+func (c *conn) await(want methodID) (args, error) {
+	for {
+		f, err := c.in.readFrame()
+		if err != nil {
+			return args{}, err
+		}
+		if f.typ == frameHeartbeat && f.channel == 0 && len(f.payload) == 0 {
+			continue
+		}
+		if err := c.expected(f, want); err != nil {
+			return args{}, err
+		}
+		return newArgs(f.payload[4:], &c.names), nil
+	}
+}
+
+// expected returns the error for a frame that is not the method wanted. Only after tuning does the client
+// get to hear it.
+func (c *conn) expected(f frame, want methodID) error {
+	opening := want == connectionOpen
+	switch {
+	case !wellFormed(f) && opening:
+		return refused{frameProblem(leveret.FrameError, f, "unknown_frame"), 0}
+	case !wellFormed(f):
+		return errSilent
+	case f.typ == frameMethod:
+		if _, known := methods[methodOf(f)]; !known {
+			return errDrop
+		}
+	}
+	switch {
+	case f.channel == 0 && f.typ == frameMethod && methodOf(f) == want:
+		return nil
+	case !opening:
+		return errSilent
+	case f.channel != 0 || f.typ != frameMethod:
+		return refused{frameProblem(leveret.UnexpectedFrame, f, ""), 0}
+	}
+	return refused{errorf(leveret.ChannelError, "unexpected method in connection state opening"), methodOf(f)}
+}
+
+// login reads start-ok and authenticates.
+func (c *conn) login() error {
+	a, err := c.await(connectionStartOk)
+	if err != nil {
+		return err
+	}
+	c.client.properties = a.table()
+	mechanism := a.short()
+	response := a.long()
+	a.short() // the locale, which nobody looks at
+	if !a.done() {
+		return errSilent
+	}
+	c.client.readCapabilities()
+	user, err := c.authenticate(mechanism, response)
+	if err == nil {
+		c.client.user = user
+		return nil
+	}
+	if !errors.Is(err, leveret.ErrAccessRefused) || !c.client.wantsClose {
+		c.log.Warn("login refused", "mechanism", mechanism, "error", err)
+		return errSilent
+	}
+	return refused{unattributedf(leveret.AccessRefused,
+		"Login was refused using authentication mechanism %s. For details see the broker logfile.", mechanism), 0}
+}
+
+func (i *clientInfo) readCapabilities() {
+	fields, _ := i.properties["capabilities"].(leveret.Fields)
+	capabilities := tableOf(fields)
+	i.wantsBlocked, _ = capabilities["connection.blocked"].(bool)
+	i.wantsCancel, _ = capabilities["consumer_cancel_notify"].(bool)
+	i.wantsClose, _ = capabilities["authentication_failure_close"].(bool)
+}
+
+// negotiate proposes the limits and reads the client's, which may only be lower.
+func (c *conn) negotiate() error {
+	s := c.srv
+	at := c.out.method(0, connectionTune)
+	c.out.u16(uint16(s.channelMax()))
+	c.out.u32(uint32(s.frameMax()))
+	c.out.u16(uint16(s.heartbeat() / time.Second))
+	c.out.end(at)
+	if err := c.send(); err != nil {
+		return err
+	}
+	a, err := c.await(connectionTuneOk)
+	if err != nil {
+		return err
+	}
+	channelMax, frameMax, heartbeat := int(a.u16()), int(a.u32()), a.u16()
+	if !a.done() || frameMax < c.release.minFrameMax || frameMax > s.frameMax() ||
+		channelMax == 0 || channelMax > s.channelMax() {
+		return errSilent // 0 means no limit, which is higher than ours
+	}
+	c.tune = tuning{frameMax: frameMax, channelMax: channelMax, heartbeat: time.Duration(heartbeat) * time.Second}
+	c.in.maxPayload = frameMax // eight octets too many are let pass, because clients get it wrong
+	return nil
+}
+
+// enter reads connection.open and opens the connection with the broker.
+func (c *conn) enter() error {
+	a, err := c.await(connectionOpen)
+	if err != nil {
+		return err
+	}
+	vhost := a.short()
+	a.short()
+	a.bits()
+	if !a.done() {
+		return errDrop
+	}
+	c.inbox = leveret.NewInbox(leveret.InboxConfig{MaxDeliveries: maxInbox, MaxBytes: maxInboxBytes})
+	session, err := c.srv.Broker.Open(leveret.ConnConfig{
+		User: c.client.user, VHost: vhost, Name: connName(c.nc), ClientProperties: c.client.properties,
+		CancelNotify: c.client.wantsCancel, ChannelMax: c.tune.channelMax, Inbox: c.inbox,
+	})
+	if err != nil {
+		return refused{err, connectionOpen}
+	}
+	c.mu.Lock()
+	c.session = session
+	c.mu.Unlock()
+	at := c.out.method(0, connectionOpenOk)
+	c.out.short("")
+	c.out.end(at)
+	if err := c.send(); err != nil {
+		session.Close()
+		return err
+	}
+	return nil
+}
+
+func connName(nc net.Conn) string {
+	return nc.RemoteAddr().String() + " -> " + nc.LocalAddr().String()
+}

@@ -1,0 +1,172 @@
+package amqpd
+
+import (
+	"encoding/binary"
+	"net"
+
+	"github.com/leveretmq/leveret"
+)
+
+// spliceFrom is the size from which a piece of a body is not copied into the output buffer
+// but written from where it is.
+const spliceFrom = 8 << 10
+
+// output collects frames to be written together.
+type output struct {
+	b       []byte
+	splices []splice
+	spliced int // octets in splices
+}
+
+// A splice is a piece of a body that belongs in front of b[at:].
+type splice struct {
+	at int
+	b  []byte
+}
+
+// size returns how many octets there are to be written.
+func (o *output) size() int { return len(o.b) + o.spliced }
+
+func (o *output) reset() {
+	clear(o.splices) // lets go of the bodies
+	o.b, o.splices, o.spliced = o.b[:0], o.splices[:0], 0
+}
+
+// writeTo writes everything. It does not reset o.
+func (o *output) writeTo(nc net.Conn) error {
+	if len(o.splices) == 0 {
+		_, err := nc.Write(o.b)
+		return err
+	}
+	pieces := make(net.Buffers, 0, 2*len(o.splices)+1)
+	from := 0
+	for _, s := range o.splices {
+		pieces = append(pieces, o.b[from:s.at], s.b)
+		from = s.at
+	}
+	pieces = append(pieces, o.b[from:])
+	_, err := pieces.WriteTo(nc)
+	return err
+}
+
+// begin starts a frame and returns the position that end wants.
+func (o *output) begin(typ byte, channel uint16) int {
+	at := len(o.b)
+	o.b = append(o.b, typ, byte(channel>>8), byte(channel), 0, 0, 0, 0)
+	return at
+}
+
+func (o *output) end(at int) {
+	binary.BigEndian.PutUint32(o.b[at+3:], uint32(len(o.b)-at-headerSize))
+	o.b = append(o.b, frameEnd)
+}
+
+// method starts a method frame; its arguments are appended to o.b.
+func (o *output) method(channel uint16, id methodID) int {
+	at := o.begin(frameMethod, channel)
+	o.b = binary.BigEndian.AppendUint32(o.b, uint32(id))
+	return at
+}
+
+// bare appends a method without arguments.
+func (o *output) bare(channel uint16, id methodID) { o.end(o.method(channel, id)) }
+
+func (o *output) short(s string) { o.b = appendShort(o.b, s) }
+func (o *output) u16(v uint16)   { o.b = binary.BigEndian.AppendUint16(o.b, v) }
+func (o *output) u32(v uint32)   { o.b = binary.BigEndian.AppendUint32(o.b, v) }
+func (o *output) u64(v uint64)   { o.b = binary.BigEndian.AppendUint64(o.b, v) }
+
+func (o *output) bool(v bool) {
+	if v {
+		o.b = append(o.b, 1)
+	} else {
+		o.b = append(o.b, 0)
+	}
+}
+
+// content appends the header frame of a message, and its body in frames of at most maxPayload.
+func (o *output) content(channel uint16, p *leveret.Properties, headers leveret.Fields, body []byte, maxPayload int) {
+	at := o.begin(frameHeader, channel)
+	o.u16(classBasic)
+	o.u16(0)
+	o.u64(uint64(len(body)))
+	o.b = appendProperties(o.b, p, headers)
+	o.end(at)
+	for len(body) > 0 {
+		n := min(len(body), maxPayload)
+		o.bodyFrame(channel, body[:n])
+		body = body[n:]
+	}
+}
+
+func (o *output) bodyFrame(channel uint16, piece []byte) {
+	at := o.begin(frameBody, channel)
+	if len(piece) < spliceFrom {
+		o.b = append(o.b, piece...)
+		o.end(at)
+		return
+	}
+	binary.BigEndian.PutUint32(o.b[at+3:], uint32(len(piece)))
+	o.splices = append(o.splices, splice{len(o.b), piece})
+	o.spliced += len(piece)
+	o.b = append(o.b, frameEnd)
+}
+
+// deliver appends a basic.deliver with its message.
+func (o *output) deliver(channel uint16, d *leveret.Delivery, maxPayload int) {
+	at := o.method(channel, basicDeliver)
+	o.short(d.ConsumerTag)
+	o.u64(d.DeliveryTag)
+	o.bool(d.Redelivered)
+	o.short(d.Exchange)
+	o.short(d.RoutingKey)
+	o.end(at)
+	o.content(channel, d.Properties, d.HeaderFields(), d.Body, maxPayload)
+}
+
+// getOk appends a basic.get-ok with its message.
+func (o *output) getOk(channel uint16, d *leveret.Delivery, maxPayload int) {
+	at := o.method(channel, basicGetOk)
+	o.u64(d.DeliveryTag)
+	o.bool(d.Redelivered)
+	o.short(d.Exchange)
+	o.short(d.RoutingKey)
+	o.u32(uint32(d.MessageCount))
+	o.end(at)
+	o.content(channel, d.Properties, d.HeaderFields(), d.Body, maxPayload)
+}
+
+// returned appends a basic.return with its message.
+func (o *output) returned(channel uint16, r *leveret.Return, maxPayload int) {
+	at := o.method(channel, basicReturn)
+	o.u16(uint16(leveret.NoRoute))
+	o.short(leveret.NoRoute.String())
+	o.short(r.Exchange)
+	o.short(r.RoutingKey)
+	o.end(at)
+	o.content(channel, r.Properties, publishedHeaders(r.Properties), r.Body, maxPayload)
+}
+
+// publishedHeaders returns the headers of a message that nobody took, as they go on the wire.
+func publishedHeaders(p *leveret.Properties) leveret.Fields {
+	switch {
+	case p == nil:
+		return nil
+	case p.HeaderFields != nil:
+		return p.HeaderFields
+	case p.Headers != nil:
+		return fieldsOf(p.Headers)
+	case p.Present&leveret.PropHeaders != 0:
+		return leveret.Fields{}
+	}
+	return nil
+}
+
+// closing appends a channel.close or connection.close.
+func (o *output) closing(channel uint16, id methodID, e *leveret.Error, cause methodID) {
+	at := o.method(channel, id)
+	o.u16(uint16(e.Code))
+	o.short(e.Text())
+	o.u32(uint32(cause))
+	o.end(at)
+}

@@ -1,0 +1,211 @@
+package amqpd
+
+import (
+	"io"
+	"math/rand/v2"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/leveretmq/leveret"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A session exercises every class; cutting it off at any octet leaves the server in any state.
+var wholeSession = start + startOk("PLAIN", login) + tuneOk(2047, 131072, 10) + openVHost("/") + openChan(1) +
+	call(1, exchangeDeclare, u16(0), ss("x"), ss("fanout"), u8(4), u32(0)) +
+	call(1, queueDeclare, u16(0), ss("q"), u8(4), u32(0)) +
+	call(1, queueBind, u16(0), ss("q"), ss("x"), ss(""), u8(0), u32(0)) +
+	call(1, confirmSelect, u8(0)) + publish("kept", 0) + header(4) + body("ab") + body("cd") +
+	call(1, basicGet, u16(0), ss("kept"), u8(0)) +
+	call(1, basicConsume, u16(0), ss("q"), ss("tag"), u8(0), u32(0)) +
+	call(1, basicPublish, u16(0), ss("x"), ss(""), u8(1)) + contentHeader(1, 60, 0, 2, "\xa0\x00\x01t"+ls(inField+"A"+ls("t\x01"))) + body("hi") +
+	call(1, basicAck, u64(2), u8(0)) + openChan(2) + call(2, txSelect) +
+	call(2, basicPublish, u16(0), ss(""), ss("kept"), u8(0)) + contentHeader(2, 60, 0, 0, "\x00\x00") + call(2, txCommit) +
+	getMissing + call(1, channelCloseOk) + fr(frameHeartbeat, 0, "") + closeChan(2) + closeConn()
+
+// newPeerBroker has a queue that outlives the sessions, with a message in it.
+func newPeerBroker(t testing.TB) (*leveret.Broker, *leveret.Queue) {
+	b := leveret.New()
+	q, err := b.DeclareQueue("kept", leveret.QueueConfig{})
+	require.NoError(t, err)
+	_, err = b.Publish("", "kept", leveret.Message{Body: []byte("first")})
+	require.NoError(t, err)
+	return b, q
+}
+
+// A peer that disappears leaves nothing behind, wherever it was, and what it had not acknowledged is
+// back in its queue. A synctest bubble fails if a goroutine or timer is left.
+func TestAbruptDisconnect(t *testing.T) {
+	for at := range wholeSession {
+		synctest.Test(t, func(t *testing.T) {
+			b, q := newPeerBroker(t)
+			srv := &Server{Broker: b}
+			nc, err := srv.Dial()
+			require.NoError(t, err)
+			go io.Copy(io.Discard, nc)
+			nc.Write([]byte(wholeSession[:at]))
+			synctest.Wait()
+			nc.Close()
+			synctest.Wait()
+			assert.Empty(t, b.Connections(), "cut after %d octets", at)
+			info := q.Info()
+			assert.Equal(t, info.Messages, info.Ready, "cut after %d octets", at)
+			assert.NotZero(t, info.Ready)
+			_, err = b.Queue("q")
+			assert.Error(t, err, "its owner is gone")
+			require.NoError(t, b.Check())
+			srv.Close()
+			b.Close()
+		})
+	}
+}
+
+// A peer that stays but says no more is cut off: by the handshake timeout, or for want of heartbeats.
+func TestHalfOpen(t *testing.T) {
+	for at := 0; at < len(wholeSession); at += 7 {
+		synctest.Test(t, func(t *testing.T) {
+			b, _ := newPeerBroker(t)
+			srv := &Server{Broker: b}
+			nc, err := srv.Dial()
+			require.NoError(t, err)
+			closed := make(chan struct{})
+			go func() {
+				defer close(closed)
+				io.Copy(io.Discard, nc)
+			}()
+			start := time.Now()
+			nc.Write([]byte(wholeSession[:at]))
+			<-closed
+			assert.LessOrEqual(t, time.Since(start), 30*time.Second, "stopped after %d octets", at)
+			assert.Empty(t, b.Connections())
+			srv.Close()
+			b.Close()
+		})
+	}
+}
+
+// Close ends connections in any state within its bound.
+func TestServerCloseInAnyState(t *testing.T) {
+	for at := 0; at < len(wholeSession); at += 5 {
+		synctest.Test(t, func(t *testing.T) {
+			b, _ := newPeerBroker(t)
+			srv := &Server{Broker: b}
+			nc, err := srv.Dial()
+			require.NoError(t, err)
+			go io.Copy(io.Discard, nc)
+			nc.Write([]byte(wholeSession[:at]))
+			synctest.Wait()
+			start := time.Now()
+			require.NoError(t, srv.Close())
+			assert.LessOrEqual(t, time.Since(start), shutdownWait, "at %d octets", at)
+			assert.Empty(t, b.Connections())
+			nc.Close()
+			b.Close()
+		})
+	}
+}
+
+// Changed octets end in a close or a dropped connection, never in a panic or a connection that hangs.
+func TestCorruptedSessions(t *testing.T) {
+	for range 500 {
+		in := []byte(wholeSession)
+		for range 1 + rand.IntN(3) {
+			in[rand.IntN(len(in))] = byte(rand.IntN(256))
+		}
+		serveBytes(t, in)
+	}
+}
+
+// serveBytes sends a server some input, and more time than any of its timeouts.
+func serveBytes(t *testing.T, in []byte) {
+	synctest.Test(t, func(t *testing.T) {
+		b, _ := newPeerBroker(t)
+		client, server := Pipe()
+		srv := &Server{Broker: b}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			srv.ServeConn(server)
+		}()
+		go io.Copy(io.Discard, client)
+		client.Write(in)
+		time.Sleep(time.Minute)
+		client.Close()
+		select {
+		case <-done:
+		case <-time.After(5 * time.Minute):
+			t.Fatalf("still serving after %q", in)
+		}
+		assert.Empty(t, b.Connections())
+		assert.NoError(t, b.Check())
+		b.Close()
+	})
+}
+
+func FuzzServeConn(f *testing.F) {
+	f.Add([]byte(wholeSession))
+	for _, tc := range wireCases {
+		steps := start + startOk("PLAIN", login) + tuneOk(2047, 131072, 0) + openVHost("/") + openChan(1)
+		if tc.stage == onChannel1 && len(tc.input) < 10000 {
+			f.Add([]byte(steps + tc.input))
+		}
+	}
+	f.Fuzz(func(t *testing.T, in []byte) { serveBytes(t, in) })
+}
+
+// FuzzSession starts behind the handshake, which random input hardly ever gets past.
+func FuzzSession(f *testing.F) {
+	const steps = start
+	handshake := steps + startOk("PLAIN", login) + tuneOk(2047, 131072, 0) + openVHost("/") + openChan(1)
+	f.Add([]byte(wholeSession[len(wholeSession)-300:]))
+	for _, tc := range wireCases {
+		if tc.stage >= opened && len(tc.input) < 10000 {
+			f.Add([]byte(tc.input))
+		}
+	}
+	f.Fuzz(func(t *testing.T, in []byte) { serveBytes(t, append([]byte(handshake), in...)) })
+}
+
+// A body that is announced costs nothing until it comes.
+func TestAnnouncedBodiesCostNothing(t *testing.T) {
+	var m assembly
+	m.left = 512 << 20
+	m.state = wantBody
+	m.add(make([]byte, 1000))
+	assert.LessOrEqual(t, cap(m.body), eagerBody)
+	for len(m.body) < 5<<20 {
+		m.add(make([]byte, 100000))
+		assert.LessOrEqual(t, cap(m.body), max(eagerBody, 2*len(m.body)))
+	}
+}
+
+// In a connection's idle state there is no buffer but the small one it reads into.
+func TestIdleConnectionHoldsNoBuffers(t *testing.T) {
+	b, _ := newPeerBroker(t)
+	defer b.Close()
+	srv := &Server{Broker: b}
+	defer srv.Close()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	go srv.Serve(l)
+	nc, err := net.Dial("tcp", l.Addr().String())
+	require.NoError(t, err)
+	defer nc.Close()
+	r := frameReader{r: nc, maxPayload: 1 << 20}
+	for _, s := range []string{start, startOk("PLAIN", login), tuneOk(2047, 131072, 0) + openVHost("/"), openChan(1)} {
+		nc.Write([]byte(s))
+		_, err := r.readFrame()
+		require.NoError(t, err)
+	}
+	time.Sleep(10 * time.Millisecond)
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	for c := range srv.conns {
+		c.mu.Lock()
+		assert.LessOrEqual(t, cap(c.out.b), 4<<10)
+		c.mu.Unlock()
+	}
+}

@@ -1,0 +1,24 @@
+package amqpd
+
+import "github.com/leveretmq/leveret"
+
+// release is what differs between releases of RabbitMQ on the wire.
+type release struct {
+	version      string
+	mechanisms   []string // offered to every client
+	minFrameMax  int      // what a client must at least accept, and the limit before tuning
+	refusal      string   // the protocol header sent to who speaks another protocol
+	maxBody      uint64   // of a message, in octets, when its header announces it; 0: no limit
+	cancelOkFail bool     // basic.cancel-ok from a client crashes the channel
+}
+
+var releases = map[leveret.Profile]*release{
+	leveret.RabbitMQ43: {
+		version: "4.3.6", mechanisms: []string{mechAMQPlain, mechAnonymous, mechPlain},
+		minFrameMax: 8192, refusal: "AMQP\x03\x01\x00\x00", maxBody: 512 << 20, cancelOkFail: true,
+	},
+	leveret.RabbitMQ310: {
+		version: "3.10.8", mechanisms: []string{mechAMQPlain, mechPlain},
+		minFrameMax: 4096, refusal: protocolHeader,
+	},
+}

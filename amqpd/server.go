@@ -1,0 +1,226 @@
+package amqpd
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/leveretmq/leveret"
+)
+
+// ErrServerClosed is returned by Serve and ServeConn after Close.
+var ErrServerClosed = errors.New("amqpd: server closed")
+
+// How much of what a broker has for one connection may wait for it. A client that does not read fast enough
+// gets no more; its messages stay in their queues.
+const (
+	maxInbox      = 1024
+	maxInboxBytes = 1 << 20
+)
+
+// shutdownWait is how long Close waits for a client to answer.
+const shutdownWait = 2 * time.Second
+
+// A Server serves AMQP 0-9-1 clients of a broker. Only Broker must be set; the zero value of every other field
+// means what RabbitMQ does by default. The fields must not be changed once a connection is served.
+type Server struct {
+	Broker *leveret.Broker
+
+	// TLS, if not nil, is used on every connection that Serve accepts. Clients that present a certificate
+	// which it verifies may log in with the EXTERNAL mechanism.
+	TLS *tls.Config
+	// CertLogin returns the user that a certificate stands for. Nil: its distinguished name.
+	CertLogin func(*x509.Certificate) string
+
+	Logger *slog.Logger // nil: nothing is logged
+
+	Heartbeat        time.Duration // proposed to clients, in whole seconds; 0: 60 s; negative: none
+	FrameMax         int           // octets in a frame; 0: 131072
+	ChannelMax       int           // channels in a connection, at most 65535; 0: 2047
+	HandshakeTimeout time.Duration // 0: 10 s
+
+	// LoopbackUsers may log in from this machine only. Nil: guest. Empty: nobody is so restricted.
+	LoopbackUsers []string
+
+	mu        sync.Mutex
+	closed    bool
+	listeners map[net.Listener]struct{}
+	conns     map[*conn]struct{}
+	active    sync.WaitGroup
+}
+
+// Serve accepts connections until l fails or the server is closed; then it returns ErrServerClosed. It
+// closes l.
+func (s *Server) Serve(l net.Listener) error {
+	defer l.Close()
+	if !s.track(l) {
+		return ErrServerClosed
+	}
+	defer s.untrack(l)
+	for {
+		nc, err := l.Accept()
+		if err != nil {
+			if s.isClosed() {
+				return ErrServerClosed
+			}
+			var ne net.Error
+			if errors.As(err, &ne) && ne.Timeout() || isTemporary(err) {
+				time.Sleep(10 * time.Millisecond) // out of file descriptors, most likely
+				continue
+			}
+			return err
+		}
+		if s.TLS != nil {
+			nc = tls.Server(nc, s.TLS)
+		}
+		go s.ServeConn(nc)
+	}
+}
+
+// isTemporary reports whether accepting may work again in a moment.
+func isTemporary(err error) bool {
+	var t interface{ Temporary() bool }
+	return errors.As(err, &t) && t.Temporary()
+}
+
+// ServeConn serves one connection and returns when it has ended. It closes nc.
+func (s *Server) ServeConn(nc net.Conn) error {
+	c := newConn(s, nc)
+	if !s.add(c) {
+		nc.Close()
+		return ErrServerClosed
+	}
+	defer s.remove(c)
+	c.serve()
+	return nil
+}
+
+// Dial returns the client's end of a new connection in memory, which the server serves. The error
+// is ErrServerClosed.
+func (s *Server) Dial() (net.Conn, error) {
+	client, server := Pipe()
+	c := newConn(s, server)
+	if !s.add(c) {
+		return nil, ErrServerClosed
+	}
+	go func() {
+		defer s.remove(c)
+		c.serve()
+	}()
+	return client, nil
+}
+
+// Close stops accepting, closes the connections (code 320, CONNECTION_FORCED) and returns when all of them have
+// ended. Clients that do not answer are cut off after two seconds. It does not close the broker.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	for l := range s.listeners {
+		l.Close()
+	}
+	e := errorf(leveret.ConnectionForced, "broker forced connection closure with reason 'shutdown'")
+	for c := range s.conns {
+		c.shutdown(e, shutdownWait)
+	}
+	s.mu.Unlock()
+	s.active.Wait()
+	return nil
+}
+
+func (s *Server) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
+func (s *Server) track(l net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listeners == nil {
+		s.listeners = map[net.Listener]struct{}{}
+	}
+	if !s.closed {
+		s.listeners[l] = struct{}{}
+	}
+	return !s.closed
+}
+
+func (s *Server) untrack(l net.Listener) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.listeners, l)
+}
+
+func (s *Server) add(c *conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	if s.conns == nil {
+		s.conns = map[*conn]struct{}{}
+	}
+	s.conns[c] = struct{}{}
+	s.active.Add(1)
+	return true
+}
+
+func (s *Server) remove(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c)
+	s.active.Done()
+}
+
+func (s *Server) logger() *slog.Logger {
+	if s.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return s.Logger
+}
+
+func (s *Server) heartbeat() time.Duration {
+	if s.Heartbeat == 0 {
+		return time.Minute
+	}
+	return max(s.Heartbeat, 0)
+}
+
+func (s *Server) frameMax() int {
+	if s.FrameMax == 0 {
+		return 128 << 10
+	}
+	return s.FrameMax
+}
+
+func (s *Server) channelMax() int {
+	if s.ChannelMax == 0 {
+		return 2047
+	}
+	return s.ChannelMax
+}
+
+func (s *Server) handshakeTimeout() time.Duration {
+	if s.HandshakeTimeout == 0 {
+		return 10 * time.Second
+	}
+	return s.HandshakeTimeout
+}
+
+func (s *Server) loopbackUsers() []string {
+	if s.LoopbackUsers == nil {
+		return []string{"guest"}
+	}
+	return s.LoopbackUsers
+}
+
+func (s *Server) certLogin(cert *x509.Certificate) string {
+	if s.CertLogin == nil {
+		return cert.Subject.String()
+	}
+	return s.CertLogin(cert)
+}

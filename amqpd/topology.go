@@ -1,0 +1,162 @@
+package amqpd
+
+import (
+	"errors"
+
+	"github.com/leveretmq/leveret"
+)
+
+// The exchange and queue classes. Each handler reads its arguments, calls the method of the same
+// name on the channel, and answers unless the client said no-wait.
+
+func (c *conn) exchangeDeclare(ch *channel, a *args) error {
+	a.u16()
+	name, kind := a.short(), a.short()
+	f := a.bits() // 0: passive, 1: durable, 2: auto-delete, 3: internal, 4: no-wait
+	t := a.table()
+	if err := a.end(); err != nil {
+		return err
+	}
+	if f.has(0) {
+		return c.answer(ch, ch.ch.CheckExchange(name), f.has(4), exchangeDeclareOk)
+	}
+	err := ch.ch.DeclareExchange(name, leveret.ExchangeType(kind), leveret.ExchangeConfig{
+		Durable: f.has(1), AutoDelete: f.has(2), Internal: f.has(3), Arguments: t,
+	})
+	return c.answer(ch, err, f.has(4), exchangeDeclareOk)
+}
+
+func (c *conn) exchangeDelete(ch *channel, a *args) error {
+	a.u16()
+	name := a.short()
+	f := a.bits() // 0: if-unused, 1: no-wait
+	if err := a.end(); err != nil {
+		return err
+	}
+	err := ch.ch.DeleteExchange(name, leveret.DeleteConfig{IfUnused: f.has(0)})
+	return c.answer(ch, err, f.has(1), exchangeDeleteOk)
+}
+
+// binding are the arguments that bind and unbind share.
+type binding struct {
+	destination, source, key string
+	noWait                   bool
+	arguments                leveret.Table
+}
+
+// binding reads them; only queue.unbind has no no-wait.
+func (a *args) binding(hasNoWait bool) (b binding, err error) {
+	a.u16()
+	b.destination, b.source, b.key = a.short(), a.short(), a.short()
+	if hasNoWait {
+		b.noWait = a.bits().has(0)
+	}
+	b.arguments = a.table()
+	return b, a.end()
+}
+
+func (c *conn) exchangeBind(ch *channel, a *args) error {
+	b, err := a.binding(true)
+	if err != nil {
+		return err
+	}
+	err = ch.ch.BindExchange(b.destination, b.source, b.key, b.arguments)
+	return c.answer(ch, err, b.noWait, exchangeBindOk)
+}
+
+func (c *conn) exchangeUnbind(ch *channel, a *args) error {
+	b, err := a.binding(true)
+	if err != nil {
+		return err
+	}
+	err = ch.ch.UnbindExchange(b.destination, b.source, b.key, b.arguments)
+	return c.answer(ch, err, b.noWait, exchangeUnbindOk)
+}
+
+func (c *conn) queueBind(ch *channel, a *args) error {
+	b, err := a.binding(true)
+	if err != nil {
+		return err
+	}
+	err = ch.ch.BindQueue(b.destination, b.source, b.key, b.arguments)
+	return c.answer(ch, err, b.noWait, queueBindOk)
+}
+
+func (c *conn) queueUnbind(ch *channel, a *args) error {
+	b, err := a.binding(false)
+	if err != nil {
+		return err
+	}
+	err = ch.ch.UnbindQueue(b.destination, b.source, b.key, b.arguments)
+	return c.answer(ch, err, false, queueUnbindOk)
+}
+
+func (c *conn) queueDeclare(ch *channel, a *args) error {
+	a.u16()
+	name := a.short()
+	f := a.bits() // 0: passive, 1: durable, 2: exclusive, 3: auto-delete, 4: no-wait
+	t := a.table()
+	if err := a.end(); err != nil {
+		return err
+	}
+	var state leveret.QueueState
+	var err error
+	if f.has(0) {
+		state, err = ch.ch.CheckQueue(name)
+	} else {
+		state, err = ch.ch.DeclareQueue(name, leveret.QueueConfig{
+			Durable: f.has(1), Exclusive: f.has(2), AutoDelete: f.has(3), NoWait: f.has(4), Arguments: t,
+		})
+	}
+	if err != nil || f.has(4) {
+		return err
+	}
+	at := c.out.method(ch.number, queueDeclareOk)
+	c.out.short(state.Name)
+	c.out.u32(uint32(state.Messages))
+	c.out.u32(uint32(state.Consumers))
+	c.out.end(at)
+	return nil
+}
+
+func (c *conn) queueDelete(ch *channel, a *args) error {
+	a.u16()
+	name := a.short()
+	f := a.bits() // 0: if-unused, 1: if-empty, 2: no-wait
+	if err := a.end(); err != nil {
+		return err
+	}
+	n, err := ch.ch.DeleteQueue(name, leveret.DeleteConfig{IfUnused: f.has(0), IfEmpty: f.has(1)})
+	return c.answerCount(ch, err, f.has(2), queueDeleteOk, n)
+}
+
+func (c *conn) queuePurge(ch *channel, a *args) error {
+	a.u16()
+	name := a.short()
+	noWait := a.bits().has(0)
+	if err := a.end(); err != nil {
+		return err
+	}
+	n, err := ch.ch.PurgeQueue(name)
+	return c.answerCount(ch, err, noWait, queuePurgeOk, n)
+}
+
+// answerCount sends the reply of a method that says how many messages it removed.
+func (c *conn) answerCount(ch *channel, err error, noWait bool, reply methodID, n int) error {
+	if err != nil || noWait {
+		return err
+	}
+	at := c.out.method(ch.number, reply)
+	c.out.u32(uint32(n))
+	c.out.end(at)
+	return nil
+}
+
+// withoutMethod makes err an error that no method is blamed for.
+func withoutMethod(err error) error {
+	var e *leveret.Error
+	if errors.As(err, &e) {
+		return unattributed{e}
+	}
+	return err
+}

@@ -1,0 +1,465 @@
+package amqpd
+
+import (
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/leveretmq/leveret"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The wire tests send what no well-behaved client sends and compare the answers, frame by frame, with those of a
+// RabbitMQ node, which testdata keeps. To record them again, from nodes where vhost amqpd is open to
+// guest and user noperm (password nopw) has no permissions:
+//
+//	go test -run TestWire/4.3 -record 127.0.0.1:5674 ./amqpd
+//	go test -run TestWire/3.10 -record 127.0.0.1:5673 ./amqpd
+
+var record = flag.String("record", "", "address of the RabbitMQ node to record the answers of")
+
+// A stage is how far the handshake went before the input is sent.
+type wireStage int
+
+const (
+	connected  wireStage = iota // nothing sent
+	greeted                     // connection.start received
+	tuning1                     // connection.tune received
+	opened                      // connection.open-ok received
+	onChannel1                  // channel 1 is open
+)
+
+type wireCase struct {
+	name  string
+	stage wireStage
+	input string
+	wait  time.Duration // how long nothing may come before the answer is complete; 0: 600 ms
+}
+
+// Pieces of frames.
+
+func rawFrame(typ byte, channel uint16, payload string, end byte) string {
+	b := binary.BigEndian.AppendUint16([]byte{typ}, channel)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(payload)))
+	return string(b) + payload + string([]byte{end})
+}
+
+func fr(typ byte, channel uint16, payload string) string {
+	return rawFrame(typ, channel, payload, frameEnd)
+}
+
+func call(channel uint16, id methodID, parts ...string) string {
+	return fr(frameMethod, channel, u32(uint32(id))+strings.Join(parts, ""))
+}
+
+func contentHeader(channel uint16, class, weight uint16, size uint64, properties string) string {
+	return fr(frameHeader, channel, u16(class)+u16(weight)+u64(size)+properties)
+}
+
+func header(size uint64) string { return contentHeader(1, classBasic, 0, size, "\x00\x00") }
+func body(piece string) string  { return fr(frameBody, 1, piece) }
+
+func u8(v uint8) string   { return string([]byte{v}) }
+func u16(v uint16) string { return string(binary.BigEndian.AppendUint16(nil, v)) }
+func u32(v uint32) string { return string(binary.BigEndian.AppendUint32(nil, v)) }
+func u64(v uint64) string { return string(binary.BigEndian.AppendUint64(nil, v)) }
+func ss(s string) string  { return string(appendShort(nil, s)) }
+func ls(s string) string  { return string(appendLong(nil, s)) }
+
+func startOkWith(properties, mechanism, response string) string {
+	return call(0, connectionStartOk, ls(properties), ss(mechanism), ls(response), ss("en_US"))
+}
+
+// capable are the properties of a client that wants to hear about a refused login.
+var capable = ss("capabilities") + "F" + ls(ss("authentication_failure_close")+"t\x01"+ss("basic.nack")+"t\x01")
+
+func startOk(mechanism, response string) string { return startOkWith(capable, mechanism, response) }
+
+func tuneOk(channelMax uint16, frameMax uint32, heartbeat uint16) string {
+	return call(0, connectionTuneOk, u16(channelMax), u32(frameMax), u16(heartbeat))
+}
+
+func openVHost(name string) string { return call(0, connectionOpen, ss(name), ss(""), u8(0)) }
+
+func closeConn() string { return call(0, connectionClose, u16(200), ss("bye"), u32(0)) }
+func closeChan(n uint16) string {
+	return call(n, channelClose, u16(200), ss(""), u32(0))
+}
+func openChan(n uint16) string { return call(n, channelOpen, ss("")) }
+
+func declare(channel uint16, queue string) string {
+	return call(channel, queueDeclare, u16(0), ss(queue), u8(0), u32(0))
+}
+
+func publish(key string, flags uint8) string {
+	return call(1, basicPublish, u16(0), ss(""), ss(key), u8(flags))
+}
+
+const (
+	start   = protocolHeader
+	login   = "\x00guest\x00guest"
+	inField = "\x01k" // the name of a field; its value follows
+)
+
+var getMissing = call(1, basicGet, u16(0), ss("nope"), u8(0))
+
+var wireCases = []wireCase{
+	// The protocol header.
+	{"header 0-9-2", connected, "AMQP\x00\x00\x09\x02", 0},
+	{"header 0-8", connected, "AMQP\x00\x00\x08\x00", 0},
+	{"header 0-10", connected, "AMQP\x00\x00\x0a\x00", 0},
+	{"header 1-1-9-1", connected, "AMQP\x01\x01\x09\x01", 0},
+	{"header of http", connected, "GET / HTTP/1.1\r\n\r\n", 0},
+	{"header of tls", connected, "\x16\x03\x01\x00\x10\x01\x00\x01", 0},
+	{"header amqp 1.0 without sasl", connected, "AMQP\x00\x01\x00\x00", 0},
+	{"header garbage", connected, "HELLO!!!", 0},
+	{"header half", connected, "AMQP", 0},
+
+	// Before the login.
+	{"start, tune-ok", greeted, tuneOk(2047, 131072, 0), 5 * time.Second},
+	{"start, open", greeted, openVHost("amqpd"), 5 * time.Second},
+	{"start, channel.open", greeted, openChan(1), 5 * time.Second},
+	{"start, unknown frame type", greeted, fr(9, 0, ""), 5 * time.Second},
+	{"start, heartbeat", greeted, fr(frameHeartbeat, 0, ""), 0},
+	{"start, unknown method", greeted, call(0, 10<<16+99), 5 * time.Second},
+	{"start, frame too large", greeted, "\x01\x00\x00\x00\x00\x27\x10", 5 * time.Second},
+	{"start, largest frame", greeted, "\x01\x00\x00\x00\x00\x20\x00", 0},
+	{"start, bad frame end", greeted, rawFrame(1, 0, "\x00\x0a\x00\x0b", 0), 5 * time.Second},
+	{"start-ok cut short", greeted, call(0, connectionStartOk, ls(capable)), 5 * time.Second},
+	{"unknown mechanism", greeted, startOk("NOPE", login), 5 * time.Second},
+	{"external without tls", greeted, startOk("EXTERNAL", ""), 5 * time.Second},
+	{"wrong password", greeted, startOk("PLAIN", "\x00guest\x00bad"), 0},
+	{"wrong password, client cannot tell", greeted, startOkWith("", "PLAIN", "\x00guest\x00bad"), 5 * time.Second},
+	{"plain malformed", greeted, startOk("PLAIN", "guest"), 5 * time.Second},
+	{"plain with another identity", greeted, startOk("PLAIN", "x\x00guest\x00guest"), 5 * time.Second},
+	{"plain with a fourth part", greeted, startOk("PLAIN", login+"\x00x"), 5 * time.Second},
+	{"plain without password", greeted, startOk("PLAIN", "\x00guest"), 5 * time.Second},
+	{"plain", greeted, startOk("PLAIN", login), 0},
+	{"amqplain", greeted, startOk("AMQPLAIN", ss("LOGIN")+"S"+ls("guest")+ss("PASSWORD")+"S"+ls("guest")), 0},
+	{"amqplain, wrong password", greeted, startOk("AMQPLAIN", ss("LOGIN")+"S"+ls("guest")+ss("PASSWORD")+"S"+ls("bad")), 0},
+	{"amqplain without password", greeted, startOk("AMQPLAIN", ss("LOGIN")+"S"+ls("guest")), 5 * time.Second},
+	{"anonymous", greeted, startOk("ANONYMOUS", "whoever"), 0},
+
+	// Tuning and opening.
+	{"vhost without permission", greeted, startOk("PLAIN", "\x00noperm\x00nopw") + tuneOk(2047, 131072, 0) + openVHost("amqpd"), 0},
+	{"vhost missing", tuning1, tuneOk(2047, 131072, 0) + openVHost("nope"), 0},
+	{"frame-max 4096", tuning1, tuneOk(2047, 4096, 0) + openVHost("amqpd"), 5 * time.Second},
+	{"frame-max 8191", tuning1, tuneOk(2047, 8191, 0) + openVHost("amqpd"), 5 * time.Second},
+	{"frame-max 8192", tuning1, tuneOk(2047, 8192, 0) + openVHost("amqpd"), 0},
+	{"frame-max 0", tuning1, tuneOk(2047, 0, 0) + openVHost("amqpd"), 5 * time.Second},
+	{"frame-max 131073", tuning1, tuneOk(2047, 131073, 0) + openVHost("amqpd"), 5 * time.Second},
+	{"channel-max 0", tuning1, tuneOk(0, 131072, 0) + openVHost("amqpd"), 5 * time.Second},
+	{"channel-max 2048", tuning1, tuneOk(2048, 131072, 0) + openVHost("amqpd"), 5 * time.Second},
+	{"channel-max 1 exceeded", tuning1, tuneOk(1, 131072, 0) + openVHost("amqpd") + openChan(7) + openChan(8), 0},
+	{"tune, open", tuning1, openVHost("amqpd"), 5 * time.Second},
+	{"tune, heartbeat", tuning1, fr(frameHeartbeat, 0, ""), 0},
+	{"tune, close", tuning1, closeConn(), 5 * time.Second},
+	{"tune-ok, close", tuning1, tuneOk(2047, 131072, 0) + closeConn(), 0},
+	{"tune-ok, channel.open", tuning1, tuneOk(2047, 131072, 0) + openChan(1), 0},
+	{"tune-ok, unknown frame type", tuning1, tuneOk(2047, 131072, 0) + fr(9, 0, ""), 0},
+	{"tune-ok, unknown method", tuning1, tuneOk(2047, 131072, 0) + call(0, 10<<16+99), 0},
+	{"tune-ok, frame too large", tuning1, tuneOk(2047, 131072, 0) + "\x01\x00\x00\x00\x0f\x42\x40", 5 * time.Second},
+
+	// Frames.
+	{"unknown type on channel 0", opened, fr(9, 0, "abc"), 0},
+	{"unknown type", onChannel1, fr(9, 1, "abcdefghijklmnopqrstu"), 0},
+	{"unknown type on a channel that is not open", onChannel1, fr(9, 7, "abc\x01\xff"), 0},
+	{"type 0", onChannel1, fr(0, 1, ""), 0},
+	{"method without method id on channel 0", opened, fr(frameMethod, 0, "\x00\x0a"), 0},
+	{"method without method id", onChannel1, fr(frameMethod, 1, "\x00\x0a\x00"), 0},
+	{"header cut short", onChannel1, fr(frameHeader, 1, "\x00\x0a\x00"), 0},
+	{"heartbeat on a channel", onChannel1, fr(frameHeartbeat, 1, ""), 0},
+	{"heartbeat with payload", opened, fr(frameHeartbeat, 0, "x"), 0},
+	{"heartbeat with payload on a channel", onChannel1, fr(frameHeartbeat, 1, "x"), 0},
+	{"header on channel 0", opened, contentHeader(0, 60, 0, 5, "\x00\x00"), 0},
+	{"body on channel 0", opened, fr(frameBody, 0, "hello"), 0},
+	{"long body on channel 0", opened, fr(frameBody, 0, "helloworldhelloworld"), 0},
+	{"frame too large", opened, "\x01\x00\x00\x00\x02\x00\x01", 5 * time.Second},
+	{"frame too large on a channel", opened, "\x03\x00\x05\x00\x02\x00\x01", 5 * time.Second},
+	{"frame eight octets too large", onChannel1, publish("nowhere", 0) + header(131072) + body(strings.Repeat("x", 131072)) + closeChan(1), 0},
+	{"bad frame end", opened, rawFrame(frameHeartbeat, 0, "", 0), 5 * time.Second},
+	{"bad frame end, long", onChannel1, rawFrame(frameMethod, 1, "\x00\x14\x00\x28abcdefghijklmnopqrst", 0x41), 5 * time.Second},
+
+	// Methods that are not expected.
+	{"unknown class on channel 0", opened, call(0, 99<<16+10), 0},
+	{"unknown method on channel 0", opened, call(0, 10<<16+99), 0},
+	{"unknown class", onChannel1, call(1, 99<<16+10), 0},
+	{"unknown method", onChannel1, call(1, 60<<16+99), 0},
+	{"unknown method on a channel that is not open", opened, call(7, 60<<16+99), 0},
+	{"access.request", onChannel1, call(1, accessRequest, ss("/data"), u8(0x1f)), 0},
+	{"access.request-ok", onChannel1, call(1, accessRequestOk, u16(0)), 0},
+	{"basic.qos on channel 0", opened, call(0, basicQos, u32(0), u16(5), u8(0)), 0},
+	{"channel.open on channel 0", opened, openChan(0), 0},
+	{"connection.close on a channel", onChannel1, call(1, connectionClose, u16(200), ss("bye"), u32(0)), 0},
+	{"connection.open again", opened, openVHost("amqpd"), 0},
+	{"connection.start-ok again", opened, startOk("PLAIN", login), 0},
+	{"connection.tune", opened, call(0, connectionTune, u16(0), u32(0), u16(0)), 0},
+	{"connection.open-ok", opened, call(0, connectionOpenOk, ss("")), 0},
+	{"connection.close-ok", opened, call(0, connectionCloseOk), 0},
+	{"connection.secure-ok", opened, call(0, connectionSecureOk, ls("x")), 0},
+	{"connection.blocked", opened, call(0, connectionBlocked, ss("x")), 0},
+	{"declare on a channel that is not open", opened, declare(3, ""), 0},
+	{"close of a channel that is not open", opened, closeChan(3), 0},
+	{"close-ok of a channel that is not open", opened, call(3, channelCloseOk), 0},
+	{"header on a channel that is not open", opened, contentHeader(3, 60, 0, 1, "\x00\x00"), 0},
+	{"second channel.open", onChannel1, openChan(1), 0},
+	{"channel.open-ok", onChannel1, call(1, channelOpenOk, ls("")), 0},
+	{"channel.flow", onChannel1, call(1, channelFlow, u8(1)), 0},
+	{"channel.flow off", onChannel1, call(1, channelFlow, u8(0)), 0},
+	{"channel.flow-ok", onChannel1, call(1, channelFlowOk, u8(1)), 0},
+	{"channel.close-ok", onChannel1, call(1, channelCloseOk), 0},
+	{"basic.consume-ok", onChannel1, call(1, basicConsumeOk, ss("t")), 0},
+	{"basic.cancel-ok", onChannel1, call(1, basicCancelOk, ss("t")), 0},
+	{"queue.declare-ok", onChannel1, call(1, queueDeclareOk, ss("t"), u32(0), u32(0)), 0},
+	{"confirm.select-ok", onChannel1, call(1, confirmSelectOk), 0},
+	{"basic.recover-ok", onChannel1, call(1, basicRecoverOk), 0},
+
+	// Content.
+	{"header without publish", onChannel1, header(1), 0},
+	{"body without publish", onChannel1, body("x"), 0},
+	{"publish, method", onChannel1, publish("nowhere", 0) + declare(1, ""), 0},
+	{"publish, body", onChannel1, publish("nowhere", 0) + body("x"), 0},
+	{"header of another class", onChannel1, publish("nowhere", 0) + contentHeader(1, 50, 0, 1, "\x00\x00"), 0},
+	{"header with weight", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 1, 1, "\x00\x00"), 0},
+	{"body too long", onChannel1, publish("nowhere", 0) + header(1) + body("xx"), 0},
+	{"half a body, method", onChannel1, publish("nowhere", 0) + header(2) + body("x") + declare(1, ""), 0},
+	{"half a body, header", onChannel1, publish("nowhere", 0) + header(2) + body("x") + header(2), 0},
+	{"body of a terabyte", onChannel1, publish("nowhere", 0) + header(1<<40), 0},
+	{"body of 512 MiB and an octet", onChannel1, publish("nowhere", 0) + header(512<<20+1), 0},
+	{"body of 512 MiB announced", onChannel1, publish("nowhere", 0) + header(512<<20), 0},
+	{"empty body frame", onChannel1, publish("nowhere", 0) + header(2) + body("") + body("ab") + declare(1, ""), 0},
+	{"body frame behind an empty message", onChannel1, publish("nowhere", 0) + header(0) + body(""), 0},
+	{"properties cut short", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "\x80\x00\x05ab") + body("x"), 0},
+	{"properties with a rest", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "\x80\x00\x02abz") + body("x"), 0},
+	{"properties flag 1", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "\x00\x02") + body("x") + declare(1, ""), 0},
+	{"properties flag 0", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "\x00\x01\x00\x00") + body("x"), 0},
+	{"properties without flags", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "") + body("x"), 0},
+	{"headers malformed", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "\x20\x00"+ls(inField+"?\x00")) + body("x"), 0},
+	{"content type not utf-8", onChannel1, publish("nowhere", 1) + contentHeader(1, 60, 0, 1, "\x80\x00\x02\xff\xfe") + body("x"), 0},
+	{"publish immediate", onChannel1, publish("nowhere", 2) + header(0), 0},
+	{"publish mandatory", onChannel1, call(1, confirmSelect, u8(0)) + publish("nowhere", 1) + contentHeader(1, 60, 0, 2, "\x90\x00\x04text\x02") + body("hi"), 0},
+	{"returned as sent", onChannel1, publish("nowhere", 1) + contentHeader(1, 60, 0, 0, "\x20\x00"+ls(ss("z")+"V"+ss("a")+"t\x01")), 0},
+
+	// Arguments.
+	{"declare cut short", onChannel1, call(1, queueDeclare, "\x00\x00\x05ab"), 0},
+	{"declare without arguments", onChannel1, call(1, queueDeclare), 0},
+	{"declare without table", onChannel1, call(1, queueDeclare, "\x00\x00\x00\x00"), 0},
+	{"declare with a rest", onChannel1, call(1, queueDeclare, "\x00\x00\x00\x00\x00\x00\x00\x00zz"), 0},
+	{"table with an unknown type", onChannel1, call(1, queueDeclare, "\x00\x00\x00\x00", ls(inField+"?\x00")), 0},
+	{"table's value cut short", onChannel1, call(1, queueDeclare, "\x00\x00\x00\x00", ls(inField+"S\x00\x00\x00\x09abc")), 0},
+	{"table longer than the frame", onChannel1, call(1, queueDeclare, "\x00\x00\x00\x00", "\x00\x00\x00\x50abc"), 0},
+	{"name not utf-8", onChannel1, call(1, queueDeclare, "\x00\x00\x02\xff\xfe\x00\x00\x00\x00\x00"), 0},
+	{"qos cut short", onChannel1, call(1, basicQos, "\x00\x00"), 0},
+	{"qos with a rest", onChannel1, call(1, basicQos, strings.Repeat("\x00", 7), "xx"), 0},
+	{"connection.close with a rest", opened, call(0, connectionClose, u16(200), ss("bye"), u32(0), "zz"), 0},
+	{"connection.close cut short", opened, call(0, connectionClose, u16(200)), 0},
+	{"channel.close with a rest", onChannel1, call(1, channelClose, u16(200), ss(""), u32(0), "z"), 0},
+	{"channel.open with a rest", opened, call(1, channelOpen, ss(""), "zz"), 0},
+	{"channel.open without arguments", opened, call(1, channelOpen), 0},
+
+	// The rest of the protocol.
+	{"ack of an unknown tag", onChannel1, call(1, basicAck, u64(1), u8(0)), 0},
+	{"recover-async", onChannel1, call(1, basicRecoverAsync, u8(1)) + declare(1, ""), 0},
+	{"recover", onChannel1, call(1, basicRecover, u8(1)), 0},
+	{"recover without requeue", onChannel1, call(1, basicRecover, u8(0)), 0},
+	{"cancel no-wait", onChannel1, call(1, basicCancel, ss("zz"), u8(1)) + declare(1, ""), 0},
+	{"cancel", onChannel1, call(1, basicCancel, ss("zz"), u8(0)) + declare(1, ""), 0},
+	{"confirm no-wait", onChannel1, call(1, confirmSelect, u8(1)) + call(1, confirmSelect, u8(0)), 0},
+	{"update-secret", opened, call(0, connectionUpdateSecret, ls("guest"), ss("why")), 0},
+	{"tx", onChannel1, call(1, txSelect) + call(1, txCommit) + call(1, txRollback), 0},
+	{"tx.commit without select", onChannel1, call(1, txCommit), 0},
+	{"tx returns at commit", onChannel1, call(1, txSelect) + publish("nowhere", 1) + header(0) + call(1, txCommit), 0},
+	{"reserved flags", onChannel1, call(1, exchangeDeclare, u16(0), ss("amq.direct"), ss("direct"), u8(0xe3), u32(0)), 0},
+	{"no-wait does not silence errors", onChannel1, call(1, queueDeclare, u16(0), ss("amq.zz"), u8(0x10), u32(0)), 0},
+	{"get from a missing queue", onChannel1, getMissing, 0},
+	{"get from an empty queue", onChannel1, call(1, queueDeclare, u16(0), ss(""), u8(4), u32(0)) + call(1, basicGet, u16(0), ss(""), u8(0)), 0},
+	{"queue life", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.q1"), u8(4), u32(0)) +
+		call(1, queueBind, u16(0), ss("amqpd.q1"), ss("amq.direct"), ss("k"), u8(0), u32(0)) +
+		call(1, queueUnbind, u16(0), ss(""), ss("amq.direct"), ss("k"), u32(0)) +
+		call(1, queuePurge, u16(0), ss(""), u8(0)) + call(1, queueDelete, u16(0), ss("amqpd.q1"), u8(0)), 0},
+	{"no-wait forms", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.q2"), u8(0x14), u32(0)) +
+		call(1, queueBind, u16(0), ss("amqpd.q2"), ss("amq.direct"), ss("k"), u8(1), u32(0)) +
+		call(1, basicConsume, u16(0), ss("amqpd.q2"), ss("tag"), u8(0x0a), u32(0)) +
+		call(1, basicCancel, ss("tag"), u8(1)) + call(1, queuePurge, u16(0), ss("amqpd.q2"), u8(1)) +
+		call(1, queueDelete, u16(0), ss("amqpd.q2"), u8(4)) + call(1, basicQos, u32(0), u16(1), u8(0)), 0},
+	{"publish, get, ack", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.q3"), u8(4), u32(0)) + publish("amqpd.q3", 0) +
+		contentHeader(1, 60, 0, 2, "\xa0\x00"+ss("t")+ls(ss("b")+"I\x00\x00\x00\x01"+ss("a")+"L\x00\x00\x00\x00\x00\x00\x00\x01")) + body("hi") +
+		call(1, basicGet, u16(0), ss("amqpd.q3"), u8(0)) + call(1, basicAck, u64(1), u8(0)) + call(1, basicGet, u16(0), ss("amqpd.q3"), u8(0)), 0},
+	{"publish, consume, cancel", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.q4"), u8(4), u32(0)) + publish("amqpd.q4", 0) +
+		header(2) + body("hi") + call(1, basicConsume, u16(0), ss("amqpd.q4"), ss("tag"), u8(0), u32(0)), 0},
+	{"nack of a publish", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.q6"), u8(4), ls(ss("x-max-length")+"I\x00\x00\x00\x00"+ss("x-overflow")+"S"+ls("reject-publish"))) +
+		call(1, confirmSelect, u8(0)) + publish("amqpd.q6", 0) + header(2) + body("hi"), 0},
+	{"largest channel number", opened, openChan(65535), 0},
+	{"prefetch size", onChannel1, call(1, basicQos, u32(1), u16(0), u8(0)), 0},
+
+	// After an error.
+	{"channel error, content without publish", onChannel1, getMissing + header(1), 0},
+	{"channel error, methods", onChannel1, getMissing + declare(1, "") + publish("nowhere", 0) + header(1) + body("x") + declare(1, ""), 0},
+	{"channel error, close-ok, open", onChannel1, getMissing + call(1, channelCloseOk) + openChan(1), 0},
+	{"channel error, close, open", onChannel1, getMissing + closeChan(1) + openChan(1), 0},
+	{"close, methods", onChannel1, closeChan(1) + declare(1, "") + call(1, basicQos, u32(0), u16(1), u8(0)), 0},
+	{"close", opened, closeConn(), 0},
+}
+
+func TestWire(t *testing.T) {
+	for version, profile := range map[string]leveret.Profile{"4.3": leveret.RabbitMQ43, "3.10": leveret.RabbitMQ310} {
+		t.Run(version, func(t *testing.T) {
+			file := "testdata/wire-" + version + ".txt"
+			if *record != "" {
+				recordWire(t, file)
+				return
+			}
+			want := readRecorded(t, file)
+			for _, tc := range wireCases {
+				t.Run(tc.name, func(t *testing.T) {
+					if why := notIn310[tc.name]; why != "" && profile == leveret.RabbitMQ310 {
+						t.Skip(why)
+					}
+					require.Contains(t, want, tc.name, "nothing recorded")
+					synctest.Test(t, func(t *testing.T) { tc.check(t, profile, want[tc.name]) })
+				})
+			}
+		})
+	}
+}
+
+// notIn310 are the cases in which leveret deliberately does not do what 3.10 does.
+var notIn310 = map[string]string{
+	"header 1-1-9-1":                "3.10 speaks AMQP 0-8",
+	"body too long":                 "3.10 waits for the rest of a body of negative length",
+	"publish, get, ack":             "3.10 sends untouched headers as they came, so type L stays L",
+	"channel error, close-ok, open": "an answer that comes before the close it answers is a race in 3.10",
+}
+
+// check compares a server's answer with the one recorded.
+func (tc *wireCase) check(t *testing.T, profile leveret.Profile, want string) {
+	b := wireBroker(t, profile)
+	srv := &Server{Broker: b}
+	nc, err := srv.Dial()
+	require.NoError(t, err)
+	got := tc.run(t, nc)
+	nc.Close()
+	srv.Close()
+	assert.Equal(t, want, got)
+	assert.NoError(t, b.Check())
+	assert.Empty(t, b.Connections())
+	b.Close()
+}
+
+// wireBroker is a broker set up as the node was that the answers were recorded from.
+func wireBroker(t *testing.T, profile leveret.Profile) *leveret.Broker {
+	b := leveret.New(leveret.WithProfile(profile))
+	v, err := b.CreateVHost("amqpd")
+	require.NoError(t, err)
+	require.NoError(t, v.SetPermissions("guest", leveret.Permissions{Configure: ".*", Write: ".*", Read: ".*"}))
+	require.NoError(t, b.AddUser("noperm", "nopw"))
+	return b
+}
+
+// run brings a connection to the stage, sends the input and returns what comes back, a frame a line.
+func (tc *wireCase) run(t *testing.T, nc net.Conn) string {
+	r := &frameReader{r: nc, maxPayload: 1 << 20}
+	steps := []string{start, startOk("PLAIN", login), tuneOk(2047, 131072, 0) + openVHost("amqpd"), openChan(1)}
+	nc.SetReadDeadline(time.Now().Add(10 * time.Second))
+	for _, s := range steps[:tc.stage] {
+		_, err := nc.Write([]byte(s))
+		require.NoError(t, err)
+		_, err = r.readFrame()
+		require.NoError(t, err)
+	}
+	nc.Write([]byte(tc.input))
+	wait := tc.wait
+	if wait == 0 {
+		wait = 600 * time.Millisecond
+	}
+	var out strings.Builder
+	for {
+		nc.SetReadDeadline(time.Now().Add(wait))
+		line, done := nextLine(r)
+		out.WriteString(line + "\n")
+		if done {
+			return out.String()
+		}
+	}
+}
+
+func nextLine(r *frameReader) (line string, done bool) {
+	var err error
+	for {
+		if b := r.buffered(); len(b) >= 8 && string(b[:4]) == "AMQP" {
+			h, _ := r.readExact(8)
+			return fmt.Sprintf("header %q", h), false
+		}
+		f, ok, ferr := r.next()
+		if ok {
+			return describe(f), false
+		}
+		if ferr == nil {
+			err = r.fill()
+		}
+		if err != nil || ferr != nil {
+			break
+		}
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return "open", true
+	}
+	return "closed", true
+}
+
+var generated = regexp.MustCompile(`\x1eamq\.gen-[\w-]{22}`)
+
+// describe prints a frame.
+func describe(f frame) string {
+	if f.typ != frameMethod {
+		return fmt.Sprintf("%d type %d %q", f.channel, f.typ, f.payload)
+	}
+	id := methodOf(f)
+	a := newArgs(f.payload[4:], new(names))
+	if id == connectionClose || id == channelClose {
+		code, reason, class, method := a.u16(), a.short(), a.u16(), a.u16()
+		return fmt.Sprintf("%d %d.%d %d %q %d.%d", f.channel, id>>16, id&0xffff, code, reason, class, method)
+	}
+	text := generated.ReplaceAllString(string(f.payload[4:]), "(generated)")
+	return fmt.Sprintf("%d %d.%d %q", f.channel, id>>16, id&0xffff, text)
+}
+
+func recordWire(t *testing.T, file string) {
+	var out strings.Builder
+	results := make([]string, len(wireCases))
+	t.Run("all", func(t *testing.T) {
+		for i, tc := range wireCases {
+			t.Run(tc.name, func(t *testing.T) {
+				t.Parallel()
+				nc, err := net.Dial("tcp", *record)
+				require.NoError(t, err)
+				defer nc.Close()
+				results[i] = tc.run(t, nc)
+			})
+		}
+	})
+	for i, tc := range wireCases {
+		fmt.Fprintf(&out, "# %s\n%s\n", tc.name, results[i])
+	}
+	require.NoError(t, os.WriteFile(file, []byte(out.String()), 0o644))
+}
+
+func readRecorded(t *testing.T, file string) map[string]string {
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	want := map[string]string{}
+	for part := range strings.SplitSeq(string(data), "\n# ") {
+		name, answer, _ := strings.Cut(strings.TrimPrefix(part, "# "), "\n")
+		want[name] = strings.TrimRight(answer, "\n") + "\n"
+	}
+	return want
+}

@@ -1,0 +1,179 @@
+package amqpd
+
+import (
+	"sync"
+	"time"
+
+	"github.com/leveretmq/leveret"
+)
+
+// outputs are buffers that no connection is using, so that idle connections hold none.
+var outputs = sync.Pool{New: func() any { return &output{} }}
+
+// maxPooled is the size up to which a buffer is worth keeping.
+const maxPooled = 512 << 10
+
+// notifyWriterLocked makes the writer look for output, if there is any or the connection has ended.
+func (c *conn) notifyWriterLocked() {
+	if c.out.size() == 0 && c.stage != ended {
+		return
+	}
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// writeLoop writes what the reader and the broker have for the client, all there is at once, and
+// heartbeats when there is nothing. It returns when the connection has ended.
+func (c *conn) writeLoop() {
+	defer close(c.gone)
+	beat, stop := c.heartbeats()
+	defer stop()
+	idle := true // nothing was written since the last beat
+	for {
+		select {
+		case <-c.wake:
+		case <-c.inbox.Ready():
+		case <-beat:
+			if idle {
+				c.heartbeat()
+			}
+			idle = true
+		}
+		wrote, ok := c.flush()
+		if !ok {
+			return
+		}
+		idle = idle && !wrote
+	}
+}
+
+// heartbeats returns when to send heartbeats: twice in each interval, so that the peer, which expects
+// one per interval, never waits in vain.
+func (c *conn) heartbeats() (beat <-chan time.Time, stop func()) {
+	if c.tune.heartbeat == 0 {
+		return nil, func() {}
+	}
+	t := time.NewTicker(c.tune.heartbeat / 2)
+	return t.C, t.Stop
+}
+
+func (c *conn) heartbeat() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.out.end(c.out.begin(frameHeartbeat, 0))
+}
+
+// flush writes until there is nothing left. It returns false when the connection has ended or
+// cannot be written to.
+func (c *conn) flush() (wrote, ok bool) {
+	for {
+		o, last := c.takeOutput()
+		if o.size() == 0 {
+			outputs.Put(o)
+			return wrote, !last
+		}
+		err := o.writeTo(c.nc)
+		if cap(o.b) <= maxPooled {
+			o.reset()
+			outputs.Put(o)
+		}
+		if err != nil {
+			c.lost()
+			return true, false
+		}
+		wrote = true
+	}
+}
+
+// takeOutput returns everything there is to write, and whether it is the last.
+func (c *conn) takeOutput() (o *output, last bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.takeNoticesLocked()
+	c.encodeNoticesLocked(len(c.notices))
+	o = c.out
+	c.out = outputs.Get().(*output)
+	c.moved.Broadcast()
+	return o, c.stage == ended
+}
+
+// lost ends a connection that cannot be written to.
+func (c *conn) lost() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stage = ended
+	c.nc.Close() // the reader, too, is to notice
+	c.moved.Broadcast()
+}
+
+// takeNoticesLocked moves what the broker has for the client out of the inbox.
+func (c *conn) takeNoticesLocked() {
+	c.notices = c.inbox.Take(c.notices)
+}
+
+// encodeNoticesLocked encodes the first n notices.
+func (c *conn) encodeNoticesLocked(n int) {
+	for i := range c.notices[:n] {
+		c.encodeNoticeLocked(&c.notices[i])
+	}
+	rest := copy(c.notices, c.notices[n:])
+	clear(c.notices[rest:]) // lets go of the messages
+	c.notices = c.notices[:rest]
+}
+
+func (c *conn) encodeNoticeLocked(n *leveret.Notification) {
+	if c.stage != running {
+		return
+	}
+	switch n.Kind {
+	case leveret.ConnClosed:
+		c.failLocked(unattributed{n.Err}, 0)
+		return
+	case leveret.ConnBlocked:
+		c.throttle.alarm = n.Reason
+		return
+	case leveret.ConnUnblocked:
+		c.unblockLocked()
+		return
+	}
+	ch := c.channelLocked(n.Channel.Number())
+	if ch == nil || ch.ch != n.Channel || ch.closing {
+		return // what was sent to a channel that is closed by now is back in its queue
+	}
+	switch n.Kind {
+	case leveret.Delivered:
+		c.out.deliver(ch.number, n.Delivery, c.tune.maxPayload())
+	case leveret.ConsumerCancelled:
+		at := c.out.method(ch.number, basicCancel)
+		c.out.short(n.ConsumerTag)
+		c.out.bool(true) // no answer is expected
+		c.out.end(at)
+	case leveret.ChannelClosed:
+		c.closeChannelLocked(ch, unattributed{n.Err}, 0)
+	}
+}
+
+// blockLocked stops reading from a client that publishes during an alarm, and tells it, if it wants
+// to be told.
+func (c *conn) blockLocked() {
+	c.throttle.blocked = true
+	if c.client.wantsBlocked {
+		at := c.out.method(0, connectionBlocked)
+		c.out.short(c.throttle.alarm)
+		c.out.end(at)
+	}
+}
+
+func (c *conn) unblockLocked() {
+	c.throttle.alarm = ""
+	if !c.throttle.blocked {
+		return
+	}
+	c.throttle.blocked = false
+	if c.client.wantsBlocked {
+		c.out.bare(0, connectionUnblocked)
+	}
+	c.moved.Broadcast()
+}

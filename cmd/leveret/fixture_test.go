@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
+)
+
+// A fixture is a client of the virtual host ctl-test with queues, messages and consumers, for the
+// scripts to list.
+type fixture struct {
+	t    *testing.T
+	url  string
+	conn *amqp.Connection
+}
+
+func (f *fixture) connect() {
+	var err error
+	f.conn, err = amqp.DialConfig(f.url, amqp.Config{
+		Vhost:      "ctl-test",
+		SASL:       []amqp.Authentication{&amqp.PlainAuth{Username: "ctl-user", Password: "secret"}},
+		Properties: amqp.Table{"connection_name": "fixture", "product": "test"},
+	})
+	require.NoError(f.t, err)
+	f.declare(f.channel())
+	f.messages(f.channel())
+	require.NoError(f.t, f.channel().Confirm(false))
+	tx := f.channel()
+	require.NoError(f.t, tx.Tx())
+	require.NoError(f.t, tx.Publish("", "work", false, false, amqp.Publishing{Body: []byte("uncommitted")}))
+	_, err = tx.QueueDeclarePassive("work", true, false, false, false, nil) // the publish has arrived
+	require.NoError(f.t, err)
+}
+
+func (f *fixture) channel() *amqp.Channel {
+	ch, err := f.conn.Channel()
+	require.NoError(f.t, err)
+	return ch
+}
+
+func (f *fixture) declare(ch *amqp.Channel) {
+	require.NoError(f.t, ch.ExchangeDeclare("x.topic", "topic", true, false, false, false, amqp.Table{"alternate-exchange": "ae"}))
+	require.NoError(f.t, ch.ExchangeDeclare("x.headers", "headers", false, true, true, false, nil))
+	for _, q := range []struct {
+		name                           string
+		durable, autoDelete, exclusive bool
+		args                           amqp.Table
+	}{
+		{"work", true, false, false, amqp.Table{
+			"x-message-ttl": int32(5000000), "x-dead-letter-exchange": "dlx", "x-empty": "", "x-void": nil,
+			"x-array": []any{int32(97), int32(98)}, "x-float": float32(1.1), "x-unicode": "λ", "x-text": "a\"b\\\tü",
+		}},
+		{"quorum queue", true, false, false, amqp.Table{"x-queue-type": "quorum"}},
+		{"mine", false, true, true, nil},
+		{"ü", true, false, false, nil},
+	} {
+		_, err := ch.QueueDeclare(q.name, q.durable, q.autoDelete, q.exclusive, false, q.args)
+		require.NoError(f.t, err)
+	}
+	require.NoError(f.t, ch.QueueBind("work", "a.*", "x.topic", false, nil))
+	require.NoError(f.t, ch.QueueBind("work", "k", "amq.headers", false, amqp.Table{
+		"x-match": "all", "long": int64(1), "string": "s", "bool": true, "double": 1.5, "table": amqp.Table{"a": "b"},
+		"array": []any{"x", int32(1), int32(2)}, "void": nil, "bytes": []byte("bin"), "decimal": amqp.Decimal{Scale: 2, Value: 314},
+	}))
+	require.NoError(f.t, ch.ExchangeBind("x.headers", "", "x.topic", false, nil))
+}
+
+// messages leaves three in the queue work, of which one is in a consumer's hands.
+func (f *fixture) messages(ch *amqp.Channel) {
+	require.NoError(f.t, ch.Confirm(false))
+	for range 3 {
+		c, err := ch.PublishWithDeferredConfirm("", "work", false, false,
+			amqp.Publishing{Body: []byte("hello"), DeliveryMode: amqp.Persistent})
+		require.NoError(f.t, err)
+		require.True(f.t, c.Wait())
+	}
+	require.NoError(f.t, ch.Qos(1, 0, false))
+	deliveries, err := ch.Consume("work", "worker", false, false, false, false, amqp.Table{"x-priority": int32(3)})
+	require.NoError(f.t, err)
+	<-deliveries
+	_, err = ch.Consume("mine", "own", true, true, false, false, nil)
+	require.NoError(f.t, err)
+}
+
+func (f *fixture) disconnect() {
+	if f.conn != nil {
+		f.conn.Close() // it may have been closed by the script
+		f.conn = nil
+	}
+}
+
+func testSettings(t *testing.T) settings {
+	return settings{amqp: "127.0.0.1:0", control: filepath.Join(t.TempDir(), "s"), log: slog.LevelError}
+}
+
+func startForTest(t *testing.T, s settings) *server {
+	srv, err := start(s, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	t.Cleanup(srv.close)
+	return srv
+}
+
+// controlOf runs commands on the control socket of a server.
+func controlOf(s settings) func(args []string, stdin string) (stdout, stderr string, status int) {
+	return func(args []string, stdin string) (string, string, int) {
+		var out, errs bytes.Buffer
+		std := streams(&out, &errs)
+		std.In = strings.NewReader(stdin)
+		status := run(append([]string{"ctl", "--control", s.control}, args...), std)
+		return out.String(), errs.String(), status
+	}
+}
+
+func streams(out, errs io.Writer) ctl.Streams {
+	return ctl.Streams{In: strings.NewReader(""), Out: out, Err: errs}
+}
+
+var leveretQueue = leveret.QueueConfig{Durable: true}
+
+func leveretMessage(body string) leveret.Message { return leveret.Message{Body: []byte(body)} }

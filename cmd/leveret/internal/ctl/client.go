@@ -1,0 +1,140 @@
+package ctl
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// Streams are the standard streams of the process that runs a command.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Call runs a command line on the server whose control socket it names, by --control, or else
+// on the one at the default path, and returns the exit code.
+func Call(argv []string, std Streams) int {
+	name, cmd := find(argv)
+	if cmd == nil || name == "help" || name == "version" {
+		return print(std, (&Node{}).Run(Request{Args: argv})) // needs no server
+	}
+	socket := DefaultSocket()
+	if s, ok := globalSyntax.parse(argv).options["control"]; ok {
+		socket = s
+	}
+	req := Request{Args: withoutControl(argv)}
+	for {
+		resp, err := exchange(socket, req)
+		if err != nil {
+			return print(std, unreachable(socket, err))
+		}
+		if resp.Need == nil {
+			return finish(std, resp)
+		}
+		io.WriteString(std.Out, resp.Stdout)
+		req.Input = provide(std.In, *resp.Need)
+	}
+}
+
+// withoutControl drops the one option that rabbitmqctl does not know, so that a command line
+// quoted in an error is the user's as rabbitmqctl would have it.
+func withoutControl(argv []string) []string {
+	var kept []string
+	for i := 0; i < len(argv); i++ {
+		switch {
+		case argv[i] == "--":
+			return append(kept, argv[i:]...)
+		case argv[i] == "--control":
+			i++
+		case !strings.HasPrefix(argv[i], "--control="):
+			kept = append(kept, argv[i])
+		}
+	}
+	return kept
+}
+
+func exchange(socket string, req Request) (Response, error) {
+	var resp Response
+	c, err := net.Dial("unix", socket)
+	if err != nil {
+		return resp, err
+	}
+	defer c.Close()
+	if err := json.NewEncoder(c).Encode(req); err != nil {
+		return resp, err
+	}
+	err = json.NewDecoder(c).Decode(&resp)
+	return resp, err
+}
+
+func unreachable(socket string, err error) Response {
+	text := fmt.Sprintf("Error: no leveret serve answers at %s: %v", socket, err)
+	return Response{Stderr: text + "\n", Status: exitUnavailable}
+}
+
+// finish writes the file that a command made, if any, and prints its output.
+func finish(std Streams, resp Response) int {
+	if resp.Save == nil {
+		return print(std, resp)
+	}
+	if err := os.WriteFile(resp.Save.Path, resp.Save.Data, 0o666); err != nil {
+		resp.Stderr = faultOf(err).explain(resp.Save.Path, "write to").Error() + "\n"
+		resp.Status = exitData
+	}
+	return print(std, resp)
+}
+
+func print(std Streams, resp Response) int {
+	io.WriteString(std.Out, resp.Stdout)
+	io.WriteString(std.Err, resp.Stderr)
+	return resp.Status
+}
+
+// provide gets what a command needs.
+func provide(stdin io.Reader, need Need) *Input {
+	in := &Input{Kind: need.Kind}
+	var err error
+	switch need.Kind {
+	case NeedLine:
+		var s string
+		s, err = bufio.NewReader(stdin).ReadString('\n')
+		in.Data = []byte(s)
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+	case NeedStdin:
+		in.Data, err = io.ReadAll(stdin)
+	case NeedFile:
+		in.Data, err = os.ReadFile(need.Path)
+	case NeedStat:
+		_, err = os.Stat(need.Path)
+	}
+	if err != nil {
+		in.Fault = faultOf(err)
+	}
+	return in
+}
+
+func faultOf(err error) FileFault {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return FileMissing
+	case errors.Is(err, fs.ErrPermission):
+		return FileDenied
+	case errors.Is(err, syscall.EISDIR):
+		return FileDirectory
+	case errors.Is(err, syscall.ENOTDIR):
+		return FileNotInDir
+	case errors.Is(err, syscall.ENOSPC):
+		return FileNoSpace
+	}
+	return FileFault(err.Error())
+}

@@ -1,0 +1,140 @@
+package ctl
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Definitions, in JSON. The caller of a command reads and writes the files.
+
+func definitionCommands() []*command {
+	return []*command{
+		{
+			name: "export_definitions", usage: `export_definitions <file_path | "-"> [--format <json>]`, timeout: true,
+			about: "Writes all definitions to a file, or to standard output.", min: 1, max: 1,
+			switches: map[string]kind{"format": text}, validate: validateExport, run: exportDefinitions,
+			banner: func(c *call) string {
+				if c.args[0] == "-" {
+					return ""
+				}
+				return `Exporting definitions in JSON to a file at "` + c.args[0] + `" ...`
+			},
+		},
+		{
+			name: "import_definitions", usage: "import_definitions <file_path> [--format <json>] [--skip-if-unchanged]", timeout: true,
+			about: "Adds the definitions in a file, or on standard input.", min: 0, max: 1,
+			switches: map[string]kind{"format": text, "skip-if-unchanged": boolean},
+			validate: validateImport, run: importDefinitions,
+			banner: func(c *call) string {
+				switch {
+				case c.fromStdin() && len(c.args) == 1:
+					return ""
+				case c.fromStdin():
+					return "Importing definitions in JSON from standard input ..."
+				}
+				return `Importing definitions in JSON from a file at "` + c.args[0] + `" ...`
+			},
+		},
+	}
+}
+
+func validateFormat(c *call) error {
+	if f := strings.ToLower(c.text("format", "json")); f != "json" {
+		return badArgument("Format should be json")
+	}
+	return nil
+}
+
+func validateExport(c *call) error {
+	if err := validateFormat(c); err != nil {
+		return err
+	}
+	if c.args[0] == "-" {
+		return nil
+	}
+	dir := filepath.Dir(c.args[0])
+	if c.input == nil {
+		return &Need{Kind: NeedStat, Path: dir}
+	}
+	if c.input.Fault != "" {
+		return badArgument("Directory " + dir + " does not exist")
+	}
+	return nil
+}
+
+func exportDefinitions(c *call) (result, error) {
+	data, err := c.node.Broker.ExportDefinitions()
+	if err != nil {
+		return result{}, err
+	}
+	if c.args[0] == "-" {
+		return result{message: string(data), raw: true}, nil
+	}
+	return result{raw: true, save: &Save{Path: c.args[0], Data: data}}, nil
+}
+
+// fromStdin reports whether an import reads standard input: without a file, or with "-".
+func (c *call) fromStdin() bool { return len(c.args) == 0 || c.args[0] == "-" }
+
+func validateImport(c *call) error {
+	if err := validateFormat(c); err != nil || c.fromStdin() {
+		return err
+	}
+	if c.input == nil {
+		return &Need{Kind: NeedFile, Path: c.args[0]}
+	}
+	if c.input.Fault == FileMissing {
+		return badArgument("File " + c.args[0] + " does not exist")
+	}
+	return nil
+}
+
+// entry is the broker's note on which definition an error is about, which rabbitmqctl lacks.
+var entry = regexp.MustCompile(`^[a-z_]+\[[0-9]+\] '.*?': `)
+
+func importDefinitions(c *call) (result, error) {
+	if c.input == nil {
+		return result{}, &Need{Kind: NeedStdin}
+	}
+	if f := c.input.Fault; f != "" {
+		return result{}, f.explain(c.args[0], "read from")
+	}
+	data := c.input.Data
+	if len(data) == 0 && !c.fromStdin() {
+		return result{}, failed(exitData, "File "+c.args[0]+" is zero-sized")
+	}
+	if err := checkDocument(data); err != nil {
+		return result{}, err
+	}
+	if err := c.node.Broker.ImportDefinitions(data); err != nil {
+		return result{}, failed(exitUnavailable, entry.ReplaceAllString(reason(err), ""))
+	}
+	done := "Successfully imported definitions.\n"
+	r := result{message: done, raw: true}
+	switch {
+	case c.text("formatter", "") == "json":
+		r = result{}
+	case c.quiet() || len(c.args) == 1 && c.fromStdin():
+		r.message = ""
+	}
+	return r, nil
+}
+
+// checkDocument tells what is no JSON from what is JSON but no definitions.
+func checkDocument(data []byte) error {
+	var v any
+	if err := json.Unmarshal(data, &v); err != nil {
+		return failed(exitData, "Failed to deserialise input (format: JSON) (error: "+err.Error()+")")
+	}
+	if _, ok := v.(map[string]any); !ok {
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, data); err != nil {
+			return err
+		}
+		return failed(exitSoftware, "{:badmap, "+compact.String()+"}\n")
+	}
+	return nil
+}

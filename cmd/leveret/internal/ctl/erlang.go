@@ -1,0 +1,169 @@
+package ctl
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
+)
+
+// rabbitmqctl's tables show arguments in Erlang's notation, where a string inside arguments is a
+// list of its characters.
+
+// stringTerm returns the term of a long string. A list prints as text if it is not empty and has
+// nothing but printable Latin-1 characters.
+func stringTerm(s string) any {
+	if s != "" && !strings.ContainsFunc(s, unprintable) {
+		return erl.String(s)
+	}
+	chars := erl.List{}
+	for _, r := range s {
+		chars = append(chars, int64(r))
+	}
+	return chars
+}
+
+func unprintable(r rune) bool {
+	switch {
+	case r >= ' ' && r <= '~', r >= 0xa0 && r <= 0xff, r >= '\b' && r <= '\r', r == 0x1b:
+		return false
+	}
+	return true
+}
+
+// listTerm returns the term of a list, which is text if all it has are characters.
+func listTerm(items erl.List) any {
+	var text strings.Builder
+	for _, item := range items {
+		c, ok := item.(int64)
+		if !ok || unprintable(rune(c)) {
+			return items
+		}
+		text.WriteRune(rune(c))
+	}
+	return stringTerm(text.String())
+}
+
+// oneLine prints a term without line breaks.
+func oneLine(term any) string { return erl.FormatWidth(term, 0, math.MaxInt32) }
+
+// quoted is a text as Erlang and Elixir quote it.
+func quoted(s string) string { return oneLine(erl.String(s)) }
+
+// argumentsTerm returns the term of an argument table: pairs, by name.
+func argumentsTerm(t leveret.Table) erl.List {
+	pairs := erl.List{}
+	for _, f := range sortedFields(t) {
+		pairs = append(pairs, erl.Tuple{stringTerm(f.Name), argumentTerm(f.Value)})
+	}
+	return pairs
+}
+
+func sortedFields(t leveret.Table) leveret.Fields {
+	fields := make(leveret.Fields, 0, len(t))
+	for name, v := range t {
+		fields = append(fields, leveret.Field{Name: name, Value: v})
+	}
+	slices.SortFunc(fields, func(a, b leveret.Field) int { return strings.Compare(a.Name, b.Name) })
+	return fields
+}
+
+func argumentTerm(v any) any {
+	switch v := v.(type) {
+	case nil:
+		return erl.Atom("undefined")
+	case string:
+		return stringTerm(v)
+	case []byte:
+		return erl.Binary(v)
+	case bool:
+		return v
+	case leveret.Decimal:
+		return erl.Tuple{int64(v.Scale), int64(v.Value)}
+	}
+	if fields, ok := asFields(v); ok {
+		pairs := erl.List{}
+		for _, f := range fields {
+			pairs = append(pairs, erl.Tuple{stringTerm(f.Name), argumentTerm(f.Value)})
+		}
+		return pairs
+	}
+	if array, ok := asArray(v); ok {
+		items := erl.List{}
+		for _, item := range array {
+			items = append(items, argumentTerm(item))
+		}
+		return listTerm(items)
+	}
+	if n, ok := asInteger(v); ok {
+		return n
+	}
+	f, _ := asFloat(v)
+	return f
+}
+
+// asFields returns the fields of anything a table may be given as.
+func asFields(v any) (leveret.Fields, bool) {
+	switch v := v.(type) {
+	case leveret.Table:
+		return sortedFields(v), true
+	case map[string]any:
+		return sortedFields(v), true
+	case leveret.Fields:
+		return v, true
+	}
+	return nil, false
+}
+
+func asArray(v any) ([]any, bool) {
+	switch v := v.(type) {
+	case []any:
+		return v, true
+	case []string:
+		items := make([]any, len(v))
+		for i, s := range v {
+			items[i] = s
+		}
+		return items, true
+	}
+	return nil, false
+}
+
+func asInteger(v any) (int64, bool) {
+	switch v := v.(type) {
+	case int8:
+		return int64(v), true
+	case uint8:
+		return int64(v), true
+	case int16:
+		return int64(v), true
+	case uint16:
+		return int64(v), true
+	case int32:
+		return int64(v), true
+	case uint32:
+		return int64(v), true
+	case int64:
+		return v, true
+	case int:
+		return int64(v), true
+	case time.Time:
+		return v.Unix(), true
+	case time.Duration:
+		return v.Milliseconds(), true
+	}
+	return 0, false
+}
+
+func asFloat(v any) (float64, bool) {
+	switch v := v.(type) {
+	case float32:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}

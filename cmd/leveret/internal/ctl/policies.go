@@ -1,0 +1,182 @@
+package ctl
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
+)
+
+// Policies and operator policies.
+
+func policyCommands() []*command {
+	setOptions := map[string]kind{"priority": integer, "apply-to": text}
+	const setUsage = " [--vhost <vhost>] [--priority <priority>] [--apply-to <apply-to>] <name> <pattern> <definition>"
+	const listUsage = " [--vhost <vhost>] [--no-table-headers]"
+	return []*command{
+		{
+			name: "set_policy", usage: "set_policy" + setUsage, about: "Sets or replaces a policy.",
+			min: 3, max: 3, switches: setOptions, banner: setBanner("policy"),
+			run: setter((*leveret.VHost).SetPolicy),
+		},
+		{
+			name: "set_operator_policy", usage: "set_operator_policy" + setUsage, about: "Sets or replaces an operator policy.",
+			min: 3, max: 3, switches: setOptions, banner: setBanner("operator policy override"),
+			run: setter((*leveret.VHost).SetOperatorPolicy),
+		},
+		{
+			name: "clear_policy", usage: "clear_policy [--vhost <vhost>] <name>", about: "Removes a policy.",
+			min: 1, max: 1, banner: clearBanner("policy"),
+			run: clearer((*leveret.VHost).Policies, (*leveret.VHost).ClearPolicy),
+		},
+		{
+			name: "clear_operator_policy", usage: "clear_operator_policy [--vhost <vhost>] <name>",
+			about: "Removes an operator policy.", min: 1, max: 1, banner: clearBanner("operator policy"),
+			run: clearer((*leveret.VHost).OperatorPolicies, (*leveret.VHost).ClearOperatorPolicy),
+		},
+		{
+			name: "list_policies", usage: "list_policies" + listUsage, about: "Lists the policies of a virtual host.",
+			table: true, timeout: true, run: lister((*leveret.VHost).Policies),
+			banner: func(c *call) string { return `Listing policies for vhost "` + c.vhostName() + `" ...` },
+		},
+		{
+			name: "list_operator_policies", usage: "list_operator_policies" + listUsage,
+			about: "Lists the operator policies of a virtual host.",
+			table: true, timeout: true, run: lister((*leveret.VHost).OperatorPolicies),
+			banner: func(c *call) string {
+				return `Listing operator policy overrides for vhost "` + c.vhostName() + `" ...`
+			},
+		},
+	}
+}
+
+func setBanner(what string) func(*call) string {
+	return func(c *call) string {
+		return fmt.Sprintf(`Setting %s "%s" for pattern "%s" to "%s" with priority "%d" for vhost "%s" ...`,
+			what, c.args[0], c.args[1], c.args[2], c.number("priority"), c.vhostName())
+	}
+}
+
+func clearBanner(what string) func(*call) string {
+	return func(c *call) string {
+		return "Clearing " + what + ` "` + c.args[0] + `" on vhost "` + c.vhostName() + `" ...`
+	}
+}
+
+func setter(set func(*leveret.VHost, leveret.Policy) error) func(*call) (result, error) {
+	return func(c *call) (result, error) {
+		definition, err := parseDefinition(c.args[2])
+		if err != nil {
+			return result{}, err
+		}
+		v, err := c.vhost()
+		if err != nil {
+			return result{}, err
+		}
+		err = set(v, leveret.Policy{
+			Name: c.args[0], Pattern: c.args[1], Definition: definition,
+			ApplyTo: leveret.ApplyTo(c.text("apply-to", "all")), Priority: float64(c.number("priority")),
+		})
+		if err != nil {
+			return result{}, failed(exitUnavailable, reason(err))
+		}
+		return result{}, nil
+	}
+}
+
+// parseDefinition reads a policy's definition. Whole numbers stay whole, as they are for RabbitMQ.
+func parseDefinition(document string) (leveret.Table, error) {
+	d := json.NewDecoder(bytes.NewReader([]byte(document)))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil || !atEnd(d) {
+		return nil, failed(exitUnavailable, undecodable(document))
+	}
+	object, ok := plainNumbers(v).(map[string]any)
+	if !ok {
+		return nil, failed(exitUnavailable, "{:badmap, "+marshal(v)+"}")
+	}
+	return leveret.Table(object), nil
+}
+
+func atEnd(d *json.Decoder) bool {
+	_, err := d.Token()
+	return errors.Is(err, io.EOF)
+}
+
+// undecodable is RabbitMQ's complaint, broken into lines where Erlang's printer breaks it.
+func undecodable(document string) string {
+	const intro = "Could not parse JSON document: "
+	term := erl.Tuple{erl.Atom("error"), erl.Tuple{erl.Atom("failed_to_decode_json"), erl.Binary(document)}}
+	return intro + erl.Format(term, len(intro))
+}
+
+// plainNumbers replaces the numbers of decoded JSON by int64 and float64.
+func plainNumbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		f, _ := v.Float64()
+		return f
+	case map[string]any:
+		for name, member := range v {
+			v[name] = plainNumbers(member)
+		}
+	case []any:
+		for i, member := range v {
+			v[i] = plainNumbers(member)
+		}
+	}
+	return v
+}
+
+func clearer(list func(*leveret.VHost) []leveret.Policy, clear func(*leveret.VHost, string) error) func(*call) (result, error) {
+	return func(c *call) (result, error) {
+		v, err := c.node.Broker.VHost(c.vhostName())
+		named := func(p leveret.Policy) bool { return p.Name == c.args[0] }
+		if err != nil || !slices.ContainsFunc(list(v), named) {
+			return result{}, failed(exitUnavailable, "Parameter does not exist")
+		}
+		return result{}, clear(v, c.args[0])
+	}
+}
+
+func lister(list func(*leveret.VHost) []leveret.Policy) func(*call) (result, error) {
+	return func(c *call) (result, error) {
+		v, err := c.vhost()
+		if err != nil {
+			return result{}, err
+		}
+		var rows []row
+		for _, p := range list(v) {
+			rows = append(rows, policyRow(v.Name(), p))
+		}
+		return result{rows: rows, listing: true, blank: true}, nil
+	}
+}
+
+func policyRow(vhost string, p leveret.Policy) row {
+	applyTo := p.ApplyTo
+	if applyTo == "" {
+		applyTo = leveret.ApplyToAll
+	}
+	return row{
+		{"vhost", vhost}, {"name", p.Name}, {"pattern", p.Pattern}, {"apply-to", string(applyTo)},
+		{"definition", document(p.Definition)}, {"priority", number(p.Priority)},
+	}
+}
+
+// number is a whole number where it can be.
+func number(f float64) any {
+	if n := int64(f); float64(n) == f {
+		return n
+	}
+	return f
+}

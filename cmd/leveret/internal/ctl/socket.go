@@ -1,0 +1,162 @@
+package ctl
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// The control socket is a Unix socket that only its owner can open. A connection carries one
+// request and one response, both JSON.
+
+// DefaultSocket returns the path that the server and its clients of the same user agree on:
+// leveret.sock in the user's runtime directory, or else leveret-UID.sock in the directory for
+// temporary files.
+func DefaultSocket() string {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
+		return filepath.Join(dir, "leveret.sock")
+	}
+	return filepath.Join(os.TempDir(), fmt.Sprintf("leveret-%d.sock", os.Getuid()))
+}
+
+// ErrInUse says that another server answers on the socket.
+var ErrInUse = errors.New("another leveret serves there")
+
+const requestTimeout = 10 * time.Second
+
+// A Server answers requests on a control socket until it is closed.
+type Server struct {
+	node     *Node
+	listener *net.UnixListener
+	path     string
+
+	mu     sync.Mutex
+	conns  map[net.Conn]struct{}
+	closed bool
+
+	done sync.WaitGroup
+}
+
+// Listen opens the control socket at path. A socket that a server left behind is replaced; one
+// that is served, and anything else at path, is not touched.
+func Listen(path string, node *Node) (*Server, error) {
+	if err := removeStale(path); err != nil {
+		return nil, err
+	}
+	l, err := listenPrivately(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{node: node, listener: l, path: path, conns: map[net.Conn]struct{}{}}
+	s.done.Add(1)
+	go s.accept()
+	return s, nil
+}
+
+// listenPrivately makes the socket in a directory that nobody else can enter and moves it to
+// path when it has its mode: made at path, it would be open to others for a moment. A link, unlike
+// a rename, does not replace what another server has put there meanwhile.
+func listenPrivately(path string) (*net.UnixListener, error) {
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".leveret-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	private := filepath.Join(dir, "s")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: private, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false)
+	if err := errors.Join(os.Chmod(private, 0o600), os.Link(private, path)); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func removeStale(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.Mode().Type() != fs.ModeSocket {
+		return fmt.Errorf("%s exists and is not a socket", path)
+	}
+	if c, err := net.Dial("unix", path); err == nil {
+		c.Close()
+		return fmt.Errorf("%s: %w", path, ErrInUse)
+	}
+	return os.Remove(path)
+}
+
+// Close stops the server, drops its connections, and removes the socket.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	for c := range s.conns {
+		c.Close()
+	}
+	s.mu.Unlock()
+	os.Remove(s.path)
+	err := s.listener.Close()
+	s.done.Wait()
+	return err
+}
+
+func (s *Server) accept() {
+	defer s.done.Done()
+	for {
+		c, err := s.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			time.Sleep(10 * time.Millisecond) // out of descriptors, most likely
+			continue
+		}
+		if !s.add(c) {
+			c.Close()
+			return
+		}
+		go s.answer(c)
+	}
+}
+
+func (s *Server) add(c net.Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.conns[c] = struct{}{}
+	s.done.Add(1)
+	return true
+}
+
+func (s *Server) answer(c net.Conn) {
+	defer s.done.Done()
+	defer func() {
+		c.Close()
+		s.mu.Lock()
+		delete(s.conns, c)
+		s.mu.Unlock()
+	}()
+	var req Request
+	c.SetReadDeadline(time.Now().Add(requestTimeout))
+	if err := json.NewDecoder(c).Decode(&req); err != nil {
+		return
+	}
+	resp := s.node.Run(req)
+	c.SetWriteDeadline(time.Now().Add(requestTimeout))
+	json.NewEncoder(c).Encode(resp) // a client that went away does not miss it
+}

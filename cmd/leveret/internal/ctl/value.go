@@ -1,0 +1,288 @@
+package ctl
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
+)
+
+// A value is one cell of a listing, with its two notations. Strings, booleans, integers and
+// floating-point numbers stand for themselves; "" is what RabbitMQ shows for what does not apply.
+type value interface {
+	plain() string // as tables show it
+	json() any     // as JSON shows it, to be marshalled
+}
+
+// An item is a named value; a row is one object's items in the order of the columns.
+type item struct {
+	key   string
+	value any
+}
+
+type row []item
+
+// A pid stands for RabbitMQ's process ids, which name connections and channels.
+type pid struct {
+	node       string
+	connection uint64
+	channel    uint16 // 0: the connection itself
+}
+
+func (p pid) plain() string {
+	return fmt.Sprintf("<%s.1.%d.%d>", p.node, p.connection, p.channel)
+}
+
+func (p pid) json() any { return fmt.Sprintf("Pid(#PID<1.%d.%d>)", p.connection, p.channel) }
+
+// parsePid reads what plain wrote.
+func parsePid(s string) (p pid, ok bool) {
+	inner, opened := strings.CutPrefix(s, "<")
+	inner, closed := strings.CutSuffix(inner, ">")
+	parts := strings.Split(inner, ".")
+	if n := len(parts); !opened || !closed || n < 4 {
+		return p, false
+	}
+	parts = parts[len(parts)-3:]
+	connection, err1 := strconv.ParseUint(parts[1], 10, 64)
+	channel, err2 := strconv.ParseUint(parts[2], 10, 16)
+	_, err3 := strconv.ParseUint(parts[0], 10, 64)
+	p = pid{connection: connection, channel: uint16(channel)}
+	p.node = strings.TrimSuffix(inner, "."+strings.Join(parts, "."))
+	return p, err1 == nil && err2 == nil && err3 == nil && p.node != ""
+}
+
+// arguments are an AMQP table with the types of its fields.
+type arguments leveret.Table
+
+func (a arguments) plain() string { return oneLine(argumentsTerm(leveret.Table(a))) }
+func (a arguments) json() any     { return typedFields(sortedFields(leveret.Table(a))) }
+
+func typedFields(fields leveret.Fields) []any {
+	triples := []any{}
+	for _, f := range fields {
+		kind, v := typed(f.Value)
+		triples = append(triples, []any{f.Name, kind, v})
+	}
+	return triples
+}
+
+// typed returns the name RabbitMQ has for the field type of v, and v for JSON. An array loses
+// all but its last item of each type there, because rabbitmqctl takes it for an object.
+func typed(v any) (kind string, out any) {
+	if fields, ok := asFields(v); ok {
+		return "table", typedFields(fields)
+	}
+	if array, ok := asArray(v); ok {
+		if len(array) == 0 {
+			return "array", []any{}
+		}
+		object := map[string]any{}
+		for _, item := range array {
+			kind, v := typed(item)
+			object[kind] = v
+		}
+		return "array", object
+	}
+	switch v := v.(type) {
+	case nil:
+		return "void", "undefined"
+	case string:
+		return "longstr", textOrBase64([]byte(v))
+	case []byte:
+		return "binary", textOrBase64(v)
+	case bool:
+		return "bool", v
+	case leveret.Decimal:
+		return "decimal", []any{v.Scale, v.Value}
+	}
+	if f, ok := asFloat(v); ok {
+		return floatKind(v), jsonFloat(f)
+	}
+	n, _ := asInteger(v)
+	return integerKind(v), n
+}
+
+func textOrBase64(b []byte) string {
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	return base64.StdEncoding.EncodeToString(b)
+}
+
+func floatKind(v any) string {
+	if _, ok := v.(float32); ok {
+		return "float"
+	}
+	return "double"
+}
+
+func integerKind(v any) string {
+	switch v.(type) {
+	case int8:
+		return "byte"
+	case uint8:
+		return "unsignedbyte"
+	case int16:
+		return "short"
+	case uint16:
+		return "unsignedshort"
+	case int32:
+		return "signedint"
+	case uint32:
+		return "unsignedint"
+	case time.Time:
+		return "timestamp"
+	}
+	return "long"
+}
+
+// jsonFloat is a number that stays one with a fraction in JSON, as Erlang writes it.
+type jsonFloat float64
+
+func (f jsonFloat) MarshalJSON() ([]byte, error) { return []byte(oneLine(float64(f))), nil }
+
+// definition is a policy's definition as listings of queues show it.
+type definition leveret.Table
+
+func (d definition) plain() string {
+	if len(d) == 0 {
+		return "#{}"
+	}
+	var pairs []string
+	for _, f := range sortedFields(leveret.Table(d)) {
+		pairs = append(pairs, "{"+oneLine(erl.Binary(f.Name))+", "+plainText(f.Value)+"}")
+	}
+	return "[" + strings.Join(pairs, ", ") + "]"
+}
+
+func (d definition) json() any {
+	object := map[string]any{}
+	for name, v := range d {
+		object[name] = v
+	}
+	return object
+}
+
+// document is a policy's definition as listings of policies show it: as a JSON text.
+func document(t leveret.Table) string {
+	if t == nil {
+		t = leveret.Table{}
+	}
+	return marshal(map[string]any(t))
+}
+
+// address is an IP address; the zero value shows as nothing.
+type address struct{ netip.Addr }
+
+func (a address) plain() string {
+	if !a.IsValid() {
+		return ""
+	}
+	return a.String()
+}
+
+func (a address) json() any {
+	if !a.IsValid() {
+		return ""
+	}
+	numbers := []int{}
+	if a.Is4() {
+		for _, b := range a.AsSlice() {
+			numbers = append(numbers, int(b))
+		}
+		return numbers
+	}
+	for pair := range slices.Chunk(a.AsSlice(), 2) {
+		numbers = append(numbers, int(pair[0])<<8|int(pair[1]))
+	}
+	return numbers
+}
+
+// tuple is an Erlang tuple of integers, such as a protocol version.
+type tuple []int
+
+func (t tuple) plain() string {
+	term := erl.Tuple{}
+	for _, n := range t {
+		term = append(term, n)
+	}
+	return oneLine(term)
+}
+
+func (t tuple) json() any { return []int(t) }
+
+// names is a list of names, such as a user's tags.
+type names []string
+
+func (n names) plain() string { return "[" + strings.Join(n, ", ") + "]" }
+func (n names) json() any     { return append([]string{}, n...) }
+
+// plainText returns any cell's text for a table.
+func plainText(v any) string {
+	switch v := v.(type) {
+	case value:
+		return v.plain()
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case nil:
+		return ""
+	}
+	if n, ok := asInteger(v); ok {
+		return strconv.FormatInt(n, 10)
+	}
+	if f, ok := asFloat(v); ok {
+		return oneLine(f)
+	}
+	return fmt.Sprint(v)
+}
+
+// jsonValue returns any cell for JSON.
+func jsonValue(v any) any {
+	switch v := v.(type) {
+	case value:
+		return v.json()
+	case nil:
+		return ""
+	case string:
+		return textOrBase64([]byte(v))
+	case float64:
+		return jsonFloat(v)
+	}
+	return v
+}
+
+// marshal writes JSON without escaping what is special in HTML only.
+func marshal(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("a value has no JSON: " + err.Error())
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// MarshalJSON writes a row as an object whose members are in the order of the columns.
+func (r row) MarshalJSON() ([]byte, error) {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i, it := range r {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(marshal(it.key) + ":" + marshal(jsonValue(it.value)))
+	}
+	b.WriteByte('}')
+	return []byte(b.String()), nil
+}

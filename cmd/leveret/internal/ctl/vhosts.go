@@ -1,0 +1,162 @@
+package ctl
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/leveretmq/leveret"
+)
+
+// Virtual hosts.
+
+func vhostCommands() []*command {
+	return []*command{
+		{
+			name: "add_vhost",
+			usage: `add_vhost <vhost> [--description <description> --tags "<tag1>,<tag2>,<...>" ` +
+				`--default-queue-type <quorum|classic|stream>]`,
+			about: "Adds a virtual host.", min: 1, max: 1,
+			switches: map[string]kind{"description": text, "tags": text, "default-queue-type": text},
+			aliases:  map[byte]string{'d': "description"},
+			validate: validateQueueType, run: addVHost,
+			banner: func(c *call) string { return `Adding vhost "` + c.args[0] + `" ...` },
+		},
+		{
+			name: "delete_vhost", usage: "delete_vhost <vhost>", about: "Deletes a virtual host and all in it.",
+			min: 1, max: 1, run: deleteVHost,
+			banner: func(c *call) string { return `Deleting vhost "` + c.args[0] + `" ...` },
+		},
+		{
+			name: "list_vhosts", usage: "list_vhosts [--no-table-headers] [<column> ...]", timeout: true,
+			about: "Lists virtual hosts.", table: true, run: listVHosts,
+			columns: []string{
+				"name", "description", "tags", "default_queue_type", "protected_from_deletion", "tracing",
+				"cluster_state", "metadata",
+			},
+			banner: func(*call) string { return "Listing vhosts ..." },
+		},
+	}
+}
+
+func validateQueueType(c *call) error {
+	switch t, ok := c.options["default-queue-type"]; {
+	case !ok, t == "quorum", t == "stream", t == "classic":
+		return nil
+	case t == "":
+		return badArgument("Default queue type must not be an empty string")
+	default:
+		return badArgument("Default queue type must be one of: quorum, stream, classic. Provided: " + t)
+	}
+}
+
+// addVHost leaves a virtual host that exists as it is, and succeeds.
+func addVHost(c *call) (result, error) {
+	b, name := c.node.Broker, c.args[0]
+	if _, err := b.VHost(name); err == nil {
+		return result{}, nil
+	}
+	v, err := b.CreateVHost(name)
+	if err != nil {
+		return result{}, err
+	}
+	if err := v.SetMetadata(c.text("description", ""), splitTags(c.text("tags", ""))...); err != nil {
+		return result{}, err
+	}
+	if t := c.text("default-queue-type", ""); t != "" {
+		err = v.SetDefaultQueueType(t)
+	}
+	return result{}, err
+}
+
+func splitTags(s string) []string {
+	var tags []string
+	for tag := range strings.SplitSeq(s, ",") {
+		if tag != "" {
+			tags = append(tags, strings.TrimSpace(tag))
+		}
+	}
+	return tags
+}
+
+func deleteVHost(c *call) (result, error) {
+	err := c.node.Broker.DeleteVHost(c.args[0])
+	if errors.Is(err, leveret.ErrNotFound) {
+		err = &failure{exitData, "Virtual host '" + c.args[0] + "' does not exist", nil}
+	}
+	return result{}, err
+}
+
+func listVHosts(c *call) (result, error) {
+	var rows []row
+	for _, info := range c.node.Broker.VHosts() {
+		rows = append(rows, pick(c.columnsOr("name"), func(column string) any { return c.vhostItem(info, column) }))
+	}
+	return result{rows: rows, listing: true, blank: true}, nil
+}
+
+func (c *call) vhostItem(info leveret.VHostInfo, column string) any {
+	queueType := info.DefaultQueueType
+	if queueType == "" {
+		queueType = "classic"
+	}
+	switch column {
+	case "name":
+		return info.Name
+	case "description":
+		return info.Description
+	case "tags":
+		return names(info.Tags)
+	case "default_queue_type":
+		return queueType
+	case "protected_from_deletion", "tracing":
+		return false
+	case "cluster_state":
+		return states{c.node.Name}
+	case "metadata":
+		return metadata{{"default_queue_type", queueType}, {"description", info.Description}, {"tags", names(info.Tags)}}
+	}
+	panic("no such column of a virtual host: " + column)
+}
+
+// states shows which nodes a virtual host runs on.
+type states []string
+
+func (s states) plain() string { return "[{" + strings.Join(s, ", running}, {") + ", running}]" }
+
+func (s states) json() any {
+	object := map[string]any{}
+	for _, node := range s {
+		object[node] = "running"
+	}
+	return object
+}
+
+// metadata shows as a map.
+type metadata row
+
+func (m metadata) plain() string {
+	pairs := make([]string, len(m))
+	for i, it := range m {
+		pairs[i] = it.key + " => " + plainText(it.value)
+	}
+	return "#{" + strings.Join(pairs, ", ") + "}"
+}
+
+func (m metadata) json() any { return row(m) }
+
+// columnsOr returns the columns that were asked for, or else those a listing has by default.
+func (c *call) columnsOr(defaults ...string) []string {
+	if len(c.columns) > 0 {
+		return c.columns
+	}
+	return defaults
+}
+
+// pick makes a row of the columns.
+func pick(columns []string, get func(column string) any) row {
+	r := make(row, len(columns))
+	for i, column := range columns {
+		r[i] = item{column, get(column)}
+	}
+	return r
+}

@@ -1,0 +1,45 @@
+// Command leveret is the broker as one binary, and the operator's commands for it:
+//
+//	leveret serve [--amqp ADDR] [--definitions FILE] …
+//	leveret ctl [--control SOCKET] COMMAND …
+//
+// leveret serve --help lists its flags. leveret ctl takes rabbitmqctl's commands, with their
+// options, output and exit codes; leveret ctl help lists them.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
+)
+
+const usage = `usage: leveret serve [flags]            run a broker; leveret serve --help lists the flags
+       leveret ctl COMMAND [arguments]  rabbitmqctl's commands for it; leveret ctl help lists them
+       leveret version
+`
+
+const exitUsage = 2
+
+func main() { os.Exit(run(os.Args[1:], ctl.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})) }
+
+func run(args []string, std ctl.Streams) int {
+	if len(args) == 0 {
+		fmt.Fprint(std.Err, usage)
+		return exitUsage
+	}
+	switch args[0] {
+	case "serve":
+		return serve(args[1:], std)
+	case "ctl":
+		return ctl.Call(args[1:], std)
+	case "version", "--version":
+		fmt.Fprintln(std.Out, ctl.Version())
+		return 0
+	case "help", "-h", "--help":
+		fmt.Fprint(std.Out, usage)
+		return 0
+	}
+	fmt.Fprintf(std.Err, "leveret: no command %q: serve, ctl or version is expected\n", args[0])
+	return exitUsage
+}

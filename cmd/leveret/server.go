@@ -1,0 +1,150 @@
+package main
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
+)
+
+// nodeName is the broker's name in operators' commands. There is one node and no cluster, so it
+// tells nothing more.
+const nodeName = "leveret@localhost"
+
+// A server is a broker with its doors.
+type server struct {
+	broker  *leveret.Broker
+	doors   []door
+	control *ctl.Server
+	failed  chan error // a door that was closed otherwise than by close
+}
+
+// A door is a listener and what serves it.
+type door struct {
+	name     string // as the greeting says it
+	listener net.Listener
+	amqp     amqpServer
+}
+
+// start opens everything. The broker has its definitions before the first client can connect.
+func start(s settings, log *slog.Logger) (_ *server, err error) {
+	srv := &server{broker: leveret.New(leveret.WithProfile(s.profile))}
+	defer func() {
+		if err != nil {
+			srv.close()
+		}
+	}()
+	if err := importDefinitions(srv.broker, s.definitions); err != nil {
+		return nil, err
+	}
+	if err := srv.open("amqp", s.amqp, nil, log); err != nil {
+		return nil, err
+	}
+	if s.amqps != "" {
+		cert, err := tls.LoadX509KeyPair(s.cert, s.key)
+		if err != nil {
+			return nil, fmt.Errorf("--cert and --key: %w", err)
+		}
+		if err := srv.open("amqps", s.amqps, &tls.Config{Certificates: []tls.Certificate{cert}}, log); err != nil {
+			return nil, err
+		}
+	}
+	if err := srv.openControl(s.control); err != nil {
+		return nil, err
+	}
+	srv.serve()
+	return srv, nil
+}
+
+func importDefinitions(b *leveret.Broker, file string) error {
+	if file == "" {
+		return nil
+	}
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = b.ImportDefinitions(data)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("--definitions: %w", err)
+	}
+	return nil
+}
+
+func (srv *server) open(name, addr string, config *tls.Config, log *slog.Logger) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("--%s: %w", name, err)
+	}
+	srv.doors = append(srv.doors, door{name, l, newAMQPServer(srv.broker, config, log)})
+	return nil
+}
+
+func (srv *server) openControl(socket string) error {
+	if socket == "" {
+		return nil
+	}
+	node := &ctl.Node{Broker: srv.broker, Name: nodeName, Started: time.Now()}
+	for _, d := range srv.doors {
+		node.Listeners = append(node.Listeners, d.describe())
+	}
+	var err error
+	if srv.control, err = ctl.Listen(socket, node); err != nil {
+		return fmt.Errorf("--control: %w", err)
+	}
+	return nil
+}
+
+func (d door) describe() ctl.Listener {
+	l := ctl.Listener{Protocol: "amqp"}
+	if d.name == "amqps" {
+		l.Protocol = "amqp/ssl"
+	}
+	if a, ok := d.listener.Addr().(*net.TCPAddr); ok {
+		l.Interface, l.Port = a.IP.String(), a.Port
+	}
+	return l
+}
+
+func (srv *server) serve() {
+	srv.failed = make(chan error, len(srv.doors))
+	for _, d := range srv.doors {
+		go func() {
+			if err := d.amqp.Serve(d.listener); !errors.Is(err, errServerClosed) {
+				srv.failed <- fmt.Errorf("--%s: %w", d.name, err)
+			}
+		}()
+	}
+}
+
+// greeting is the line that says the broker accepts connections, and where.
+func (srv *server) greeting() string {
+	var doors []string
+	for _, d := range srv.doors {
+		doors = append(doors, d.name+"://"+d.listener.Addr().String())
+	}
+	return "leveret accepts connections on " + strings.Join(doors, " and ")
+}
+
+// close ends the connections before the broker, so that clients are told why, and the control
+// socket first of all, so that no command sees half a broker.
+func (srv *server) close() {
+	if srv.control != nil {
+		srv.control.Close()
+	}
+	for _, d := range slices.Backward(srv.doors) {
+		d.amqp.Close()
+		d.listener.Close()
+	}
+	srv.broker.Close()
+}

@@ -1,0 +1,392 @@
+package leveret
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func readDefinitions(t testing.TB, name string) map[string]any {
+	t.Helper()
+	data, err := os.ReadFile("testdata/definitions/" + name)
+	require.NoError(t, err)
+	return decodeDocument(t, data)
+}
+
+func decodeDocument(t testing.TB, data []byte) map[string]any {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(string(data)))
+	d.UseNumber()
+	var doc map[string]any
+	require.NoError(t, d.Decode(&doc))
+	return doc
+}
+
+func encode(t testing.TB, doc any) []byte {
+	t.Helper()
+	data, err := json.Marshal(doc)
+	require.NoError(t, err)
+	return data
+}
+
+// withoutDangling drops the bindings of what RabbitMQ 4.3 does not export: exclusive queues
+// and internal exchanges. It does not import them either.
+func withoutDangling(doc map[string]any) map[string]any {
+	var kept []any
+	for _, b := range doc["bindings"].([]any) {
+		if d := b.(map[string]any)["destination"]; d != "excl" && d != "inner" {
+			kept = append(kept, b)
+		}
+	}
+	doc["bindings"] = kept
+	return doc
+}
+
+var exports = []struct {
+	profile Profile
+	file    string
+}{{RabbitMQ43, "rabbitmq-4.3"}, {RabbitMQ310, "rabbitmq-3.10"}}
+
+func TestImportWhatRabbitMQExported(t *testing.T) {
+	for _, c := range exports {
+		b := New(WithProfile(c.profile))
+		defer b.Close()
+		doc := readDefinitions(t, c.file+".json")
+		if c.profile == RabbitMQ43 {
+			err := b.ImportDefinitions(encode(t, doc))
+			require.ErrorIs(t, err, ErrPreconditionFailed)
+			assert.Contains(t, err.(*Error).Reason, `': {resources_missing,[{not_found,{resource,<<"shop">>,`)
+			assert.Contains(t, err.(*Error).Reason, "bindings[")
+			_, err = b.VHost("shop")
+			assert.ErrorIs(t, err, ErrNotFound, "nothing has changed")
+			assert.Len(t, b.Users(), 1)
+			doc = withoutDangling(doc)
+		}
+		require.NoError(t, b.ImportDefinitions(encode(t, doc)), c.file)
+
+		require.NoError(t, b.Authenticate("ann", "secret"))
+		assert.Equal(t, UserInfo{"ann", []string{"monitoring", "impersonator"}, UserLimits{7, -1}}, b.Users()[0])
+		v, err := b.VHost("shop")
+		require.NoError(t, err)
+		assert.Equal(t, Permissions{"^c", "", ".*"}, v.Permissions()[0].Permissions)
+		assert.Equal(t, []TopicPermissionInfo{{"ann", "shop", "amq.topic", TopicPermissions{"^a", ".*"}}}, v.TopicPermissions())
+		assert.Equal(t, VHostLimits{MaxConnections: 20, MaxQueues: 50}, v.describe().Limits)
+		assert.Equal(t, "guard", v.OperatorPolicies()[0].Name)
+		q, err := v.Queue("work")
+		require.NoError(t, err)
+		ttl, _ := q.Effective().Get("message-ttl")
+		assert.Equal(t, Setting{"message-ttl", int64(5000), SourcePolicy}, ttl)
+		odd, err := v.Queue("odd")
+		require.NoError(t, err)
+		args := odd.Info().Arguments
+		assert.Equal(t, 3.0, args["whole"])
+		assert.Equal(t, int64(1700000000), args["ts"])
+		assert.Equal(t, "undefined", args["v"])
+		qq, err := v.Queue("qq")
+		require.NoError(t, err)
+		assert.Equal(t, "quorum", qq.Info().Type)
+		if c.profile == RabbitMQ43 {
+			assert.Equal(t, []any{"a test", []string{"a", "b"}}, []any{v.describe().Description, v.describe().Tags})
+		}
+
+		// What comes out is what went in, but for the broker's name.
+		data, err := b.ExportDefinitions()
+		require.NoError(t, err)
+		assertSameDefinitions(t, doc, decodeDocument(t, data))
+		data, err = v.ExportDefinitions()
+		require.NoError(t, err)
+		one := readDefinitions(t, c.file+"-vhost.json")
+		if c.profile == RabbitMQ43 {
+			one["queues"], one["bindings"], one["exchanges"] = stripped(doc["queues"]), stripped(doc["bindings"]), stripped(doc["exchanges"])
+		}
+		assertSameDefinitions(t, one, decodeDocument(t, data))
+
+		// Once more changes nothing, and neither does importing what was exported.
+		require.NoError(t, b.ImportDefinitions(encode(t, doc)))
+		require.NoError(t, v.ImportDefinitions(data))
+		again, err := v.ExportDefinitions()
+		require.NoError(t, err)
+		assert.JSONEq(t, string(data), string(again))
+	}
+}
+
+// stripped is the entries without their virtual host.
+func stripped(entries any) []any {
+	var out []any
+	for _, e := range entries.([]any) {
+		m := map[string]any{}
+		for k, v := range e.(map[string]any) {
+			if k != "vhost" {
+				m[k] = v
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func assertSameDefinitions(t *testing.T, want, got map[string]any) {
+	t.Helper()
+	for key, w := range want {
+		switch key {
+		case "explanation", "original_cluster_name":
+			assert.NotEmpty(t, got[key])
+			continue
+		case "vhosts": // the default one's description is RabbitMQ's own
+			continue
+		}
+		if list, ok := w.([]any); ok {
+			g, ok := got[key].([]any)
+			require.True(t, ok, key)
+			assert.ElementsMatch(t, texts(t, list), texts(t, g), key)
+			continue
+		}
+		assert.Equal(t, w, got[key], key)
+	}
+	for key := range got {
+		assert.Contains(t, want, key)
+	}
+}
+
+func texts(t *testing.T, list []any) []string {
+	var out []string
+	for _, e := range list {
+		s := string(encode(t, e))
+		out = append(out, strings.ReplaceAll(s, "1.0e300", "1.0e+300"))
+	}
+	return out
+}
+
+func TestImportRefusals(t *testing.T) {
+	const queue = `{"name":"q","vhost":"/","durable":true,"auto_delete":false,"arguments":%s}`
+	const policy = `{"vhost":"/","name":"p","pattern":%s,"apply-to":"all","definition":{"max-length":%s},"priority":0}`
+	const user = `{"name":"u","password_hash":"","hashing_algorithm":"rabbit_password_hashing_sha256","tags":"a,b"}`
+	for _, c := range []struct{ in, want string }{
+		{`{`, "failed_to_parse_json"},
+		{`[]`, "failed_to_parse_json"},
+		{`{"queues":[]} x`, "failed_to_parse_json"},
+		{`null`, "failed_to_parse_json"},
+		{`{"queues":{}}`, "queues: not a list"},
+		{`{"queues":null}`, "queues: not a list"},
+		{`{"queues":[5]}`, "queues[0] '': not an object"},
+		{`{"queues":[{"vhost":"/"}]}`, "queues[0] '': the name is missing"},
+		{`{"queues":[{"name":5}]}`, "queues[0] '': name should be a string, actually was a number"},
+		{`{"queues":[{"name":"q","durable":"yes"}]}`, "queues[0] 'q': durable should be true or false, actually was a string"},
+		{`{"queues":[{"name":"q"}]}`, "queues[0] 'q': the virtual host is missing; definitions of a single virtual host are imported into one"},
+		{`{"queues":[{"name":"q","vhost":"no"}]}`, `queues[0] 'q': Please create virtual host "no" prior to importing definitions.`},
+		{`{"queues":[` + fmt.Sprintf(queue, `{"a":null}`) + `]}`, "queues[0] 'q': null_not_allowed"},
+		{`{"queues":[` + fmt.Sprintf(queue, `5`) + `]}`, "queues[0] 'q': arguments are not an object"},
+		{`{"queues":[` + fmt.Sprintf(queue, `{"x":1e999}`) + `]}`, "queues[0] 'q': number 1e999 is out of range"},
+		{`{"queues":[` + fmt.Sprintf(queue, `{"x-max-length":"s"}`) + `]}`,
+			`queues[0] 'q': precondition_failed: invalid arg 'x-max-length' for queue 'q' in vhost '/': "expected integer, got longstr"`},
+		{`{"queues":[` + fmt.Sprintf(queue, `{"x-max-length":5.0}`) + `]}`,
+			`queues[0] 'q': precondition_failed: invalid arg 'x-max-length' for queue 'q' in vhost '/': "expected integer, got double"`},
+		{`{"queues":[` + fmt.Sprintf(queue, `{"x-queue-type":"nope"}`) + `]}`,
+			`queues[0] 'q': precondition_failed: invalid arg 'x-queue-type' for queue 'q' in vhost '/': "unsupported queue type 'nope'"`},
+		{`{"exchanges":[{"name":"x","vhost":"/","type":"nope","durable":true,"auto_delete":false,"arguments":{}}]}`,
+			`exchanges[0] 'x': precondition_failed: unknown exchange type 'nope'`},
+		{`{"bindings":[{"source":"no","vhost":"/","destination":"q","destination_type":"queue","routing_key":"","arguments":{}}]}`,
+			`bindings[0] 'no -> q': {resources_missing,[{not_found,{resource,<<"/">>,exchange,<<"no">>}},` + "\n                    " + `{not_found,{resource,<<"/">>,queue,<<"q">>}}]}`},
+		{`{"bindings":[{"source":"amq.direct","vhost":"/","destination":"q","destination_type":"x"}]}`,
+			"bindings[0] 'amq.direct -> q': destination_type should be queue or exchange, actually was 'x'"},
+		{`{"queues":[` + fmt.Sprintf(queue, `{}`) + `],"bindings":[{"source":"amq.headers","vhost":"/","destination":"q","destination_type":"queue","arguments":{"x-match":"foo"}}]}`,
+			`bindings[0] 'amq.headers -> q': precondition_failed: Invalid x-match field value <<"foo">>; expected all, any, all-with-x, or any-with-x`},
+		{`{"policies":[` + fmt.Sprintf(policy, `"^a"`, "-1") + `]}`,
+			"policies[0] 'p': Validation failed\n\n-1 is not a valid maximum length\n (vhost: \"/\" key: \"p\")"},
+		{`{"policies":[{"vhost":"/","name":"p","definition":{"max-length":1}}]}`,
+			"policies[0] 'p': Validation failed\n\npattern should be a binary but was undefined\n (vhost: \"/\" key: \"p\")"},
+		{`{"policies":[{"vhost":"/","name":"p","pattern":"a","definition":[]}]}`,
+			"policies[0] 'p': Validation failed\n\nno policy provided\n (vhost: \"/\" key: \"p\")"},
+		{`{"policies":[{"vhost":"/","name":"p","pattern":"a","definition":{"max-length":1},"priority":"x"}]}`,
+			"policies[0] 'p': priority should be a number, actually was a string"},
+		{`{"parameters":[{"component":"nope","vhost":"/","name":"n","value":{}}]}`,
+			"parameters[0] 'n': Validation failed\n\ncomponent nope not found\n (vhost: \"/\" / component: \"nope\" / key: \"n\")"},
+		{`{"parameters":[{"component":"operator_policy","vhost":"/","name":"n","value":{"pattern":"a","definition":{"foo":1},"priority":0}}]}`,
+			"parameters[0] 'n': Validation failed\n\n[{<<\"foo\">>,1}] are not recognised policy settings\n (vhost: \"/\" / component: \"operator_policy\" / key: \"n\")"},
+		{`{"parameters":[{"component":"operator_policy","vhost":"/","name":"n","value":{"pattern":"a","definition":{"max-length":1}}}]}`,
+			"parameters[0] 'n': Validation failed\n\nKey \"priority\" not found in n\n (vhost: \"/\" / component: \"operator_policy\" / key: \"n\")"},
+		{`{"parameters":[{"component":"vhost-limits","vhost":"/","name":"limits","value":{"max-queues":"x"}}]}`,
+			"parameters[0] 'limits': Validation failed\n\nmax-queues should be a number, actually was <<\"x\">>\n (vhost: \"/\" / component: \"vhost-limits\" / key: \"limits\")"},
+		{`{"parameters":[{"component":"vhost-limits","vhost":"/","name":"limits","value":{"foo":1}}]}`,
+			"parameters[0] 'limits': Validation failed\n\nUnrecognised terms [{<<\"foo\">>,1}] in limits\n (vhost: \"/\" / component: \"vhost-limits\" / key: \"limits\")"},
+		{`{"parameters":[{"component":"policy","vhost":"/","name":"n","value":{}}]}`,
+			"parameters[0] 'n': policies may not be set using this method (vhost: \"/\" / component: \"policy\" / key: \"n\")"},
+		{`{"users":[{"name":"u","password_hash":"!!","tags":[]}]}`, `users[0] 'u': {not_base64,<<"!!">>}`},
+		{`{"users":[{"name":"u","password_hash":""}]}`, `users[0] 'u': tags_not_present`},
+		{`{"users":[{"name":"u","tags":5}]}`, `users[0] 'u': tags are neither a list nor a string`},
+		{`{"users":[{"name":"u","password_hash":"","tags":[],"limits":{"max-connections":"x"}}]}`, `users[0] 'u': max-connections should be a number, actually was <<"x">>`},
+		{`{"users":[` + user + `],"permissions":[{"user":"no","vhost":"/","configure":"","write":"","read":""}]}`, `permissions[0] 'no': {no_such_user,<<"no">>}`},
+		{`{"users":[` + user + `],"permissions":[{"user":"u","vhost":"/","configure":"(","write":"","read":""}]}`,
+			`permissions[0] 'u': {invalid_regexp,"(",{"missing closing parenthesis",1}}`},
+		{`{"users":[` + user + `],"permissions":[{"user":"u","vhost":"/","configure":"","write":""}]}`, `permissions[0] 'u': key "read" is missing`},
+		{`{"topic_permissions":[{"user":"guest","vhost":"/","exchange":"no","write":"","read":""}]}`, `topic_permissions[0] 'guest': {no_such_exchange,<<"no">>}`},
+		{`{"vhosts":[{"name":"v","metadata":{"default_queue_type":"nope"}}]}`, `vhosts[0] 'v': nope is not a valid queue type`},
+		{`{"vhosts":[{}]}`, `vhosts[0] '': the name is missing`},
+	} {
+		b := New()
+		_, err := b.DeclareQueue("there", QueueConfig{Durable: true})
+		require.NoError(t, err)
+		before, err := b.ExportDefinitions()
+		require.NoError(t, err)
+		// Good entries in front must not be applied either.
+		in := c.in
+		if strings.HasPrefix(in, "{\"") && !strings.Contains(in, `"users"`) && !strings.HasSuffix(in, "x") {
+			in = `{"users":[{"name":"new","password_hash":"","tags":[]}],` + in[1:]
+		}
+		err = b.ImportDefinitions([]byte(in))
+		require.ErrorIs(t, err, ErrPreconditionFailed, c.in)
+		if strings.HasPrefix(c.want, "failed_to") {
+			assert.Contains(t, err.(*Error).Reason, c.want)
+		} else {
+			assert.Equal(t, c.want, err.(*Error).Reason, c.in)
+		}
+		after, err := b.ExportDefinitions()
+		require.NoError(t, err)
+		assert.JSONEq(t, string(before), string(after), "nothing has changed")
+		b.Close()
+	}
+}
+
+func TestImportIntoWhatIsThere(t *testing.T) {
+	b := New()
+	defer b.Close()
+	_, err := b.DeclareQueue("q", QueueConfig{Durable: true, Arguments: Table{ArgMaxLength: 5}})
+	require.NoError(t, err)
+	named, err := b.DeclareQueue("", QueueConfig{Durable: true})
+	require.NoError(t, err)
+	require.NoError(t, b.SetLimits(VHostLimits{MaxConnections: -1, MaxQueues: 3}))
+	doc := `{"queues":[
+		{"name":"q","vhost":"/","arguments":{"x-max-length":6}},
+		{"name":"amq.foo","vhost":"/"},
+		{"name":"new","vhost":"/"}%s],
+	 "exchanges":[{"name":"amq.foo","vhost":"/","type":"direct"},{"name":"amq.topic","vhost":"/","type":"fanout"},{"name":"","vhost":"/","type":"direct"}],
+	 "bindings":[{"source":"","vhost":"/","destination":"q","destination_type":"queue","routing_key":"q"},
+		{"source":"amq.topic","vhost":"/","destination":"` + named.Name() + `","destination_type":"queue","routing_key":"k"},
+		{"source":"amq.topic","vhost":"/","destination":"q","destination_type":"queue","routing_key":"k","arguments":{}}],
+	 "global_parameters":[{"name":"cluster_name","value":"x"}]}`
+	err = b.ImportDefinitions(fmt.Appendf(nil, doc, `,{"name":"more","vhost":"/"}`))
+	require.ErrorIs(t, err, ErrPreconditionFailed)
+	assert.Contains(t, err.(*Error).Reason, "queues[3] 'more': precondition_failed: cannot declare queue 'more': queue limit in vhost '/'")
+	require.NoError(t, b.ImportDefinitions(fmt.Appendf(nil, doc, "")))
+	q, err := b.Queue("q")
+	require.NoError(t, err)
+	assert.Equal(t, int64(5), q.Info().Arguments[ArgMaxLength], "what is there stays")
+	_, err = b.Queue("amq.foo")
+	assert.ErrorIs(t, err, ErrNotFound)
+	assert.Len(t, b.Queues(), 3)
+	assert.Len(t, b.Bindings(), 3+2)
+	n, err := b.Queue("new")
+	require.NoError(t, err)
+	assert.True(t, n.Info().Durable, "durable is the default")
+	require.NoError(t, b.ImportDefinitions([]byte(`{"global_parameters":[{"name":"cluster_name","value":"y"},{"name":"z","value":[]}]}`)))
+	data, err := b.ExportDefinitions()
+	require.NoError(t, err)
+	assert.Contains(t, string(data), `"global_parameters":[{"name":"cluster_name","value":"y"},{"name":"z","value":[]}]`)
+}
+
+func TestExportLeavesOut(t *testing.T) {
+	b := New()
+	defer b.Close()
+	for name, cfg := range map[string]QueueConfig{"transient": {}, "auto": {Durable: true, AutoDelete: true}} {
+		_, err := b.DeclareQueue(name, cfg)
+		require.NoError(t, err)
+	}
+	c, err := b.Connect("guest", "guest", "/")
+	require.NoError(t, err)
+	ch, err := c.Channel()
+	require.NoError(t, err)
+	_, err = ch.DeclareQueue("private", QueueConfig{Exclusive: true})
+	require.NoError(t, err)
+	require.NoError(t, ch.BindQueue("private", "amq.direct", "k", nil))
+	_, err = b.DeclareExchange("inner", Direct, ExchangeConfig{Internal: true})
+	require.NoError(t, err)
+	require.NoError(t, b.BindExchange("inner", "amq.direct", "k", nil))
+	data, err := b.ExportDefinitions()
+	require.NoError(t, err)
+	doc := decodeDocument(t, data)
+	assert.Len(t, doc["queues"], 2)
+	assert.Empty(t, doc["exchanges"])
+	assert.Empty(t, doc["bindings"])
+	other := New()
+	defer other.Close()
+	require.NoError(t, other.ImportDefinitions(data))
+	assert.Len(t, other.Queues(), 2)
+}
+
+func TestArgumentValuesInDefinitions(t *testing.T) {
+	for _, c := range []struct {
+		v    any
+		json string
+		back any
+	}{
+		{int8(5), `5`, int64(5)},
+		{int64(-9223372036854775808), `-9223372036854775808`, int64(-9223372036854775808)},
+		{"é", `"é"`, "é"},
+		{[]byte("abc"), `"abc"`, "abc"},
+		{[]byte{0xff, 1}, `"Not UTF-8, base64 is: /wE="`, "Not UTF-8, base64 is: /wE="},
+		{2.5, `2.5`, 2.5},
+		{3.0, `3.0`, 3.0},
+		{1e300, `1.0e+300`, 1e300},
+		{float32(1.5), `1.5`, 1.5},
+		{true, `true`, true},
+		{nil, `"undefined"`, "undefined"},
+		{time.Unix(1700000000, 0), `1700000000`, int64(1700000000)},
+		{Decimal{2, 314}, `2.314`, 2.314},
+		{[]any{int32(1), "x", nil}, `[1,"x","undefined"]`, []any{int64(1), "x", "undefined"}},
+		{Table{"n": int16(1)}, `{"n":1}`, Table{"n": int64(1)}},
+		{Fields{{"n", int16(1)}}, `{"n":1}`, Table{"n": int64(1)}},
+	} {
+		data, err := json.Marshal(argumentTable{Table{"k": c.v}})
+		require.NoError(t, err)
+		assert.Equal(t, `{"k":`+c.json+`}`, string(data))
+		var back argumentTable
+		require.NoError(t, json.Unmarshal(data, &back))
+		assert.Equal(t, c.back, back.Table["k"])
+	}
+	var table argumentTable
+	require.NoError(t, json.Unmarshal([]byte(`{"a":1,"a":"s","b":1e3}`), &table))
+	assert.Equal(t, Table{"a": int64(1), "b": 1000.0}, table.Table, "the first of two counts")
+}
+
+func TestOldProfileImportsLeniently(t *testing.T) {
+	b := New(WithProfile(RabbitMQ310))
+	defer b.Close()
+	require.NoError(t, b.ImportDefinitions([]byte(`{"bindings":[{"source":"no","vhost":"/","destination":"no","destination_type":"queue"}]}`)))
+	err := b.ImportDefinitions([]byte(`{"policies":[{"vhost":"/","name":"p","pattern":"a","definition":{"max-length":-1}}]}`))
+	require.Error(t, err)
+	assert.Equal(t, "policies[0] 'p': Validation failed\n\n-1 is not a valid maximum length\n (//p)", err.(*Error).Reason)
+}
+
+// Whatever the document, it is imported whole or changes nothing, and what was imported can be
+// exported and imported again.
+func FuzzDefinitions(f *testing.F) {
+	for _, name := range []string{"rabbitmq-4.3.json", "rabbitmq-3.10.json", "rabbitmq-4.3-vhost.json"} {
+		data, err := os.ReadFile("testdata/definitions/" + name)
+		require.NoError(f, err)
+		f.Add(data)
+	}
+	f.Add([]byte(`{"queues":[{"name":"q","vhost":"/","arguments":{"x-max-length":5,"t":{"a":[null]}}}],"bindings":[{"source":"amq.topic","vhost":"/","destination":"q","destination_type":"queue","routing_key":"#.#.#"}]}`))
+	f.Add([]byte(`{"vhosts":[{"name":"v"}],"users":[{"name":"u","tags":"a","password_hash":""}],"permissions":[{"user":"u","vhost":"v","configure":"(","write":"","read":""}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b := New(WithClock(NewManualClock(time.Unix(0, 0))))
+		defer b.Close()
+		before, err := b.ExportDefinitions()
+		require.NoError(t, err)
+		err = b.ImportDefinitions(data)
+		after, xerr := b.ExportDefinitions()
+		require.NoError(t, xerr)
+		if err != nil {
+			require.JSONEq(t, string(before), string(after))
+			return
+		}
+		other := New(WithClock(NewManualClock(time.Unix(0, 0))))
+		defer other.Close()
+		require.NoError(t, other.ImportDefinitions(after))
+	})
+}

@@ -1,0 +1,75 @@
+package leveret_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestEveryOperationHasAnExample asks for an Example with output for each exported function and
+// method of the package.
+func TestEveryOperationHasAnExample(t *testing.T) {
+	operations, examples := map[string]bool{}, map[string]bool{}
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if !strings.HasSuffix(file.Name(), ".go") {
+			continue
+		}
+		syntax, err := parser.ParseFile(token.NewFileSet(), file.Name(), nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		test := strings.HasSuffix(file.Name(), "_test.go")
+		for _, declaration := range syntax.Decls {
+			f, ok := declaration.(*ast.FuncDecl)
+			switch {
+			case !ok:
+			case test && strings.HasPrefix(f.Name.Name, "Example") && hasOutput(syntax, f):
+				examples[strings.TrimPrefix(f.Name.Name, "Example")] = true
+			case !test && operation(f) != "":
+				operations[operation(f)] = true
+			}
+		}
+	}
+	for name := range operations {
+		if !examples[name] {
+			t.Errorf("there is no Example%s with output", name)
+		}
+	}
+	if len(operations) < 100 {
+		t.Errorf("found only %d exported operations", len(operations))
+	}
+}
+
+// operation returns what an Example for f is named after; empty if f is not exported.
+func operation(f *ast.FuncDecl) string {
+	if !f.Name.IsExported() {
+		return ""
+	}
+	if f.Recv == nil {
+		return f.Name.Name
+	}
+	receiver := f.Recv.List[0].Type
+	if pointer, ok := receiver.(*ast.StarExpr); ok {
+		receiver = pointer.X
+	}
+	if name, ok := receiver.(*ast.Ident); ok && name.IsExported() {
+		return name.Name + "_" + f.Name.Name
+	}
+	return ""
+}
+
+func hasOutput(file *ast.File, f *ast.FuncDecl) bool {
+	for _, comment := range file.Comments {
+		if f.Body.Pos() < comment.Pos() && comment.End() < f.Body.End() && strings.HasPrefix(comment.Text(), "Output:") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,133 @@
+package leveret
+
+import "slices"
+
+// The operations on users and permissions.
+
+// updateAccess replaces the table of users by what f makes of it, unless f refuses.
+func (b *Broker) updateAccess(f func(*accessTable) (*accessTable, error)) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return ErrClosed
+	}
+	t, err := f(b.access.Load())
+	if err != nil {
+		return err
+	}
+	b.access.Store(t)
+	return nil
+}
+
+func (b *Broker) changeAccess(changes ...change) error {
+	return b.updateAccess(func(t *accessTable) (*accessTable, error) { return t.changed(changes...) })
+}
+
+func (b *Broker) hashPassword(password string) passwordHash {
+	return hashPassword(uint32(b.random.intN(1<<16)<<16|b.random.intN(1<<16)), password)
+}
+
+// AddUser adds a user, who may do nothing before SetPermissions. A user with a blank password
+// cannot log in. A name that is taken is ErrPreconditionFailed.
+func (b *Broker) AddUser(name, password string, tags ...string) error {
+	if name == "" {
+		return errorf(PreconditionFailed, "", "", "user cannot be an empty string")
+	}
+	return b.changeAccess(addUser(&account{
+		UserInfo: UserInfo{Name: name, Tags: slices.Clone(tags), Limits: UserLimits{-1, -1}},
+		password: b.hashPassword(password),
+	}, false))
+}
+
+// DeleteUser deletes a user with all permissions and closes the user's connections. A missing
+// user is ErrNotFound.
+func (b *Broker) DeleteUser(name string) error {
+	if err := b.changeAccess(deleteUser(name)); err != nil {
+		return err
+	}
+	b.closeUserConnections(name)
+	return nil
+}
+
+// SetUserTags replaces a user's tags. A missing user is ErrNotFound.
+func (b *Broker) SetUserTags(name string, tags ...string) error {
+	return b.changeAccess(changeUser(name, func(a *account) { a.Tags = slices.Clone(tags) }))
+}
+
+// ChangePassword sets the password for later logins. A missing user is ErrNotFound.
+func (b *Broker) ChangePassword(name, password string) error {
+	return b.changeAccess(changeUser(name, func(a *account) { a.password = b.hashPassword(password) }))
+}
+
+// SetUserLimits sets a user's limits for connections and channels that are opened later. A
+// missing user is ErrNotFound.
+func (b *Broker) SetUserLimits(name string, l UserLimits) error {
+	return b.changeAccess(changeUser(name, func(a *account) { a.Limits = l }))
+}
+
+// Users describes all users, sorted by name.
+func (b *Broker) Users() []UserInfo {
+	var infos []UserInfo
+	for _, a := range b.access.Load().sortedUsers() {
+		info := a.UserInfo
+		info.Tags = slices.Clone(info.Tags)
+		infos = append(infos, info)
+	}
+	return infos
+}
+
+// Authenticate checks a password. The error is an *Error that ends a connection; it does not
+// tell whether there is such a user.
+func (b *Broker) Authenticate(user, password string) error {
+	if b.access.Load().authenticate(user, password) {
+		return nil
+	}
+	return &Error{Code: AccessRefused, Connection: true,
+		Reason: "Login was refused using authentication mechanism PLAIN. For details see the broker logfile."}
+}
+
+// SetPermissions sets what a user may do in the virtual host. An expression that does not
+// compile is ErrPreconditionFailed, a missing user ErrNotFound.
+func (v *VHost) SetPermissions(user string, p Permissions) error {
+	return v.b.changeAccess(setPermissions(grantKey{user, v.name}, p, v.rules))
+}
+
+// ClearPermissions takes all access to the virtual host from a user. Open connections stay.
+func (v *VHost) ClearPermissions(user string) error {
+	return v.b.changeAccess(func(t *accessTable) error {
+		delete(t.permissions, grantKey{user, v.name})
+		return nil
+	})
+}
+
+// SetTopicPermissions sets which keys a user may use with a topic exchange of the virtual
+// host. Errors are those of SetPermissions; in RabbitMQ 4.3 the exchange must exist.
+func (v *VHost) SetTopicPermissions(user, exchange string, p TopicPermissions) error {
+	if exchange != "" && !v.rules.anyTopicExchange {
+		if _, err := v.Exchange(exchange); err != nil {
+			return err
+		}
+	}
+	return v.b.changeAccess(setTopicPermissions(topicKey{user, v.name, exchange}, p, v.rules))
+}
+
+// ClearTopicPermissions has a user's keys for an exchange no longer checked, or for all
+// exchanges of the virtual host if exchange is "".
+func (v *VHost) ClearTopicPermissions(user, exchange string) error {
+	return v.b.changeAccess(func(t *accessTable) error {
+		for k := range t.topics {
+			if k.user == user && k.vhost == v.name && (exchange == "" || k.exchange == exchange) {
+				delete(t.topics, k)
+			}
+		}
+		return nil
+	})
+}
+
+// Permissions lists who may do what in the virtual host, sorted by user.
+func (v *VHost) Permissions() []PermissionInfo { return v.b.access.Load().permissionsIn(v.name) }
+
+// TopicPermissions lists the topic permissions in the virtual host, sorted by user and exchange.
+func (v *VHost) TopicPermissions() []TopicPermissionInfo {
+	return v.b.access.Load().topicPermissionsIn(v.name)
+}
