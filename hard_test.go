@@ -49,14 +49,14 @@ func TestMillionDeaths(t *testing.T) {
 	b, _ := newTestBroker(t)
 	size := scaled(500_000)
 	for name, other := range map[string]string{"a": "b", "b": "a"} {
-		declare(t, b, name, leveret.Table{"x-max-length": size, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": other})
+		mustDeclare(t, b, name, leveret.Table{"x-max-length": size, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": other})
 		for range size {
-			publish(t, b, name, "m", "")
+			casePublish(t, b, name, "m", "")
 		}
 	}
 	before := heapInUse()
 	watch := watchHeap()
-	publish(t, b, "a", "one too many", "")
+	casePublish(t, b, "a", "one too many", "")
 	peak := watch()
 	deaths := 0
 	for _, c := range b.Counters().DeadLettered {
@@ -101,10 +101,10 @@ func TestCascadeThroughManyQueues(t *testing.T) {
 	b, _ := newTestBroker(t)
 	n := scaled(5000)
 	for i := range n {
-		declare(t, b, fmt.Sprint("q", i), leveret.Table{"x-max-length": 0, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": fmt.Sprint("q", i+1)})
+		mustDeclare(t, b, fmt.Sprint("q", i), leveret.Table{"x-max-length": 0, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": fmt.Sprint("q", i+1)})
 	}
-	last := declare(t, b, fmt.Sprint("q", n), nil)
-	publish(t, b, "q0", "m", "")
+	last := mustDeclare(t, b, fmt.Sprint("q", n), nil)
+	casePublish(t, b, "q0", "m", "")
 	require.Equal(t, 1, last.Info().Ready)
 	require.Len(t, last.Messages()[0].Deaths, n)
 }
@@ -114,8 +114,8 @@ func TestWholeBacklogDiesAtOnce(t *testing.T) {
 	smallStack(t)
 	b, _ := newTestBroker(t)
 	n := scaled(1_000_000)
-	a := declare(t, b, "a", leveret.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": "b"})
-	end := declare(t, b, "b", leveret.Table{"x-max-length": 10})
+	a := mustDeclare(t, b, "a", leveret.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": "b"})
+	end := mustDeclare(t, b, "b", leveret.Table{"x-max-length": 10})
 	for range n {
 		_, err := b.Publish("", "a", leveret.Message{Body: []byte("m")})
 		require.NoError(t, err)
@@ -133,8 +133,8 @@ func TestMillionExpire(t *testing.T) {
 	smallStack(t)
 	b, clk := newTestBroker(t)
 	n := scaled(1_000_000)
-	a := declare(t, b, "a", leveret.Table{"x-message-ttl": 1000, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "b"})
-	end := declare(t, b, "b", leveret.Table{"x-max-length": 10})
+	a := mustDeclare(t, b, "a", leveret.Table{"x-message-ttl": 1000, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "b"})
+	end := mustDeclare(t, b, "b", leveret.Table{"x-max-length": 10})
 	before := heapInUse()
 	for range n {
 		_, err := b.Publish("", "a", leveret.Message{Body: []byte("m")})
@@ -155,8 +155,8 @@ func TestManyQueuesWithTTL(t *testing.T) {
 	n := scaled(100_000)
 	for i := range n {
 		name := fmt.Sprint("q", i)
-		declare(t, b, name, leveret.Table{"x-message-ttl": 1000 + i%1000, "x-expires": 5000})
-		publish(t, b, name, "m", "")
+		mustDeclare(t, b, name, leveret.Table{"x-message-ttl": 1000 + i%1000, "x-expires": 5000})
+		casePublish(t, b, name, "m", "")
 	}
 	at, ok := b.NextDeadline()
 	require.True(t, ok)
@@ -358,19 +358,19 @@ func TestHooksThatPublish(t *testing.T) {
 		},
 	}))
 	defer b.Close()
-	declare(t, b, "lost", nil)
-	in := declare(t, b, "in", leveret.Table{"x-message-ttl": 10})
+	mustDeclare(t, b, "lost", nil)
+	in := mustDeclare(t, b, "in", leveret.Table{"x-message-ttl": 10})
 	var order []string
 	c, err := in.Consume(leveret.ConsumeConfig{Handler: func(d *leveret.Delivery) {
 		order = append(order, string(d.Body))
 		require.NoError(t, d.Ack())
 	}})
 	require.NoError(t, err)
-	publish(t, b, "in", "m", "")
+	casePublish(t, b, "in", "m", "")
 	b.Settle()
 	require.Equal(t, 1001, len(order))
 	require.NoError(t, c.Cancel())
-	publish(t, b, "in", "x", "")
+	casePublish(t, b, "in", "x", "")
 	clk.Advance(time.Second)
 	b.Settle()
 	lost, err := b.Queue("lost")
@@ -383,7 +383,7 @@ func TestHooksThatPublish(t *testing.T) {
 func TestHandlerKeepsOrderUnderConcurrency(t *testing.T) {
 	b := leveret.New()
 	defer b.Close()
-	q := declare(t, b, "q", nil)
+	q := mustDeclare(t, b, "q", nil)
 	var tags []uint64
 	var inside atomic.Int32
 	_, err := q.Consume(leveret.ConsumeConfig{NoAck: true, Handler: func(d *leveret.Delivery) {
@@ -424,10 +424,10 @@ func TestPanickingHookLeavesTheBrokerUsable(t *testing.T) {
 			seen = append(seen, string(e.Body))
 		},
 	}))
-	q := declare(t, b, "q", nil)
+	q := mustDeclare(t, b, "q", nil)
 	require.PanicsWithValue(t, "hook", func() { b.Publish("", "q", leveret.Message{Body: []byte("one")}) })
 	bad = false
-	publish(t, b, "q", "two", "")
+	casePublish(t, b, "q", "two", "")
 	b.Settle()
 	require.Equal(t, []string{"one", "two"}, bodies(q))
 	require.Contains(t, seen, "two")
@@ -440,8 +440,8 @@ func TestCloseInFlight(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for round := range max(scaled(50), 5) {
 		b := leveret.New()
-		q := declare(t, b, "q", leveret.Table{"x-message-ttl": 1, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "q2"})
-		declare(t, b, "q2", nil)
+		q := mustDeclare(t, b, "q", leveret.Table{"x-message-ttl": 1, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "q2"})
+		mustDeclare(t, b, "q2", nil)
 		conn, err := b.Connect("guest", "guest", "/")
 		require.NoError(t, err)
 		var wg sync.WaitGroup
@@ -481,7 +481,7 @@ func TestCloseInFlight(t *testing.T) {
 // Every operation on a closed broker says so.
 func TestClosedBroker(t *testing.T) {
 	b := leveret.New()
-	q := declare(t, b, "q", nil)
+	q := mustDeclare(t, b, "q", nil)
 	conn, err := b.Connect("guest", "guest", "/")
 	require.NoError(t, err)
 	ch, err := conn.Channel()
@@ -528,9 +528,9 @@ func TestInsideSynctest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := leveret.New()
 		start := time.Now()
-		declare(t, b, "work", leveret.Table{"x-message-ttl": 5 * time.Second, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
-		dead := declare(t, b, "dead", nil)
-		publish(t, b, "work", "m", "")
+		mustDeclare(t, b, "work", leveret.Table{"x-message-ttl": 5 * time.Second, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
+		dead := mustDeclare(t, b, "dead", nil)
+		casePublish(t, b, "work", "m", "")
 		c, err := dead.Consume(leveret.ConsumeConfig{})
 		require.NoError(t, err)
 		d, err := c.Receive(t.Context()) // blocks for five seconds of the bubble's time
@@ -542,7 +542,7 @@ func TestInsideSynctest(t *testing.T) {
 		defer cancel()
 		_, err = c.Receive(ctx)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		publish(t, b, "work", "forgotten", "")
+		casePublish(t, b, "work", "forgotten", "")
 		done := make(chan error)
 		go func() {
 			_, err := c.Receive(context.Background())
@@ -560,13 +560,13 @@ func TestRealClockExpires(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	b := leveret.New()
 	defer b.Close()
-	declare(t, b, "work", leveret.Table{"x-message-ttl": 20, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
-	dead := declare(t, b, "dead", nil)
+	mustDeclare(t, b, "work", leveret.Table{"x-message-ttl": 20, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
+	dead := mustDeclare(t, b, "dead", nil)
 	c, err := dead.Consume(leveret.ConsumeConfig{NoAck: true})
 	require.NoError(t, err)
 	start := time.Now()
 	for range 10 {
-		publish(t, b, "work", "m", "")
+		casePublish(t, b, "work", "m", "")
 	}
 	for range 10 {
 		_, err := c.Receive(t.Context())
@@ -578,7 +578,7 @@ func TestRealClockExpires(t *testing.T) {
 
 func TestConsumerTimeout(t *testing.T) {
 	b, clk := newTestBroker(t)
-	q := declare(t, b, "q", leveret.Table{"x-queue-type": "quorum"})
+	q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum"})
 	inbox := leveret.NewInbox(leveret.InboxConfig{})
 	conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", CancelNotify: true, Inbox: inbox})
 	require.NoError(t, err)
@@ -586,7 +586,7 @@ func TestConsumerTimeout(t *testing.T) {
 	require.NoError(t, err)
 	_, err = ch.Consume("q", leveret.ConsumeConfig{Tag: "slow"})
 	require.NoError(t, err)
-	publish(t, b, "q", "m", "")
+	casePublish(t, b, "q", "m", "")
 	at, ok := b.NextDeadline()
 	require.True(t, ok)
 	require.Equal(t, 30*time.Minute, at.Sub(clk.Now()))
@@ -621,7 +621,7 @@ func TestConsumerTimeout(t *testing.T) {
 func TestInboxLimitStallsAndResumes(t *testing.T) {
 	bothTypes(t, func(t *testing.T, kind string) {
 		b, _ := newTestBroker(t)
-		q := declare(t, b, "q", leveret.Table{"x-queue-type": kind})
+		q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": kind})
 		inbox := leveret.NewInbox(leveret.InboxConfig{MaxDeliveries: 3})
 		conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox})
 		require.NoError(t, err)
@@ -632,7 +632,7 @@ func TestInboxLimitStallsAndResumes(t *testing.T) {
 			require.NoError(t, err)
 		}
 		for i := range 10 {
-			publish(t, b, "q", fmt.Sprint(i), "")
+			casePublish(t, b, "q", fmt.Sprint(i), "")
 		}
 		var got []string
 		for range 4 {
