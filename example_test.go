@@ -491,10 +491,3 @@ func ExampleConsumer_Tag() {
 	fmt.Println(c.Tag())
 	// Output: worker-1
 }
-func ExampleProfile_Version() {
-	fmt.Println(leveret.RabbitMQ43.Version())
-	fmt.Println(leveret.RabbitMQ310.Version())
-	// Output:
-	// 4.3.6
-	// 3.10.8
-}
