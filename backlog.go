@@ -14,9 +14,8 @@ import (
 // is a FIFO and, before it, a heap of returned messages by age. A quorum queue serves returned
 // messages before all others, in the order in which they came back.
 type backlog struct {
-	levels   int  // how many priorities; 0 or 1: none
-	absent   int  // the priority of a message that has none
-	tail     bool // returned messages of settled deliveries go to the tail (quorum queues of 3.10)
+	levels   int // how many priorities; 0 or 1: none
+	absent   int // the priority of a message that has none
 	quorum   bool
 	lane     lane              // the only lane of a queue without priorities
 	lanes    *lanes            // by priority
@@ -99,16 +98,10 @@ func (b *backlog) pop() entry {
 	return b.top().pop()
 }
 
-// heads yields each place whose head expires by itself: for a classic queue the head, for a
-// quorum queue the first returned message and the head of each priority.
+// heads yields each place of a quorum queue whose head expires by itself: the first returned
+// message and the head of each priority.
 func (b *backlog) heads() iter.Seq[head] {
 	return func(yield func(head) bool) {
-		if !b.quorum {
-			if e := b.head(); e != nil {
-				yield(head{e, b.top()})
-			}
-			return
-		}
 		if e := b.returned.Front(); e != nil && !yield(head{e, nil}) {
 			return
 		}

@@ -79,7 +79,7 @@ func (q *Queue) kill(e entry, reason Reason) {
 
 // deadLetter publishes a dead letter, at most once: what cannot be delivered is lost.
 func (v *VHost) deadLetter(d deadLetter) {
-	x := v.exchanges[d.q.set.dlx]
+	x := v.deathExchange(d.q.set.dlx)
 	if x == nil || !d.q.set.hasDLX {
 		v.counters.died(d.reason, strategyDisabled)
 		v.droppedEvent(d.q, d.m, d.reason, CauseExchangeMissing, "")
@@ -87,7 +87,7 @@ func (v *VHost) deadLetter(d deadLetter) {
 	}
 	v.counters.died(d.reason, strategyAtMostOnce)
 	m := v.dead(d, x, v.now()/1e9)
-	targets := v.route(x, m)
+	targets := v.routeDead(x, m)
 	v.deadLetteredEvent(d.q, m, d.reason, targets)
 	if len(targets) == 0 {
 		v.droppedEvent(d.q, m, d.reason, CauseDeadLetterUnroutable, "")
@@ -100,6 +100,29 @@ func (v *VHost) deadLetter(d deadLetter) {
 			v.droppedEvent(d.q, m, d.reason, CauseRefused, t.name)
 		}
 	}
+}
+
+// deathExchange is the exchange of that name, nil if there is none. Dead letters mostly take the
+// way of the one before.
+func (v *VHost) deathExchange(name string) *Exchange {
+	if c := &v.lastDeath; c.topology == v.topology && c.exchange == name && c.x != nil {
+		return c.x
+	}
+	return v.exchanges[name]
+}
+
+// routeDead is route for a dead letter.
+func (v *VHost) routeDead(x *Exchange, m *message) []*Queue {
+	c := &v.lastDeath
+	plain := m.extra.routing == nil
+	if plain && c.x == x && c.topology == v.topology && c.key == m.key {
+		return c.queues
+	}
+	targets := v.route(x, m)
+	if plain && !v.router.varying {
+		*c = routeCache{v.topology, x.name, m.key, x, append(c.queues[:0], targets...)}
+	}
+	return targets
 }
 
 // carried is the delivery count that a dead letter takes along.
@@ -115,9 +138,10 @@ func (v *VHost) carried(deliveries uint32) uint32 {
 // died, in seconds.
 func (v *VHost) dead(l deadLetter, x *Exchange, at int64) *message {
 	q, m := l.q, l.m
-	n := &struct {
+	n := &struct { // one allocation: most of them live and go together
 		message
 		extra
+		death
 	}{message: *m}
 	n.message.exchange, n.message.extra = x, &n.extra
 	if m.extra != nil {
@@ -125,8 +149,9 @@ func (v *VHost) dead(l deadLetter, x *Exchange, at int64) *message {
 	}
 	n.extra.expiration = -1
 	n.extra.lastExchange = m.exchange
-	d := &death{queue: q.name, reason: l.reason, count: 1, at: at, exchange: m.exchange, key: m.key, expiration: m.publishedExpiration()}
-	if m.extra != nil {
+	d := &n.death
+	*d = death{queue: q.name, reason: l.reason, count: 1, at: at, exchange: m.exchange, key: m.key, expiration: m.publishedExpiration()}
+	if m.extra != nil && m.extra.routing != nil {
 		d.keys = v.rules.recordedKeys(m)
 	}
 	dead := &n.message
@@ -135,7 +160,7 @@ func (v *VHost) dead(l deadLetter, x *Exchange, at int64) *message {
 		own.Expiration, own.Present = "", own.Present&^PropExpiration
 	}
 	if q.set.hasDLRK {
-		n.message.key, n.extra.routing, n.extra.bcc = q.set.dlrk, nil, nil
+		n.message.key, n.extra.routing = q.set.dlrk, nil
 		if v.rules.dropCCWithKey {
 			dead.dropHeader(headerCC)
 		}

@@ -115,12 +115,17 @@ type message struct {
 
 // extra is what few messages have.
 type extra struct {
-	routing      []string // all routing keys when there is more than one: key, CC, BCC
-	bcc          []string // those of them that came from BCC
+	routing      *routing // nil: one routing key
 	expiration   int64    // ms; -1: none
 	deaths       *death   // most recent first
 	firstDeath   *death   // as it was recorded
 	lastExchange *Exchange
+}
+
+// routing are the routing keys of a message that may have several.
+type routing struct {
+	keys []string // all: key, CC, BCC
+	bcc  []string // those of them that came from BCC
 }
 
 // keys returns all routing keys of a message that has extra; nil for one that has none, whose
@@ -130,16 +135,16 @@ func (m *message) keys() []string {
 	case m.extra == nil:
 		return nil
 	case m.extra.routing != nil:
-		return m.extra.routing
+		return m.extra.routing.keys
 	}
 	return []string{m.key}
 }
 
 func (m *message) bccKeys() []string {
-	if m.extra == nil {
+	if m.extra == nil || m.extra.routing == nil {
 		return nil
 	}
-	return m.extra.bcc
+	return m.extra.routing.bcc
 }
 
 // expiration is the per-message TTL in ms, -1 for none.
@@ -208,9 +213,9 @@ func (r *rules) accept(x *Exchange, key string, m *Message) (*message, *Error) {
 		return nil, err
 	}
 	if expiration >= 0 || cc != nil || bcc != nil {
-		e := &extra{expiration: expiration, bcc: bcc}
+		e := &extra{expiration: expiration}
 		if cc != nil || bcc != nil {
-			e.routing = append(append([]string{key}, cc...), bcc...)
+			e.routing = &routing{append(append([]string{key}, cc...), bcc...), bcc}
 		}
 		stored.extra = e
 	}

@@ -28,6 +28,7 @@ type VHost struct {
 	topology  uint64              // counts changes that may change a route
 	router    router
 	deaths    worklist
+	lastDeath routeCache
 	timing    timing
 	effects   effects
 	counters  Counters
