@@ -95,13 +95,21 @@ func (c *Consumer) able() bool {
 	if c.cfg.NoAck {
 		return true
 	}
-	if c.limit > 0 && c.unacked >= c.limit {
-		return false
-	}
 	if ch := c.ch; ch.window > 0 && ch.held >= ch.window {
 		return false
 	}
-	return c.q.quorum == nil || c.limit > 0 || c.unacked < unlimitedQuorumWindow
+	return !c.windowFull()
+}
+
+// windowFull reports whether c may hold no more than it does.
+func (c *Consumer) windowFull() bool {
+	switch {
+	case c.cfg.NoAck:
+		return false
+	case c.limit > 0:
+		return c.unacked >= c.limit
+	}
+	return c.q.quorum != nil && c.unacked >= unlimitedQuorumWindow
 }
 
 // hand gives the client a delivery.
@@ -172,9 +180,16 @@ func (c *Consumer) canTake() bool {
 	return false
 }
 
-// served moves the first in line, who got a message, to the end of its priority's line.
+// served moves the first in line, who got a message, to the end of its priority's line. Of a
+// quorum queue it leaves the line if that message filled its window; a classic queue
+// finds that out only when its turn comes again, so its place may outlast the full window.
 func (cs *consumers) served(c *Consumer) {
-	if cs.q.args.singleActive || len(cs.line) < 2 {
+	if cs.q.args.singleActive || len(cs.line) == 0 {
+		return
+	}
+	if cs.q.quorum != nil && c.windowFull() {
+		cs.line = slices.Delete(cs.line, 0, 1)
+		c.waiting = false
 		return
 	}
 	end := 1
@@ -378,6 +393,9 @@ func (q *Queue) left() {
 
 // endedByServer ends c because its queue is gone or its time is up, and tells the client if it wants to know.
 func (c *Consumer) endedByServer() {
+	if c.ended { // its client cancelled it and knows
+		return
+	}
 	c.leave()
 	if c.inbox != nil && c.inbox.shared && c.ch.conn.cfg.CancelNotify {
 		c.inbox.put(Notification{Kind: ConsumerCancelled, Channel: c.ch, ConsumerTag: c.tag})

@@ -198,7 +198,7 @@ func (d *definitions) emptyTopology() {
 func (d *definitions) exportAccess(t *accessTable) {
 	for _, a := range t.sortedUsers() {
 		encoded := base64.StdEncoding.EncodeToString(a.password.hash)
-		tags := tagList(slices.Concat([]string{}, a.Tags))
+		tags := tagList(append([]string{}, a.Tags...))
 		d.Users = append(d.Users, userEntry{
 			Name: a.Name, PasswordHash: &encoded, Algorithm: a.password.algorithm, Tags: &tags,
 			Limits: limitMap(map[string]int{"max-connections": a.Limits.MaxConnections, "max-channels": a.Limits.MaxChannels}),
@@ -232,7 +232,7 @@ func (v *VHost) exportSelf() vhostEntry {
 	if v.rules.oldDefinitions {
 		return vhostEntry{Name: v.name}
 	}
-	tags := tagList(slices.Concat([]string{}, info.Tags))
+	tags := tagList(append([]string{}, info.Tags...))
 	return vhostEntry{Name: v.name, Limits: info.Limits.definition(),
 		Metadata: &vhostMetadata{Description: &info.Description, Tags: &tags, QueueType: info.DefaultQueueType}}
 }

@@ -1,7 +1,5 @@
 package leveret
 
-import "time"
-
 // A Delivery is one message in somebody's hands. Unless it was delivered without need of an
 // acknowledgement, it has to be settled: by Ack, Nack or Reject here, or by its tag on the channel.
 type Delivery struct {
@@ -40,20 +38,24 @@ func (ch *Channel) newDelivery(q *Queue, e *entry, lazy bool) *Delivery {
 	if d.Properties == nil {
 		d.Properties = noProperties
 	}
-	d.Redelivered = e.returns > 0
+	d.Redelivered = q != nil && q.redelivered(e)
 	if q != nil && q.quorum != nil {
 		d.delivered, d.acquired = e.deliveries, e.returns
 		d.counted = counts
 		if ch.v.rules.oldCountHeader {
 			d.counted = oldCounts
-		} else {
-			d.Redelivered = d.Redelivered || e.deliveries > 0
 		}
 	}
 	if !lazy {
 		d.render()
 	}
 	return d
+}
+
+// redelivered is the flag that e would be delivered with. A quorum queue of 4.3 also sets it for
+// what was delivered without success elsewhere, before it died.
+func (q *Queue) redelivered(e *entry) bool {
+	return e.returns > 0 || q.quorum != nil && !q.v.rules.oldCountHeader && e.deliveries > 0
 }
 
 // render puts all headers into a map of the delivery's own.
@@ -197,6 +199,8 @@ func (q *Queue) get(ch *Channel, cfg GetConfig) *Delivery {
 		d.DeliveryTag = tag
 		ch.held++
 		q.held(&e, 1)
+	}
+	for q.quorum == nil && q.deadlines > 0 && q.expireNext() { // a classic queue counts after that
 	}
 	d.MessageCount = q.ready
 	q.eased()
@@ -371,5 +375,3 @@ func (q *Queue) requeue(back []entry, how settling, c *Consumer) {
 	}
 	q.eased()
 }
-
-func (u *unacked) deliveredAt() time.Time { return time.Unix(0, u.at) }

@@ -360,7 +360,7 @@ func (q *Queue) Messages() []MessageInfo {
 	infos := make([]MessageInfo, 0, q.ready)
 	for e := range q.backlog.all() {
 		infos = append(infos, MessageInfo{Exchange: e.m.exchange.name, RoutingKey: e.m.key, Properties: e.m.props, Body: e.m.body,
-			Redelivered: e.returns > 0, Deadline: instant(e.deadline), Deaths: e.m.history()})
+			Redelivered: q.redelivered(e), Deadline: instant(e.deadline), Deaths: e.m.history()})
 	}
 	return infos
 }

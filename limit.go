@@ -29,7 +29,7 @@ func (q *Queue) length() (n int, bytes int64) {
 
 // refuses decides on a message that arrives; refused ones die where overflow says so. Dead
 // letters of the at-most-once strategy are let into a quorum queue however full it is.
-func (q *Queue) refuses(m *message, by publisher) bool {
+func (q *Queue) refuses(m *message, deliveries uint32, by publisher) bool {
 	s := q.set
 	if q.quorum != nil {
 		return by != nil && q.stops(by)
@@ -41,7 +41,7 @@ func (q *Queue) refuses(m *message, by publisher) bool {
 		return false
 	}
 	if s.overflow == rejectPublishDLX {
-		q.kill(entry{m: m}, MaxLength)
+		q.kill(entry{m: m, deliveries: deliveries}, MaxLength)
 	}
 	return true
 }
@@ -58,8 +58,13 @@ func (q *Queue) enforce() {
 		}
 		return
 	}
+	dropped := false
 	for n, bytes := q.length(); s.over(n, bytes) && q.ready > 0; n, bytes = q.length() {
 		q.kill(q.take(), MaxLength)
+		dropped = true
+	}
+	if dropped {
+		q.headChanged()
 	}
 }
 

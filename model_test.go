@@ -59,7 +59,9 @@ type mQueue struct {
 	consumers  []*mConsumer
 	rotation   []*mConsumer // those that can be served, next first
 	active     *mConsumer
-	rejecting  bool
+	quiescing  bool // the active one is given nothing more
+	stopped    map[*mChannel]bool // QQ: publishers, and whether they were told to stop
+	low        bool
 	limits     string
 	seq        int
 }
@@ -246,26 +248,44 @@ func (m *model) trim(q *mQueue) {
 	m.updateRejecting(q)
 }
 
-// updateRejecting applies the soft limit of quorum queues.
+// updateRejecting applies the soft limit of quorum queues: the queue tells its publishers to
+// stop when it is over the limit, and to go on when it has come down to 80 % of it.
 func (m *model) updateRejecting(q *mQueue) {
-	if !q.quorum || m.text(q, "overflow", "drop-head") != "reject-publish" {
-		q.rejecting = false
-		return
-	}
-	if m.over(q, 0, 0) {
-		q.rejecting = true
+	maxN, okN := m.number(q, "max-length")
+	maxB, okB := m.number(q, "max-length-bytes")
+	if !q.quorum || m.text(q, "overflow", "drop-head") != "reject-publish" || !okN && !okB {
 		return
 	}
 	n, bytes := q.length()
-	maxN, okN := m.number(q, "max-length")
-	maxB, okB := m.number(q, "max-length-bytes")
-	if (!okN || n <= maxN*8/10) && (!okB || bytes <= maxB*8/10) {
-		q.rejecting = false
+	low := (!okN || n <= maxN*8/10) && (!okB || bytes <= maxB*8/10)
+	if m.over(q, 0, 0) {
+		q.tell(true)
+	} else if low && !q.low {
+		q.tell(false)
+	}
+	q.low = low
+}
+
+func (q *mQueue) tell(stop bool) {
+	for by := range q.stopped {
+		q.stopped[by] = stop
 	}
 }
 
+// refusesFrom tells whether a quorum queue refuses a publisher, who learns the state with the
+// first message.
+func (m *model) refusesFrom(q *mQueue, by *mChannel) bool {
+	if by == nil {
+		return false
+	}
+	if _, known := q.stopped[by]; !known {
+		q.stopped[by] = m.text(q, "overflow", "drop-head") == "reject-publish" && m.over(q, 0, 0)
+	}
+	return q.stopped[by]
+}
+
 // accept is a message's arrival in a queue.
-func (m *model) accept(msg mMessage, q *mQueue, published bool) bool {
+func (m *model) accept(msg mMessage, q *mQueue, by *mChannel) bool {
 	e := &mEntry{mMessage: msg}
 	ttl, ok := m.number(q, "message-ttl")
 	if msg.ttl >= 0 && (!ok || msg.ttl < ttl) {
@@ -284,7 +304,7 @@ func (m *model) accept(msg mMessage, q *mQueue, published bool) bool {
 	}
 	overflow := m.text(q, "overflow", "drop-head")
 	if q.quorum {
-		if published && q.rejecting && overflow == "reject-publish" {
+		if m.refusesFrom(q, by) {
 			return false
 		}
 	} else if overflow != "drop-head" && m.over(q, 1, int64(len(msg.body))) {
@@ -293,26 +313,28 @@ func (m *model) accept(msg mMessage, q *mQueue, published bool) bool {
 		}
 		return false
 	}
+	q.seq++
+	e.seq = q.seq
 	if !q.quorum && len(q.ready) == 0 {
 		if c := m.next(q); c != nil { // handed over without ever being ready
 			m.deliver(c, e, false)
 			return true
 		}
-		if ok && ttl == 0 {
-			m.die(e, q, "expired")
-			return true
+	}
+	if all, set := m.number(q, "message-ttl"); set && all == 0 && !q.quorum {
+		if _, ok := m.dead(q, "dead-letter-exchange"); !ok {
+			return true // nobody could ever see it again
 		}
 	}
-	q.seq++
-	e.seq = q.seq
 	q.ready = append(q.ready, e)
 	if q.quorum {
 		at := e.expires
 		e.expires = max(at, m.now+1) * min(at, 1) // what has no time to wait has this one chance
 		m.pump(q)
+		m.trim(q)
 		e.expires = at
 		m.expire(q)
-		m.trim(q)
+		m.updateRejecting(q)
 		return true
 	}
 	e.back = msg.deliveries > 0
@@ -324,12 +346,13 @@ func (m *model) accept(msg mMessage, q *mQueue, published bool) bool {
 // pump serves consumers.
 func (m *model) pump(q *mQueue) {
 	for {
-		if !q.quorum || m.next(q) != nil {
-			m.expire(q)
+		m.expire(q)
+		all := q.inOrder()
+		if len(all) == 0 {
+			return
 		}
 		c := m.next(q)
-		all := q.inOrder()
-		if c == nil || len(all) == 0 {
+		if c == nil {
 			return
 		}
 		e := all[0]
@@ -345,8 +368,21 @@ func (m *model) redelivered(q *mQueue, e *mEntry) bool {
 	return e.back
 }
 
-// next is the consumer that gets the next message.
+// next is the consumer that gets the next message. A classic queue finds out only here that
+// a consumer's window is full, and takes it out of the line; a quorum queue did so at once.
 func (m *model) next(q *mQueue) *mConsumer {
+	for {
+		c := m.first(q)
+		if c == nil || !c.full() {
+			return c
+		}
+		q.rotation = slices.DeleteFunc(q.rotation, func(x *mConsumer) bool { return x == c })
+	}
+}
+
+func (c *mConsumer) full() bool { return !c.noAck && c.prefetch > 0 && c.unacked >= c.prefetch }
+
+func (m *model) first(q *mQueue) *mConsumer {
 	m.chooseActive(q)
 	var best *mConsumer
 	for _, c := range q.rotation {
@@ -357,12 +393,8 @@ func (m *model) next(q *mQueue) *mConsumer {
 			best = c
 		}
 	}
-	if q.single && best != nil && q.quorum {
-		for _, c := range q.consumers { // somebody better waits for the active one to finish
-			if c.priority > best.priority {
-				return nil
-			}
-		}
+	if q.quiescing { // somebody better came while the active one held messages
+		return nil
 	}
 	return best
 }
@@ -376,8 +408,14 @@ func (m *model) chooseActive(q *mQueue) {
 		q.active = nil
 	}
 	if q.active != nil && (!q.quorum || q.active.unacked > 0) {
+		for _, c := range q.consumers {
+			if q.quorum && c.priority > q.active.priority {
+				q.quiescing = true // and stays so until it holds nothing, even if the better one leaves
+			}
+		}
 		return
 	}
+	q.quiescing = false
 	for _, c := range q.consumers {
 		if q.active == nil || c.priority > q.active.priority {
 			q.active = c
@@ -389,12 +427,10 @@ func (m *model) deliver(c *mConsumer, e *mEntry, redelivered bool) {
 	m.hand(c.ch, c.q, c, e, redelivered, c.noAck)
 	q := c.q
 	q.rotation = slices.DeleteFunc(q.rotation, func(x *mConsumer) bool { return x == c })
-	if c.noAck {
-		q.rotation = append(q.rotation, c)
-		return
+	if !c.noAck {
+		c.unacked++
 	}
-	c.unacked++
-	if c.prefetch == 0 || c.unacked < c.prefetch {
+	if !q.quorum || !c.full() {
 		q.rotation = append(q.rotation, c)
 	}
 }
@@ -427,7 +463,7 @@ func (m *model) resume(c *mConsumer) {
 	if c == nil || !slices.Contains(c.q.consumers, c) || slices.Contains(c.q.rotation, c) {
 		return
 	}
-	if c.prefetch == 0 || c.unacked < c.prefetch {
+	if !c.full() {
 		c.q.rotation = append(c.q.rotation, c)
 	}
 }
@@ -479,8 +515,8 @@ func (m *model) settleGroup(q *mQueue, c *mConsumer, us []*mUnacked, how string)
 	}
 	requeued := how == "nack+" || how == "rej+" || how == "end"
 	if !q.quorum && requeued {
-		m.expire(q)
 		m.trim(q)
+		m.expire(q)
 	}
 	if q.quorum && requeued {
 		m.expire(q)
@@ -563,7 +599,7 @@ func (m *model) deadLetter(j mJob) {
 		}
 	}
 	for _, t := range targets {
-		m.accept(msg, t, false)
+		m.accept(msg, t, nil)
 	}
 }
 
@@ -608,31 +644,36 @@ func cyclic(queue string, history []mDeath, reason string) bool {
 	return false
 }
 
-// endChannel is the end of a channel by whatever cause.
-func (m *model) endChannel(ch *mChannel) {
-	if ch.closed {
-		return
+// end is the end of channels by whatever cause: all their consumers leave, then all they hold
+// goes back.
+func (m *model) end(chs ...*mChannel) {
+	chs = slices.DeleteFunc(chs, func(ch *mChannel) bool { return ch.closed })
+	var gone []*mConsumer
+	for _, ch := range chs {
+		ch.closed = true
+		var tags []string
+		for tag := range ch.tags {
+			tags = append(tags, tag)
+		}
+		sort.Strings(tags)
+		for _, tag := range tags {
+			gone = append(gone, ch.tags[tag])
+			m.leave(ch.tags[tag])
+		}
+		ch.tags = map[string]*mConsumer{}
 	}
-	ch.closed = true
-	var tags []string
-	for tag := range ch.tags {
-		tags = append(tags, tag)
+	for _, ch := range chs {
+		us := ch.unacked
+		for _, s := range ch.txAcks {
+			us = append(us, s.us...)
+		}
+		sort.SliceStable(us, func(i, j int) bool { return us[i].tag < us[j].tag })
+		ch.unacked, ch.txAcks, ch.txPubs = nil, nil, nil
+		m.settle(us, "end")
 	}
-	sort.Strings(tags)
-	for _, tag := range tags {
-		m.leave(ch.tags[tag])
+	for _, c := range gone {
+		m.left(c.q)
 	}
-	us := ch.unacked
-	for _, s := range ch.txAcks {
-		us = append(us, s.us...)
-	}
-	sort.SliceStable(us, func(i, j int) bool { return us[i].tag < us[j].tag })
-	ch.unacked, ch.txAcks, ch.txPubs = nil, nil, nil
-	m.settle(us, "end")
-	for _, tag := range tags {
-		m.left(ch.tags[tag].q)
-	}
-	ch.tags = map[string]*mConsumer{}
 }
 
 // leave takes a consumer out of its queue.

@@ -108,3 +108,6 @@ var profiles = [...]rules{
 }
 
 func (p Profile) rules() *rules { return &profiles[p] }
+
+// Version returns the RabbitMQ version whose behaviour the profile was compared with, such as 4.3.6.
+func (p Profile) Version() string { return p.rules().version }

@@ -382,7 +382,7 @@ func (q *Queue) size(m *message) int64 {
 // accept takes a message that was routed here by a publisher, nil for at-most-once dead-lettering.
 // It reports false if the queue refuses the message.
 func (q *Queue) accept(m *message, deliveries uint32, by publisher) bool {
-	if q.refuses(m, by) {
+	if q.refuses(m, deliveries, by) {
 		q.v.refusedEvent(q, m)
 		return false
 	}
@@ -469,11 +469,9 @@ func (q *Queue) pump() {
 	}
 }
 
-// eased is called when messages have left: expiry, limits and consumers are looked at again.
+// eased is called when messages have left: new heads may be overdue, and a limit may be kept again.
 func (q *Queue) eased() {
-	if q.deadlines > 0 {
-		q.watchHead()
-	}
+	q.headChanged()
 	if q.quorum != nil {
 		q.updateRejecting()
 	}

@@ -42,6 +42,15 @@ func (q *Queue) watchHead() {
 	}
 }
 
+// headChanged is called when messages have left the front: the next may be overdue already, or
+// be the first that has a deadline.
+func (q *Queue) headChanged() {
+	if q.deadlines > 0 {
+		q.expireDue(expiryBatch)
+		q.watchHead()
+	}
+}
+
 // headExpiry is the queue as what its head's timer wakes.
 type headExpiry Queue
 

@@ -28,7 +28,7 @@ func (c *conn) openChannel(number uint16, a *args) error {
 	if err := a.end(); err != nil {
 		return err
 	}
-	if n := len(c.channels); n >= c.tune.channelMax {
+	if n := len(c.open.byNumber); n >= c.tune.channelMax {
 		return unattributedf(leveret.NotAllowed,
 			"number of channels opened (%d) has reached the negotiated channel_max (%d)", n, c.tune.channelMax)
 	}
@@ -37,8 +37,8 @@ func (c *conn) openChannel(number uint16, a *args) error {
 		return withoutMethod(err)
 	}
 	ch := &channel{number: number, ch: lch}
-	c.channels[number] = ch
-	c.last = ch
+	c.open.byNumber[number] = ch
+	c.open.last = ch
 	at := c.out.method(number, channelOpenOk)
 	c.out.u32(0) // an empty long string
 	c.out.end(at)
@@ -63,7 +63,7 @@ func (c *conn) channelClose(ch *channel, a *args) error {
 	c.flushConfirmsLocked()
 	ch.ch.Close()
 	c.forgetLocked(ch)
-	c.closed = append(c.closed, ch.number)
+	c.batch.closed = append(c.batch.closed, ch.number)
 	c.out.bare(ch.number, channelCloseOk)
 	return nil
 }
@@ -144,7 +144,7 @@ func (c *conn) confirmLocked(ch *channel, sequence uint64, reject bool) {
 		c.sendConfirm(ch)
 	}
 	if run.count == 0 {
-		c.confirms = append(c.confirms, ch)
+		c.batch.confirms = append(c.batch.confirms, ch)
 	}
 	run.count++
 	run.last, run.reject = sequence, reject
@@ -152,11 +152,11 @@ func (c *conn) confirmLocked(ch *channel, sequence uint64, reject bool) {
 
 // flushConfirmsLocked sends the confirms that wait.
 func (c *conn) flushConfirmsLocked() {
-	for i, ch := range c.confirms {
+	for i, ch := range c.batch.confirms {
 		c.sendConfirm(ch)
-		c.confirms[i] = nil
+		c.batch.confirms[i] = nil
 	}
-	c.confirms = c.confirms[:0]
+	c.batch.confirms = c.batch.confirms[:0]
 }
 
 // sendConfirm sends a channel's run of confirms. Like RabbitMQ's, a lone ack is a single one, and a nack is

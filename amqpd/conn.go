@@ -45,20 +45,35 @@ type conn struct {
 	stage    stage
 	out      *output
 	notices  []leveret.Notification // taken from the inbox, not yet encoded
-	channels map[uint16]*channel
-	last     *channel   // the one used last
-	closed   []uint16   // closed by the client during this batch of frames
+	open     openChannels
+	batch    batch
+	throttle throttle
+	stream   *channel // whose body frame is to be read next, past the buffer
+}
+
+// openChannels are the channels that are open, or whose close the client has not answered yet.
+type openChannels struct {
+	byNumber map[uint16]*channel
+	last     *channel // the one used last
+}
+
+// A batch is what is kept while frames that were read together are executed.
+type batch struct {
+	closed   []uint16   // channels that the client closed
 	confirms []*channel // with confirms that were not sent yet
-	alarm    string     // why publishers are blocked; empty: they are not
-	blocked  bool       // reading has stopped because of it
-	stream   *channel   // whose body frame is to be read next, past the buffer
+}
+
+// throttle is the memory alarm, as it concerns the connection.
+type throttle struct {
+	alarm   string // why publishers are to be blocked; empty: they are not
+	blocked bool   // reading has stopped because of it
 }
 
 func newConn(srv *Server, nc net.Conn) *conn {
 	c := &conn{
 		srv: srv, nc: nc, log: srv.logger().With("peer", nc.RemoteAddr().String()),
 		release: releases[srv.Broker.Profile()], out: outputs.Get().(*output),
-		wake: make(chan struct{}, 1), gone: make(chan struct{}), channels: map[uint16]*channel{},
+		wake: make(chan struct{}, 1), gone: make(chan struct{}), open: openChannels{byNumber: map[uint16]*channel{}},
 	}
 	c.moved.L = &c.mu
 	c.in = frameReader{r: nc, maxPayload: c.release.minFrameMax}
@@ -113,14 +128,14 @@ func (c *conn) execute() error {
 		}
 	}
 	c.flushConfirmsLocked()
-	c.closed = c.closed[:0]
+	c.batch.closed = c.batch.closed[:0]
 	c.stream = c.streamableLocked()
 	return nil
 }
 
 // waitForRoomLocked waits while the client does not read what it is sent, or may not publish.
 func (c *conn) waitForRoomLocked() error {
-	for c.stage == running && (c.out.size() > maxPending || c.blocked) {
+	for c.stage == running && (c.out.size() > maxPending || c.throttle.blocked) {
 		c.flushConfirmsLocked()
 		c.notifyWriterLocked()
 		c.moved.Wait()
@@ -159,7 +174,7 @@ func (c *conn) received(ch *channel) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.notifyWriterLocked()
-	if c.channels[ch.number] != ch || ch.closing || !ch.content.complete() {
+	if c.open.byNumber[ch.number] != ch || ch.closing || !ch.content.complete() {
 		return nil
 	}
 	return c.handledLocked(ch, c.publish(ch), basicPublish)
@@ -224,7 +239,7 @@ func (c *conn) finish(err error) {
 	c.mu.Lock()
 	graceful := errors.Is(err, errDone) || lostSync(err)
 	c.stage = ended
-	for _, ch := range c.channels {
+	for _, ch := range c.open.byNumber {
 		ch.content.reset()
 	}
 	c.moved.Broadcast()

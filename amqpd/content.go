@@ -95,7 +95,7 @@ func (c *conn) contentFrame(f frame) error {
 		c.failLocked(err, basicPublish)
 		return nil
 	}
-	if c.alarm != "" && !c.blocked {
+	if c.throttle.alarm != "" && !c.throttle.blocked {
 		c.blockLocked()
 	}
 	if !ch.content.complete() {

@@ -162,7 +162,7 @@ func (c *conn) unopened(number uint16, id methodID, a *args) error {
 	if _, known := methods[id]; !known {
 		return errDrop
 	}
-	if slices.Contains(c.closed, number) {
+	if slices.Contains(c.batch.closed, number) {
 		return nil // it was sent before the client could know that the channel is closed
 	}
 	c.failLocked(errorf(leveret.ChannelError, "expected 'channel.open'"), id)
@@ -218,17 +218,17 @@ func (c *conn) closeChannelLocked(ch *channel, err error, id methodID) {
 
 // channelLocked returns an open channel, or nil.
 func (c *conn) channelLocked(number uint16) *channel {
-	if c.last != nil && c.last.number == number {
-		return c.last
+	if c.open.last != nil && c.open.last.number == number {
+		return c.open.last
 	}
-	ch := c.channels[number]
+	ch := c.open.byNumber[number]
 	if ch != nil {
-		c.last = ch
+		c.open.last = ch
 	}
 	return ch
 }
 
 func (c *conn) forgetLocked(ch *channel) {
-	delete(c.channels, ch.number)
-	c.last = nil
+	delete(c.open.byNumber, ch.number)
+	c.open.last = nil
 }

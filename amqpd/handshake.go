@@ -61,7 +61,7 @@ func (c *conn) handshake() error {
 			return err
 		}
 	}
-	for _, step := range []func() error{c.greet, c.login, c.negotiate, c.open} {
+	for _, step := range []func() error{c.greet, c.login, c.negotiate, c.enter} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -262,8 +262,8 @@ func (c *conn) negotiate() error {
 	return nil
 }
 
-// open reads connection.open and opens the connection with the broker.
-func (c *conn) open() error {
+// enter reads connection.open and opens the connection with the broker.
+func (c *conn) enter() error {
 	a, err := c.await(connectionOpen)
 	if err != nil {
 		return err

@@ -132,7 +132,7 @@ func (c *conn) encodeNoticeLocked(n *leveret.Notification) {
 		c.failLocked(unattributed{n.Err}, 0)
 		return
 	case leveret.ConnBlocked:
-		c.alarm = n.Reason
+		c.throttle.alarm = n.Reason
 		return
 	case leveret.ConnUnblocked:
 		c.unblockLocked()
@@ -158,20 +158,20 @@ func (c *conn) encodeNoticeLocked(n *leveret.Notification) {
 // blockLocked stops reading from a client that publishes during an alarm, and tells it, if it wants
 // to be told.
 func (c *conn) blockLocked() {
-	c.blocked = true
+	c.throttle.blocked = true
 	if c.client.wantsBlocked {
 		at := c.out.method(0, connectionBlocked)
-		c.out.short(c.alarm)
+		c.out.short(c.throttle.alarm)
 		c.out.end(at)
 	}
 }
 
 func (c *conn) unblockLocked() {
-	c.alarm = ""
-	if !c.blocked {
+	c.throttle.alarm = ""
+	if !c.throttle.blocked {
 		return
 	}
-	c.blocked = false
+	c.throttle.blocked = false
 	if c.client.wantsBlocked {
 		c.out.bare(0, connectionUnblocked)
 	}

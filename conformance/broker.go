@@ -88,6 +88,11 @@ func (d *door) Now() time.Time           { return time.Now() }
 func (d *door) Connect(l scenario.Login) (scenario.Conn, error) {
 	uri := d.broker.uri
 	uri.Vhost = d.vhost
+	return dial(loginURI(uri, l), l)
+}
+
+// loginURI puts what a login says over what holds otherwise. A scenario's users have their name as password.
+func loginURI(uri amqp.URI, l scenario.Login) amqp.URI {
 	if l.User != "" {
 		uri.Username, uri.Password = l.User, l.User
 	}
@@ -97,7 +102,7 @@ func (d *door) Connect(l scenario.Login) (scenario.Conn, error) {
 	if l.VHost != "" {
 		uri.Vhost = l.VHost
 	}
-	return dial(uri, l)
+	return uri
 }
 
 // SetPolicy returns when queues have the policy: they learn of it after the call has returned.

@@ -1,7 +1,9 @@
 package conformance
 
 import (
+	"errors"
 	"os"
+	"regexp"
 	"testing"
 
 	"github.com/leveretmq/leveret/internal/scenario"
@@ -20,37 +22,94 @@ func TestScenarios(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("RabbitMQ %s", broker.Version)
+	t.Cleanup(func() { broker.removeUsers(t) })
+	runAll(t, broker.Release(), broker.Door, 3)
+}
+
+// TestListener runs the same scenarios through the same client on leveret's own listener.
+func TestListener(t *testing.T) {
+	for profile, release := range scenario.Releases {
+		runAll(t, release, func() (scenario.Door, error) { return Listener(profile) }, 1)
+	}
+}
+
+// runAll runs the scenarios for a release through doors of their own, many at once: most of their time is waiting.
+// Those that wait for real are tried several times before they count as different, because a machine that is
+// busy stretches the time between their steps.
+func runAll(t *testing.T, release string, open func() (scenario.Door, error), tries int) {
 	scripts, err := scenario.Load(os.DirFS("../testdata/scenarios"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	slots := make(chan bool, parallel)
-	for _, s := range scripts {
-		if s.For(broker.Release(), "amqp") {
-			t.Run(s.Name, func(t *testing.T) {
-				t.Parallel()
+	t.Run(release, func(t *testing.T) {
+		slots := make(chan bool, parallel)
+		for _, s := range scripts {
+			if !s.For(release, "amqp") {
+				continue
+			}
+			done := make(chan result, 1)
+			go func() {
 				slots <- true
-				defer func() { <-slots }()
-				runOn(t, broker, s)
+				r := runOn(s, open)
+				for n := 1; n < tries && s.Timed() && !r.same(); n++ {
+					r = runOn(s, open)
+				}
+				done <- r
+				<-slots
+			}()
+			t.Run(s.Name, func(t *testing.T) {
+				t.Parallel() // so that none waits for the one before it
+				(<-done).report(t)
 			})
+		}
+	})
+}
+
+const parallel = 10
+
+// A result is what one scenario showed.
+type result struct {
+	log *scenario.Log
+	err error
+}
+
+func runOn(s *scenario.Script, open func() (scenario.Door, error)) result {
+	door, err := open()
+	if err != nil {
+		return result{err: err}
+	}
+	l, err := scenario.Run(s, door)
+	return result{l, errors.Join(err, door.Close())}
+}
+
+func (r result) same() bool { return r.err == nil && r.log.Diff() == "" }
+
+func (r result) report(t *testing.T) {
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	if diff := r.log.Diff(); diff != "" {
+		t.Error("\n" + diff)
+	}
+}
+
+// removeUsers deletes the users that scenarios made, which, unlike everything else, outlive a virtual host; unless
+// another run, which has virtual hosts of the same kind, still needs them.
+func (b *Broker) removeUsers(t *testing.T) {
+	m := &management{base: b.http}
+	vhosts, err := m.do("GET", nil, "vhosts")
+	if err != nil {
+		t.Log(err)
+		return
+	}
+	if scenarioVHost.Match(vhosts) {
+		return
+	}
+	for _, user := range []string{"ada", "u.x", "lv-impersonator", "lv-limited"} {
+		if _, err := m.do("DELETE", nil, "users", user); err != nil {
+			t.Log(err)
 		}
 	}
 }
 
-// parallel is how many scenarios run at once, each in a virtual host of its own. Most of their time is waiting.
-const parallel = 10
-
-func runOn(t *testing.T, broker *Broker, s *scenario.Script) {
-	door, err := broker.Door()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer door.Close()
-	l, err := scenario.Run(s, door)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := l.Diff(); diff != "" {
-		t.Error("\n" + diff)
-	}
-}
+var scenarioVHost = regexp.MustCompile(`"name":"s\d{9}"`)

@@ -68,7 +68,11 @@ func refusal(status int, body []byte) error {
 	if json.Unmarshal(body, &why) != nil || why.Reason == nil {
 		return fmt.Errorf("management: %d %s", status, body)
 	}
-	return &leveret.Error{Code: leveret.Code(status), Reason: html.UnescapeString(fmt.Sprint(why.Reason))}
+	reason := html.UnescapeString(fmt.Sprint(why.Reason))
+	if inner, ok := strings.CutPrefix(reason, `<<"`); ok && strings.HasSuffix(inner, `">>`) { // 3.10 shows how it is stored
+		reason = strings.ReplaceAll(strings.TrimSuffix(inner, `">>`), `\n`, "\n")
+	}
+	return &leveret.Error{Code: leveret.Code(status), Reason: reason}
 }
 
 func (m *management) SetPolicy(p leveret.Policy, operator bool) error {

@@ -75,7 +75,10 @@ func (p *process) exit() (int, string) {
 // greeting waits for the line that says connections are accepted, and returns the addresses in it.
 func (p *process) greeting() (amqpURL, amqpsURL string) {
 	line, err := p.stdout.ReadString('\n')
-	require.NoError(p.t, err, p.stderr.String())
+	if err != nil {
+		_, stderr := p.exit()
+		p.t.Fatal("no greeting: ", stderr)
+	}
 	rest, ok := strings.CutPrefix(strings.TrimSpace(line), "leveret accepts connections on ")
 	require.True(p.t, ok, line)
 	amqpURL, amqpsURL, _ = strings.Cut(rest, " and ")

@@ -57,10 +57,8 @@ func execute(s *Script, d Door, rec bool) (*Log, error) {
 	r := &run{door: d, release: Releases[d.Profile()], rec: rec, conns: map[string]*client{}, queueOf: map[string]string{}}
 	r.render = renderer{release: r.release, vhost: d.VHost(), started: d.Now()}
 	r.quiet = quiet
-	for _, st := range s.Steps {
-		if st.Verb == "advance" {
-			r.quiet = quietTimed
-		}
+	if s.Timed() {
+		r.quiet = quietTimed
 	}
 	l := &Log{Script: s, Release: r.release}
 	defer r.close()

@@ -48,7 +48,12 @@ func (s *Script) For(release, door string) bool {
 	return (s.Profile == "" || s.Profile == release) && (s.Door == "" || s.Door == door)
 }
 
-// Want returns what the step must show on a release, and whether the script says so.
+// Timed reports whether the script lets time pass, so that a loaded machine may spoil a run.
+func (s *Script) Timed() bool {
+	return slices.ContainsFunc(s.Steps, func(st *Step) bool { return st.Verb == "advance" })
+}
+
+// Want returns what the step must show on a release.
 func (st *Step) Want(release string) []string { return st.want[release] }
 
 // Parse reads a script.

@@ -1,0 +1,209 @@
+// Compat writes the table of docs/compatibility.md from test runs.
+//
+//	go test -json -run TestScenarios . >run.json                 # leveret
+//	go test -json -run TestScenarios ./conformance >>run.json    # once for each broker, see package conformance
+//	go run ./conformance/cmd/compat <run.json >docs/compatibility.md
+//
+// A rule is "same" on a release if all scenarios that show it came out as recorded, on leveret and on the broker.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/leveretmq/leveret/internal/scenario"
+)
+
+var releases = []string{"4.3", "3.10"}
+
+func main() {
+	rulesFile := flag.String("rules", "conformance/rules.txt", "the list of rules")
+	dir := flag.String("dir", "testdata/scenarios", "where the scripts are")
+	flag.Parse()
+	rules, err := readRules(*rulesFile)
+	if err != nil {
+		log.Fatal(err)
+	}
+	scripts, err := scenario.Load(os.DirFS(*dir))
+	if err != nil {
+		log.Fatal(err)
+	}
+	runs, err := readRuns(os.Stdin)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := write(os.Stdout, rules, scripts, runs); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// A rule is one numbered statement about RabbitMQ's behaviour.
+type rule struct {
+	id, title string
+	unseen    string // why no scenario can show it
+}
+
+func readRules(name string) ([]rule, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var out []rule
+	for _, line := range strings.Split(string(text), "\n") {
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		id, title, _ := strings.Cut(line, " ")
+		title, unseen, _ := strings.Cut(title, " -- ")
+		out = append(out, rule{id, strings.TrimSpace(title), unseen})
+	}
+	return out, nil
+}
+
+// runs are the outcomes of scenarios: by who ran it (leveret, broker), release and script.
+type runs struct {
+	passed map[[3]string]bool
+	broker []string // versions
+}
+
+func readRuns(in io.Reader) (*runs, error) {
+	out := &runs{passed: map[[3]string]bool{}}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var e struct{ Action, Package, Test, Output string }
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return nil, err
+		}
+		out.event(e.Action, e.Package, e.Test, e.Output)
+	}
+	return out, lines.Err()
+}
+
+func (r *runs) event(action, pkg, test, output string) {
+	if _, version, ok := strings.Cut(output, ": RabbitMQ "); ok {
+		r.broker = append(r.broker, strings.TrimSpace(version))
+	}
+	parts := strings.SplitN(test, "/", 3)
+	if len(parts) < 3 || parts[0] != "TestScenarios" || action != "pass" && action != "fail" {
+		return
+	}
+	who := "leveret"
+	if strings.HasSuffix(pkg, "/conformance") {
+		who = "broker"
+	}
+	r.passed[[3]string{who, parts[1], parts[2]}] = action == "pass"
+}
+
+// outcome tells how a script came out on a release.
+func (r *runs) outcome(s *scenario.Script, release string) string {
+	if s.Profile != "" && s.Profile != release {
+		return ""
+	}
+	result := "same"
+	for who, door := range map[string]string{"leveret": "go", "broker": "amqp"} {
+		if !s.For(release, door) {
+			continue
+		}
+		passed, ran := r.passed[[3]string{who, release, s.Name}]
+		switch {
+		case !ran && result == "same":
+			result = "not run"
+		case ran && !passed:
+			result = "differs"
+		}
+	}
+	return result
+}
+
+func write(w io.Writer, rules []rule, scripts []*scenario.Script, r *runs) error {
+	fmt.Fprintf(w, "# Compatibility\n\nWhat a client of RabbitMQ can observe, rule by rule: the scenarios that show it "+
+		"(scripts in `testdata/scenarios`) and\nwhether leveret and a real broker showed the same. Written by "+
+		"`go run ./conformance/cmd/compat`, never by hand; the brokers\nof this run: RabbitMQ %s.\n\n",
+		strings.Join(r.broker, " and "))
+	fmt.Fprintf(w, "%s\n", summary(rules, scripts, r))
+	fmt.Fprint(w, "| rule | what | scenarios | 4.3 | 3.10 |\n| --- | --- | --- | --- | --- |\n")
+	for _, rule := range rules {
+		shown := covering(rule.id, scripts)
+		names := make([]string, 0, len(shown))
+		for _, s := range shown {
+			names = append(names, s.Name)
+		}
+		if len(names) == 0 {
+			names = append(names, "*"+rule.why()+"*")
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", rule.id, rule.title, strings.Join(names, ", "),
+			verdict(shown, r, "4.3"), verdict(shown, r, "3.10"))
+	}
+	return unknown(rules, scripts)
+}
+
+func (r rule) why() string {
+	if r.unseen == "" {
+		return "none yet"
+	}
+	return r.unseen
+}
+
+func covering(id string, scripts []*scenario.Script) []*scenario.Script {
+	var out []*scenario.Script
+	for _, s := range scripts {
+		if slices.Contains(s.Rules, id) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func verdict(shown []*scenario.Script, r *runs, release string) string {
+	result := ""
+	for _, s := range shown {
+		switch o := r.outcome(s, release); {
+		case o == "differs":
+			return o
+		case o == "not run", result == "" && o != "":
+			result = o
+		}
+	}
+	return result
+}
+
+func summary(rules []rule, scripts []*scenario.Script, r *runs) string {
+	var observable, covered int
+	for _, rule := range rules {
+		if rule.unseen == "" {
+			observable++
+			if len(covering(rule.id, scripts)) > 0 {
+				covered++
+			}
+		}
+	}
+	text := fmt.Sprintf("%d scenarios; %d of %d observable rules are shown by at least one.\n", len(scripts), covered, observable)
+	for _, release := range releases {
+		count := map[string]int{}
+		for _, s := range scripts {
+			count[r.outcome(s, release)]++
+		}
+		text += fmt.Sprintf("On %s: %d the same, %d different, %d not run.\n", release, count["same"], count["differs"], count["not run"])
+	}
+	return text
+}
+
+// unknown refuses scripts that claim to show rules that are not listed.
+func unknown(rules []rule, scripts []*scenario.Script) error {
+	for _, s := range scripts {
+		for _, id := range s.Rules {
+			if !slices.ContainsFunc(rules, func(r rule) bool { return r.id == id }) {
+				return fmt.Errorf("%s shows %s, which is no rule", s.Name, id)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,517 @@
+package leveret_test
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/leveretmq/leveret"
+)
+
+func ExampleVHost_Name() {
+	b := leveret.New()
+	defer b.Close()
+
+	fmt.Println(b.Name(), try(b.CreateVHost("staging")).Name())
+	// Output: / staging
+}
+
+func ExampleVHost_DeclareExchange() {
+	b := leveret.New()
+	defer b.Close()
+
+	x := try(b.DeclareExchange("events", leveret.Topic, leveret.ExchangeConfig{Durable: true}))
+	fmt.Println(x.Name())
+	_, err := b.DeclareExchange("events", leveret.Fanout, leveret.ExchangeConfig{Durable: true})
+	fmt.Println(err)
+	// Output:
+	// events
+	// exchange.declare: PRECONDITION_FAILED - inequivalent arg 'type' for exchange 'events' in vhost '/': received 'fanout' but current is 'topic'
+}
+
+func ExampleVHost_Exchange() {
+	b := leveret.New()
+	defer b.Close()
+
+	fmt.Println(try(b.Exchange("amq.topic")).Info().Type)
+	_, err := b.Exchange("missing")
+	fmt.Println(err)
+	// Output:
+	// topic
+	// exchange.declare: NOT_FOUND - no exchange 'missing' in vhost '/'
+}
+
+func ExampleVHost_Exchanges() {
+	b := leveret.New()
+	defer b.Close()
+
+	try(b.DeclareExchange("events", leveret.Topic, leveret.ExchangeConfig{}))
+	fmt.Println(len(b.Exchanges()), "exchanges, seven of them predeclared")
+	// Output: 8 exchanges, seven of them predeclared
+}
+
+func ExampleVHost_DeleteExchange() {
+	b := leveret.New()
+	defer b.Close()
+
+	try(b.DeclareExchange("events", leveret.Fanout, leveret.ExchangeConfig{}))
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	check(b.BindQueue("q", "events", "", nil))
+	fmt.Println(b.DeleteExchange("events", leveret.DeleteConfig{IfUnused: true}))
+	fmt.Println(b.DeleteExchange("events", leveret.DeleteConfig{}))
+	// Output:
+	// exchange.delete: PRECONDITION_FAILED - exchange 'events' in vhost '/' in use
+	// <nil>
+}
+
+func ExampleVHost_DeclareQueue() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("orders", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{
+		leveret.ArgQueueType: "quorum",
+		leveret.ArgMaxLength: 10_000,
+	}}))
+	fmt.Println(q.Name(), q.Info().Type)
+	_, err := b.DeclareQueue("orders", leveret.QueueConfig{})
+	fmt.Println(err)
+	// Output:
+	// orders quorum
+	// queue.declare: PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'orders' in vhost '/': received 'false' but current is 'true'
+}
+
+func ExampleVHost_Queue() {
+	b := leveret.New()
+	defer b.Close()
+
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	fmt.Println(try(b.Queue("q")).Name())
+	_, err := b.Queue("missing")
+	fmt.Println(err)
+	// Output:
+	// q
+	// queue.declare: NOT_FOUND - no queue 'missing' in vhost '/'
+}
+
+func ExampleVHost_Queues() {
+	b := leveret.New()
+	defer b.Close()
+
+	try(b.DeclareQueue("b", leveret.QueueConfig{}))
+	try(b.DeclareQueue("a", leveret.QueueConfig{}))
+	try(b.Publish("", "b", leveret.Message{}))
+	for _, q := range b.Queues() {
+		fmt.Println(q.Name, q.Ready)
+	}
+	// Output:
+	// a 0
+	// b 1
+}
+
+func ExampleVHost_DeleteQueue() {
+	b := leveret.New()
+	defer b.Close()
+
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
+	_, err := b.DeleteQueue("q", leveret.DeleteConfig{IfEmpty: true})
+	fmt.Println(err)
+	fmt.Println(b.DeleteQueue("q", leveret.DeleteConfig{}))
+	// Output:
+	// queue.delete: PRECONDITION_FAILED - queue 'q' in vhost '/' not empty
+	// 1 <nil>
+}
+
+func ExampleVHost_PurgeQueue() {
+	b := leveret.New()
+	defer b.Close()
+
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
+	fmt.Println(b.PurgeQueue("q"))
+	// Output: 1 <nil>
+}
+
+func ExampleVHost_BindQueue() {
+	b := leveret.New()
+	defer b.Close()
+
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	check(b.BindQueue("q", "amq.topic", "order.*", nil))
+	for _, key := range []string{"order.new", "order.new.eu"} {
+		fmt.Println(key, try(b.Publish("amq.topic", key, leveret.Message{})).Queues)
+	}
+	// Output:
+	// order.new 1
+	// order.new.eu 0
+}
+
+// A headers exchange looks at the binding's arguments.
+func ExampleVHost_BindQueue_headers() {
+	b := leveret.New()
+	defer b.Close()
+
+	try(b.DeclareQueue("urgent", leveret.QueueConfig{}))
+	check(b.BindQueue("urgent", "amq.headers", "", leveret.Table{"x-match": "any", "urgent": true, "vip": true}))
+	m := leveret.Message{Properties: &leveret.Properties{Headers: leveret.Table{"vip": true, "urgent": false}}}
+	fmt.Println(try(b.Publish("amq.headers", "", m)).Queues)
+	// Output: 1
+}
+
+func ExampleVHost_UnbindQueue() {
+	b := leveret.New()
+	defer b.Close()
+
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	check(b.BindQueue("q", "amq.direct", "key", nil))
+	check(b.UnbindQueue("q", "amq.direct", "key", nil))
+	fmt.Println(try(b.Publish("amq.direct", "key", leveret.Message{})).Queues)
+	// Output: 0
+}
+
+func ExampleVHost_BindExchange() {
+	b := leveret.New()
+	defer b.Close()
+
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	check(b.BindExchange("amq.fanout", "amq.direct", "key", nil)) // to amq.fanout from amq.direct
+	check(b.BindQueue("q", "amq.fanout", "", nil))
+	fmt.Println(try(b.Publish("amq.direct", "key", leveret.Message{})).Queues)
+	// Output: 1
+}
+
+func ExampleVHost_UnbindExchange() {
+	b := leveret.New()
+	defer b.Close()
+
+	check(b.BindExchange("amq.fanout", "amq.direct", "key", nil))
+	check(b.UnbindExchange("amq.fanout", "amq.direct", "key", nil))
+	fmt.Println(len(b.Bindings()))
+	// Output: 0
+}
+
+func ExampleVHost_Bindings() {
+	b := leveret.New()
+	defer b.Close()
+
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	check(b.BindQueue("q", "amq.topic", "#", nil))
+	for _, bind := range b.Bindings() {
+		fmt.Printf("%q to %s %s by %q\n", bind.Source, bind.DestinationType, bind.Destination, bind.RoutingKey)
+	}
+	// Output:
+	// "" to queue q by "q"
+	// "amq.topic" to queue q by "#"
+}
+
+func ExampleVHost_Publish() {
+	b := leveret.New()
+	defer b.Close()
+
+	try(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
+		leveret.ArgMaxLength: 1,
+		leveret.ArgOverflow:  "reject-publish",
+	}}))
+	m := leveret.Message{Body: []byte("hello"), Properties: &leveret.Properties{ContentType: "text/plain"}}
+	fmt.Println(try(b.Publish("", "q", m)).Rejected)
+	fmt.Println(try(b.Publish("", "q", m)).Rejected)
+	// Output:
+	// false
+	// true
+}
+
+func ExampleVHost_Consumers() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(q.Consume(leveret.ConsumeConfig{Tag: "worker", Prefetch: 10}))
+	for _, c := range b.Consumers() {
+		fmt.Println(c.Queue, c.Tag, c.Prefetch)
+	}
+	// Output: q worker 10
+}
+
+func ExampleVHost_Connections() {
+	b := leveret.New()
+	defer b.Close()
+
+	try(b.Connect("guest", "guest", "/"))
+	for _, c := range b.Connections() {
+		fmt.Println(c.User, c.VHost)
+	}
+	// Output: guest /
+}
+
+func ExampleVHost_Counters() {
+	b := leveret.New()
+	defer b.Close()
+
+	try(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
+		leveret.ArgMaxLength: 1, leveret.ArgDeadLetterExchange: "amq.fanout",
+	}}))
+	try(b.Publish("", "q", leveret.Message{}))
+	try(b.Publish("", "q", leveret.Message{}))
+	staging := try(b.CreateVHost("staging"))
+	fmt.Println(b.Counters().Published, staging.Counters().Published)
+	// Output: 2 0
+}
+
+func ExampleVHost_SetDefaultQueueType() {
+	b := leveret.New()
+	defer b.Close()
+
+	check(b.SetDefaultQueueType("quorum"))
+	fmt.Println(try(b.DeclareQueue("q", leveret.QueueConfig{Durable: true})).Info().Type)
+	// Output: quorum
+}
+
+func ExampleVHost_SetLimits() {
+	b := leveret.New()
+	defer b.Close()
+
+	check(b.SetLimits(leveret.VHostLimits{MaxQueues: 1, MaxConnections: -1}))
+	conn := try(b.Connect("guest", "guest", "/"))
+	ch := try(conn.Channel())
+	try(ch.DeclareQueue("one", leveret.QueueConfig{}))
+	_, err := ch.DeclareQueue("two", leveret.QueueConfig{})
+	fmt.Println(err)
+	// Output: queue.declare: PRECONDITION_FAILED - cannot declare queue 'two': queue limit in vhost '/' (1) is reached
+}
+
+func ExampleVHost_SetMetadata() {
+	b := leveret.New()
+	defer b.Close()
+
+	check(b.SetMetadata("where orders go", "production"))
+	fmt.Println(b.VHosts()[0].Description, b.VHosts()[0].Tags)
+	// Output: where orders go [production]
+}
+
+func ExampleVHost_SetPolicy() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("orders.eu", leveret.QueueConfig{}))
+	for range 5 {
+		try(b.Publish("", "orders.eu", leveret.Message{}))
+	}
+	check(b.SetPolicy(leveret.Policy{
+		Name: "short", Pattern: `^orders\.`, ApplyTo: leveret.ApplyToQueues,
+		Definition: leveret.Table{"max-length": 2},
+	}))
+	fmt.Println(q.Info().Ready)
+	fmt.Println(b.SetPolicy(leveret.Policy{Name: "bad", Pattern: ".*", Definition: leveret.Table{"max-lenght": 2}}))
+	// Output:
+	// 2
+	// PRECONDITION_FAILED - Validation failed
+	//
+	// [{<<"max-lenght">>,2}] are not recognised policy settings
+}
+
+func ExampleVHost_ClearPolicy() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	check(b.SetPolicy(leveret.Policy{Name: "p", Pattern: ".*", Definition: leveret.Table{"max-length": 1}}))
+	fmt.Printf("%q\n", q.Info().Policy)
+	check(b.ClearPolicy("p"))
+	fmt.Printf("%q\n", q.Info().Policy)
+	// Output:
+	// "p"
+	// ""
+}
+
+func ExampleVHost_Policies() {
+	b := leveret.New()
+	defer b.Close()
+
+	check(b.SetPolicy(leveret.Policy{Name: "p", Pattern: "^a", Priority: 5, Definition: leveret.Table{"max-length": 1}}))
+	for _, p := range b.Policies() {
+		fmt.Println(p.Name, p.Pattern, p.ApplyTo, p.Priority, p.Definition)
+	}
+	// Output: p ^a all 5 map[max-length:1]
+}
+
+// An operator policy and what users set: the smaller limit is in force.
+func ExampleVHost_SetOperatorPolicy() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{leveret.ArgMaxLength: 100}}))
+	check(b.SetOperatorPolicy(leveret.Policy{
+		Name: "guard", Pattern: ".*", ApplyTo: leveret.ApplyToQueues,
+		Definition: leveret.Table{"max-length": 10},
+	}))
+	limit, _ := q.Effective().Get("max-length")
+	fmt.Println(limit.Value, limit.Source)
+	// Output: 10 operator policy
+}
+
+func ExampleVHost_ClearOperatorPolicy() {
+	b := leveret.New()
+	defer b.Close()
+
+	check(b.SetOperatorPolicy(leveret.Policy{
+		Name: "guard", Pattern: ".*", ApplyTo: leveret.ApplyToQueues,
+		Definition: leveret.Table{"max-length": 10},
+	}))
+	check(b.ClearOperatorPolicy("guard"))
+	fmt.Println(len(b.OperatorPolicies()))
+	// Output: 0
+}
+
+func ExampleVHost_OperatorPolicies() {
+	b := leveret.New()
+	defer b.Close()
+
+	check(b.SetOperatorPolicy(leveret.Policy{
+		Name: "guard", Pattern: ".*", ApplyTo: leveret.ApplyToQueues,
+		Definition: leveret.Table{"expires": 3_600_000},
+	}))
+	for _, p := range b.OperatorPolicies() {
+		fmt.Println(p.Name, p.Definition)
+	}
+	// Output: guard map[expires:3600000]
+}
+
+func ExampleExchange_Name() {
+	b := leveret.New()
+	defer b.Close()
+
+	fmt.Println(try(b.DeclareExchange("events", leveret.Fanout, leveret.ExchangeConfig{})).Name())
+	// Output: events
+}
+
+func ExampleExchange_Info() {
+	b := leveret.New()
+	defer b.Close()
+
+	x := try(b.DeclareExchange("events", leveret.Topic, leveret.ExchangeConfig{Durable: true}))
+	info := x.Info()
+	fmt.Println(info.Name, info.Type, info.Durable, info.Internal)
+	// Output: events topic true false
+}
+
+func ExampleQueue_Name() {
+	b := leveret.New()
+	defer b.Close()
+
+	fmt.Println(try(b.DeclareQueue("q", leveret.QueueConfig{})).Name())
+	// Output: q
+}
+
+func ExampleQueue_Info() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	for range 3 {
+		try(b.Publish("", "q", leveret.Message{Body: []byte("12345")}))
+	}
+	taken(q.Get())
+	info := q.Info()
+	fmt.Println(info.Ready, info.Unacked, info.Messages, info.BytesReady)
+	// Output: 2 1 3 10
+}
+
+// Messages looks without consuming.
+func ExampleQueue_Messages() {
+	clock := leveret.NewManualClock(noon)
+	b := leveret.New(leveret.WithClock(clock))
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("one"), Properties: &leveret.Properties{Expiration: "60000"}}))
+	for _, m := range q.Messages() {
+		fmt.Printf("%s until %s\n", m.Body, m.Deadline.UTC().Format(time.TimeOnly))
+	}
+	// Output: one until 12:01:00
+}
+
+func ExampleQueue_Get() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("hello")}))
+	d, ok, err := q.Get()
+	fmt.Println(string(d.Body), ok, err, d.Ack())
+	_, ok, err = q.Get()
+	fmt.Println(ok, err)
+	// Output:
+	// hello true <nil> <nil>
+	// false <nil>
+}
+
+// With a Handler no goroutine is needed.
+func ExampleQueue_Consume() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(q.Consume(leveret.ConsumeConfig{Handler: func(d *leveret.Delivery) {
+		fmt.Printf("%s\n", d.Body)
+		check(d.Ack())
+	}}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("one")}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("two")}))
+	// Output:
+	// one
+	// two
+}
+
+func ExampleQueue_Purge() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
+	fmt.Println(q.Purge())
+	// Output: 1 <nil>
+}
+
+func ExampleQueue_Delete() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
+	fmt.Println(q.Delete(leveret.DeleteConfig{}))
+	_, err := b.Queue("q")
+	fmt.Println(errors.Is(err, leveret.ErrNotFound))
+	// Output:
+	// 1 <nil>
+	// true
+}
+
+func ExampleQueue_Effective() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{leveret.ArgMaxLength: 100}}))
+	check(b.SetPolicy(leveret.Policy{
+		Name: "standard", Pattern: ".*", ApplyTo: leveret.ApplyToQueues,
+		Definition: leveret.Table{"max-length": 1000, "message-ttl": 60_000, "dead-letter-exchange": "dlx"},
+	}))
+	for _, s := range q.Effective().Settings {
+		if s.Source != leveret.SourceDefault {
+			fmt.Println(s.Key, s.Value, s.Source)
+		}
+	}
+	// Output:
+	// dead-letter-exchange dlx policy
+	// max-length 100 argument
+	// message-ttl 60000 policy
+}
+
+func ExampleEffective_Get() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	overflow, ok := q.Effective().Get("overflow")
+	fmt.Println(overflow.Value, overflow.Source, ok)
+	// Output: drop-head default true
+}
