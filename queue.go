@@ -469,6 +469,8 @@ func (q *Queue) pump() {
 			continue
 		}
 		q.deliver(c, q.take())
+		for q.quorum == nil && q.deadlines > 0 && q.expireNext() { // before it looks for the next consumer
+		}
 	}
 }
 
