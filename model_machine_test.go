@@ -28,7 +28,6 @@ type machine struct {
 	hints []routeHint
 	count int  // of messages and consumers, for unique names
 	ended bool // two queues were due at one instant: no rule tells which acts first
-	log   []string
 }
 
 type clientConn struct {
