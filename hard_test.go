@@ -647,3 +647,29 @@ func TestInboxLimitStallsAndResumes(t *testing.T) {
 		require.Zero(t, q.Info().Messages)
 	})
 }
+
+// Queues that are gone leave nothing behind in what outlives them: the channel that published
+// to them, the queue their dead letters went to.
+func TestDeletedQueuesAreForgotten(t *testing.T) {
+	b, _ := newTestBroker(t)
+	mustDeclare(t, b, "dead", leveret.Table{"x-queue-type": "quorum"})
+	round := func() {
+		for range 2000 {
+			q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum", "x-delivery-limit": 0, "x-overflow": "reject-publish", "x-max-length": 1000,
+				"x-dead-letter-strategy": "at-least-once", "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
+			casePublish(t, b, "q", "m", "")
+			d, _, err := q.Get()
+			require.NoError(t, err)
+			require.NoError(t, d.Reject(true))
+			_, err = q.Delete(leveret.DeleteConfig{})
+			require.NoError(t, err)
+		}
+		n, err := b.PurgeQueue("dead")
+		require.NoError(t, err)
+		require.Equal(t, 2000, n)
+	}
+	round()
+	before := heapInUse()
+	round()
+	require.Less(t, heapInUse(), before+500<<10)
+}
