@@ -14,9 +14,8 @@ import (
 // is a FIFO and, before it, a heap of returned messages by age. A quorum queue serves returned
 // messages before all others, in the order in which they came back.
 type backlog struct {
-	levels   int  // how many priorities; 0 or 1: none
-	absent   int  // the priority of a message that has none
-	tail     bool // returned messages of settled deliveries go to the tail (quorum queues of 3.10)
+	levels   int // how many priorities; 0 or 1: none
+	absent   int // the priority of a message that has none
 	quorum   bool
 	lane     lane              // the only lane of a queue without priorities
 	lanes    *lanes            // by priority

@@ -1,7 +1,5 @@
 package leveret
 
-import "time"
-
 // A Delivery is one message in somebody's hands. Unless it was delivered without need of an
 // acknowledgement, it has to be settled: by Ack, Nack or Reject here, or by its tag on the channel.
 type Delivery struct {
@@ -377,5 +375,3 @@ func (q *Queue) requeue(back []entry, how settling, c *Consumer) {
 	}
 	q.eased()
 }
-
-func (u *unacked) deliveredAt() time.Time { return time.Unix(0, u.at) }

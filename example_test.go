@@ -382,6 +382,11 @@ func ExampleManualClock_AfterFunc() {
 	// 12:00:01
 }
 
+func ExampleProfile_Version() {
+	fmt.Println(leveret.RabbitMQ43.Version(), leveret.RabbitMQ310.Version())
+	// Output: 4.3.6 3.10.8
+}
+
 func ExampleCode_String() {
 	fmt.Println(leveret.PreconditionFailed, uint16(leveret.PreconditionFailed))
 	// Output: PRECONDITION_FAILED 406

@@ -24,9 +24,10 @@ func (b *Broker) Memory() MemoryInfo {
 }
 
 // SetMemoryLimit sets how many bytes of message bodies the broker may hold before it blocks
-// its publishers; 0 removes the limit.
+// its publishers; 0 removes the limit. A negative limit is exceeded by an empty broker, too: it
+// raises the alarm until another limit is set.
 func (b *Broker) SetMemoryLimit(bytes int64) {
-	b.memory.limit.Store(max(bytes, 0))
+	b.memory.limit.Store(bytes)
 	b.collectGrowth()
 	b.updateAlarm()
 }
@@ -60,7 +61,7 @@ func (v *VHost) grown() bool {
 // updateAlarm sets or clears the alarm and tells all connections. No lock may be held.
 func (b *Broker) updateAlarm() {
 	limit, used := b.memory.limit.Load(), b.memory.used.Load()
-	alarm := limit > 0 && used > limit
+	alarm := limit != 0 && used > limit
 	if b.memory.alarm.Swap(alarm) == alarm {
 		return
 	}

@@ -188,7 +188,7 @@ func (s *machine) queueArgs(t *rapid.T, name string) map[string]any {
 }
 
 func (s *machine) declareQueue(t *rapid.T) {
-	q := &mQueue{name: pick(t, "queue", queueNames...)}
+	q := &mQueue{name: pick(t, "queue", queueNames...), stopped: map[*mChannel]bool{}}
 	if s.m.queue(q.name) != nil {
 		return
 	}
@@ -512,7 +512,7 @@ func (s *machine) publish(t *rapid.T) {
 	out, err := c.real.Publish(msg.exchange, key, real)
 	if x == nil {
 		s.same("publish", errText(err), "404 NOT_FOUND - no exchange '"+msg.exchange+"' in vhost '/'")
-		s.m.endChannel(c.model)
+		s.m.end(c.model)
 		s.m.drain()
 		return
 	}
@@ -525,15 +525,15 @@ func (s *machine) publish(t *rapid.T) {
 		return
 	}
 	s.same("returned", out.Return != nil, real.Mandatory && len(queues) == 0)
-	s.same("rejected", out.Rejected, !s.m.enqueue(msg, queues))
+	s.same("rejected", out.Rejected, !s.m.enqueue(msg, queues, c.model))
 	s.m.drain()
 }
 
 // enqueue reports whether all queues took the message.
-func (m *model) enqueue(msg mMessage, queues []*mQueue) bool {
+func (m *model) enqueue(msg mMessage, queues []*mQueue, by *mChannel) bool {
 	all := true
 	for _, q := range queues {
-		if m.queue(q.name) == q && !m.accept(msg, q, true) {
+		if m.queue(q.name) == q && !m.accept(msg, q, by) {
 			all = false
 		}
 	}
@@ -553,7 +553,7 @@ func (s *machine) get(t *rapid.T) {
 			want = "405 RESOURCE_LOCKED - cannot obtain access to locked queue '" + name + "' in vhost '/'. basic.get operations are not supported by <<\"quorum\">> queues with single active consumer"
 		}
 		s.same("get", errText(err), want)
-		s.m.endChannel(c.model)
+		s.m.end(c.model)
 		s.m.drain()
 		return
 	}
@@ -594,7 +594,7 @@ func (s *machine) consume(t *rapid.T) {
 	q := s.m.queue(name)
 	if q == nil {
 		s.same("consume", errText(err), "404 NOT_FOUND - no queue '"+name+"' in vhost '/'")
-		s.m.endChannel(c.model)
+		s.m.end(c.model)
 		s.m.drain()
 		return
 	}
@@ -651,7 +651,7 @@ func (s *machine) settle(t *rapid.T) {
 	us, ok := c.model.take(tag, multiple)
 	if !ok {
 		s.same("settle", errText(err), fmt.Sprintf("406 PRECONDITION_FAILED - unknown delivery tag %d", tag))
-		s.m.endChannel(c.model)
+		s.m.end(c.model)
 		s.m.drain()
 		return
 	}
@@ -704,7 +704,7 @@ func (s *machine) closeChannel(t *rapid.T) {
 	}
 	s.note("%s close", c.model.id)
 	s.same("close", errText(c.real.Close()), "")
-	s.m.endChannel(c.model)
+	s.m.end(c.model)
 	s.m.drain()
 }
 
@@ -716,11 +716,13 @@ func (s *machine) closeConn(t *rapid.T) {
 	i := slices.Index(s.conns[:], c.cc)
 	s.note("close connection %d", i)
 	s.same("close", errText(c.cc.conn.Close()), "")
+	var chs []*mChannel
 	for _, c := range c.cc.chs {
 		if c != nil {
-			s.m.endChannel(c.model)
+			chs = append(chs, c.model)
 		}
 	}
+	s.m.end(chs...)
 	s.m.drain()
 	s.conns[i] = nil
 	s.m.out = slices.DeleteFunc(s.m.out, func(d mDelivery) bool { return strings.HasPrefix(d.channel, fmt.Sprint(i, ".")) })
@@ -750,7 +752,7 @@ func (s *machine) commit(t *rapid.T) {
 		if len(p.queues) == 0 && p.mandatory {
 			want++
 		}
-		if !s.m.enqueue(p.m, p.queues) {
+		if !s.m.enqueue(p.m, p.queues, c.model) {
 			all = false
 		}
 	}
@@ -761,7 +763,7 @@ func (s *machine) commit(t *rapid.T) {
 	s.same("returns", len(returns), want)
 	if !all {
 		s.same("commit", errText(err), "406 PRECONDITION_FAILED - partial tx completion")
-		s.m.endChannel(c.model)
+		s.m.end(c.model)
 		s.m.drain()
 		return
 	}

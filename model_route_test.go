@@ -270,7 +270,7 @@ func (m *model) policiesChanged(order []*mQueue) {
 		limits := m.limitText(q)
 		if limits != q.limits {
 			q.limits = limits
-			q.rejecting = false
+			q.tell(false)
 		}
 		m.trim(q)
 		m.expire(q)

@@ -60,7 +60,8 @@ type mQueue struct {
 	rotation   []*mConsumer // those that can be served, next first
 	active     *mConsumer
 	quiescing  bool // the active one is given nothing more
-	rejecting  bool
+	stopped    map[*mChannel]bool // QQ: publishers, and whether they were told to stop
+	low        bool
 	limits     string
 	seq        int
 }
@@ -247,26 +248,44 @@ func (m *model) trim(q *mQueue) {
 	m.updateRejecting(q)
 }
 
-// updateRejecting applies the soft limit of quorum queues.
+// updateRejecting applies the soft limit of quorum queues: the queue tells its publishers to
+// stop when it is over the limit, and to go on when it has come down to 80 % of it.
 func (m *model) updateRejecting(q *mQueue) {
-	if !q.quorum || m.text(q, "overflow", "drop-head") != "reject-publish" {
-		q.rejecting = false
-		return
-	}
-	if m.over(q, 0, 0) {
-		q.rejecting = true
+	maxN, okN := m.number(q, "max-length")
+	maxB, okB := m.number(q, "max-length-bytes")
+	if !q.quorum || m.text(q, "overflow", "drop-head") != "reject-publish" || !okN && !okB {
 		return
 	}
 	n, bytes := q.length()
-	maxN, okN := m.number(q, "max-length")
-	maxB, okB := m.number(q, "max-length-bytes")
-	if (!okN || n <= maxN*8/10) && (!okB || bytes <= maxB*8/10) {
-		q.rejecting = false
+	low := (!okN || n <= maxN*8/10) && (!okB || bytes <= maxB*8/10)
+	if m.over(q, 0, 0) {
+		q.tell(true)
+	} else if low && !q.low {
+		q.tell(false)
+	}
+	q.low = low
+}
+
+func (q *mQueue) tell(stop bool) {
+	for by := range q.stopped {
+		q.stopped[by] = stop
 	}
 }
 
+// refusesFrom tells whether a quorum queue refuses a publisher, who learns the state with the
+// first message.
+func (m *model) refusesFrom(q *mQueue, by *mChannel) bool {
+	if by == nil {
+		return false
+	}
+	if _, known := q.stopped[by]; !known {
+		q.stopped[by] = m.text(q, "overflow", "drop-head") == "reject-publish" && m.over(q, 0, 0)
+	}
+	return q.stopped[by]
+}
+
 // accept is a message's arrival in a queue.
-func (m *model) accept(msg mMessage, q *mQueue, published bool) bool {
+func (m *model) accept(msg mMessage, q *mQueue, by *mChannel) bool {
 	e := &mEntry{mMessage: msg}
 	ttl, ok := m.number(q, "message-ttl")
 	if msg.ttl >= 0 && (!ok || msg.ttl < ttl) {
@@ -285,7 +304,7 @@ func (m *model) accept(msg mMessage, q *mQueue, published bool) bool {
 	}
 	overflow := m.text(q, "overflow", "drop-head")
 	if q.quorum {
-		if published && q.rejecting && overflow == "reject-publish" {
+		if m.refusesFrom(q, by) {
 			return false
 		}
 	} else if overflow != "drop-head" && m.over(q, 1, int64(len(msg.body))) {
@@ -300,6 +319,11 @@ func (m *model) accept(msg mMessage, q *mQueue, published bool) bool {
 		if c := m.next(q); c != nil { // handed over without ever being ready
 			m.deliver(c, e, false)
 			return true
+		}
+	}
+	if all, set := m.number(q, "message-ttl"); set && all == 0 && !q.quorum {
+		if _, ok := m.dead(q, "dead-letter-exchange"); !ok {
+			return true // nobody could ever see it again
 		}
 	}
 	q.ready = append(q.ready, e)
@@ -491,8 +515,8 @@ func (m *model) settleGroup(q *mQueue, c *mConsumer, us []*mUnacked, how string)
 	}
 	requeued := how == "nack+" || how == "rej+" || how == "end"
 	if !q.quorum && requeued {
-		m.expire(q)
 		m.trim(q)
+		m.expire(q)
 	}
 	if q.quorum && requeued {
 		m.expire(q)
@@ -575,7 +599,7 @@ func (m *model) deadLetter(j mJob) {
 		}
 	}
 	for _, t := range targets {
-		m.accept(msg, t, false)
+		m.accept(msg, t, nil)
 	}
 }
 
@@ -620,31 +644,36 @@ func cyclic(queue string, history []mDeath, reason string) bool {
 	return false
 }
 
-// endChannel is the end of a channel by whatever cause.
-func (m *model) endChannel(ch *mChannel) {
-	if ch.closed {
-		return
+// end is the end of channels by whatever cause: all their consumers leave, then all they hold
+// goes back.
+func (m *model) end(chs ...*mChannel) {
+	chs = slices.DeleteFunc(chs, func(ch *mChannel) bool { return ch.closed })
+	var gone []*mConsumer
+	for _, ch := range chs {
+		ch.closed = true
+		var tags []string
+		for tag := range ch.tags {
+			tags = append(tags, tag)
+		}
+		sort.Strings(tags)
+		for _, tag := range tags {
+			gone = append(gone, ch.tags[tag])
+			m.leave(ch.tags[tag])
+		}
+		ch.tags = map[string]*mConsumer{}
 	}
-	ch.closed = true
-	var tags []string
-	for tag := range ch.tags {
-		tags = append(tags, tag)
+	for _, ch := range chs {
+		us := ch.unacked
+		for _, s := range ch.txAcks {
+			us = append(us, s.us...)
+		}
+		sort.SliceStable(us, func(i, j int) bool { return us[i].tag < us[j].tag })
+		ch.unacked, ch.txAcks, ch.txPubs = nil, nil, nil
+		m.settle(us, "end")
 	}
-	sort.Strings(tags)
-	for _, tag := range tags {
-		m.leave(ch.tags[tag])
+	for _, c := range gone {
+		m.left(c.q)
 	}
-	us := ch.unacked
-	for _, s := range ch.txAcks {
-		us = append(us, s.us...)
-	}
-	sort.SliceStable(us, func(i, j int) bool { return us[i].tag < us[j].tag })
-	ch.unacked, ch.txAcks, ch.txPubs = nil, nil, nil
-	m.settle(us, "end")
-	for _, tag := range tags {
-		m.left(ch.tags[tag].q)
-	}
-	ch.tags = map[string]*mConsumer{}
 }
 
 // leave takes a consumer out of its queue.

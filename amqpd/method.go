@@ -3,12 +3,7 @@ package amqpd
 // A methodID is a class in the upper and a method of it in the lower half.
 type methodID uint32
 
-const (
-	classConnection = 10
-	classBasic      = 60
-)
-
-func (id methodID) class() uint16 { return uint16(id >> 16) }
+const classBasic = 60
 
 const (
 	connectionStart          methodID = 10<<16 + 10

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/amqpd"
 	"github.com/leveretmq/leveret/leverettest"
 	amqp091 "github.com/rabbitmq/amqp091-go"
 	"github.com/stretchr/testify/assert"
@@ -50,7 +51,7 @@ func TestTransactions(t *testing.T) {
 	publishText(t, ch, "q", "committed")
 	q, err := b.Queue("q")
 	require.NoError(t, err)
-	state, err := ch.QueueInspect("q")
+	state, err := ch.QueueDeclarePassive("q", false, false, false, false, nil)
 	require.NoError(t, err)
 	assert.Zero(t, state.Messages)
 	require.NoError(t, ch.TxCommit())
@@ -129,7 +130,12 @@ func TestManyChannelsAtOnce(t *testing.T) {
 func TestDisconnectWhileBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := leverettest.New(t)
-		conn := leverettest.Dial(t, b)
+		srv := &amqpd.Server{Broker: b}
+		defer srv.Close()
+		nc, err := srv.Dial()
+		require.NoError(t, err)
+		conn, err := amqp091.Open(nc, asGuest())
+		require.NoError(t, err)
 		ch := channelOf(t, conn)
 		declareQueue(t, ch, "q", nil)
 		b.SetMemoryLimit(1)
@@ -138,8 +144,8 @@ func TestDisconnectWhileBlocked(t *testing.T) {
 		publishText(t, ch, "q", "two")
 		synctest.Wait()
 		require.True(t, b.Memory().Alarm)
-		go conn.CloseDeadline(time.Now().Add(time.Second)) // it is not answered
-		time.Sleep(time.Minute)
+		nc.Close()
+		time.Sleep(5 * time.Minute)
 		assert.Empty(t, b.Connections())
 	})
 }

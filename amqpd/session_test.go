@@ -227,7 +227,7 @@ func TestCancelIsABarrier(t *testing.T) {
 	}
 	close(stop)
 	publishing.Wait()
-	_, err := ch.QueueInspect("q")
+	_, err := ch.QueueDeclarePassive("q", false, false, false, false, nil)
 	assert.NoError(t, err, "no delivery of an unknown consumer has closed the channel")
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/leverettest"
 	amqp091 "github.com/rabbitmq/amqp091-go"
 )
@@ -59,4 +60,38 @@ func ExampleDial() {
 	d, _, _ := ch.Get("greetings", true)
 	fmt.Println(string(d.Body))
 	// Output: hello
+}
+
+func ExampleNew() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b := leverettest.New(t, leveret.WithProfile(leveret.RabbitMQ310))
+	q, err := b.DeclareQueue("work", leveret.QueueConfig{})
+	fmt.Println(q.Name(), err)
+	// Output: work <nil>
+}
+
+func ExampleDialConfig() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b := leverettest.New(t)
+	if err := b.AddUser("reader", "secret"); err != nil {
+		t.Fatalf("%v", err)
+	}
+	if err := b.SetPermissions("reader", leveret.Permissions{Read: ".*"}); err != nil {
+		t.Fatalf("%v", err)
+	}
+	conn := leverettest.DialConfig(t, b, amqp091.Config{
+		SASL:  []amqp091.Authentication{&amqp091.PlainAuth{Username: "reader", Password: "secret"}},
+		Vhost: "/",
+	})
+	ch, err := conn.Channel()
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	_, err = ch.QueueDeclare("work", false, false, false, false, nil)
+	fmt.Println(err)
+	// Output: Exception (403) Reason: "ACCESS_REFUSED - configure access to queue 'work' in vhost '/' refused for user 'reader'"
 }

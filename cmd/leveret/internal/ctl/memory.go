@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 )
@@ -82,8 +83,9 @@ func parseFraction(s string) (float64, error) {
 	return f, nil
 }
 
-// setWatermark sets the smallest limit there is for a fraction of 0, because the broker takes a
-// limit of 0 for none.
+// setWatermark sets a limit for the whole process, as rabbitmqctl does. The broker counts the
+// bodies of messages only, so it gets what the rest of the process leaves; if that is nothing, a
+// negative limit, which even an empty broker exceeds.
 func setWatermark(c *call) (result, error) {
 	var limit int64
 	if len(c.args) == 2 {
@@ -94,10 +96,20 @@ func setWatermark(c *call) (result, error) {
 		if err != nil {
 			return result{}, failed(exitUnavailable, "the computer's memory is not known ("+err.Error()+"): use absolute <value>")
 		}
-		limit = max(1, int64(fraction*float64(total)))
+		limit = int64(fraction * float64(total))
+	}
+	if limit -= processMemory(c.node.Broker.Memory().Used); limit <= 0 {
+		limit = -1
 	}
 	c.node.Broker.SetMemoryLimit(limit)
 	return result{}, nil
+}
+
+// processMemory is what this process has from the system, less the bodies of messages.
+func processMemory(bodies int64) int64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return max(0, int64(m.Sys-m.HeapReleased)-bodies)
 }
 
 // totalMemory returns the computer's memory in bytes, where the system tells it.

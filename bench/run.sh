@@ -1,0 +1,27 @@
+#!/bin/bash
+# run.sh [REPETITIONS]: measures everything, interleaved, into results/; then prints the table.
+#   BENCH_RABBIT_URL   a RabbitMQ to measure beside leveret; its queues get names of their own
+#   BENCH_RABBIT_PID   the process of that RabbitMQ, for its CPU time, if it is on this machine
+#   BENCH_GARAGE_URL   a GarageMQ
+set -u
+cd "$(dirname "$0")"
+reps=${1:-6}
+mkdir -p results
+rm -f results/*.txt
+bin=$(mktemp)
+trap 'rm -f "$bin"' EXIT
+go test -c -o "$bin" . || exit 1
+bench() { # file benchtime cpus pattern: a run that hangs ends after nine minutes
+  timeout -s QUIT 540 "$bin" -test.run '^$' -test.benchtime "$2" -test.cpu "$3" -test.bench "$4" >>"results/$1.txt" 2>>results/errors.txt ||
+    echo "failed: $*" >>results/errors.txt
+}
+for _ in $(seq "$reps"); do
+  bench startup 20x 2 Startup
+  bench cycle 150ms 1,2 'Cycle|Copy'
+  bench topic 100ms 1,2 Topic
+  bench ttl 1x 2 'TTL|QueueTimers'
+  bench memory 1x 2 'Memory|Goroutines'
+  bench amqp 1s 2 'AMQP'
+done
+[ -s results/errors.txt ] && cat results/errors.txt >&2
+go run ./ratios results/*.txt

@@ -1,0 +1,5 @@
+//go:build !race
+
+package leveret_test
+
+const raceEnabled = false
