@@ -25,7 +25,7 @@ type Channel struct {
 	stalled    []*Consumer
 	leaving    []*Queue // queues whose consumers detach ended
 	timedOutOf []*Queue // quorum queues that cancelled a consumer that was too slow
-	feeds      []*Queue // quorum queues that know the channel as a publisher
+	feeds      feeds
 	lastQueue  string
 	confirm    bool
 	sequence   uint64
@@ -108,13 +108,11 @@ func (ch *Channel) detach(reason *Error) {
 	if ch.getters != nil {
 		ch.v.timing.heap.Remove(&ch.getters.timer)
 	}
-	for _, q := range ch.feeds {
-		delete(q.quorum.publishers, ch)
-	}
+	forget(ch)
 	for _, q := range ch.timedOutOf {
 		q.quorum.lingering--
 	}
-	ch.feeds, ch.timedOutOf = nil, nil
+	ch.timedOutOf = nil
 	for _, c := range ch.sortedConsumers() {
 		c.leave()
 		if c.q != nil {

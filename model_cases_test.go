@@ -180,3 +180,26 @@ func TestQuorumSingleActiveKeepsYielding(t *testing.T) {
 	require.Equal(t, "two", string(d.Body))
 	require.NoError(t, d.Ack())
 }
+
+// A classic queue lets expired messages go with each one it takes; so it does not look for a
+// consumer for them, and the one whose window was filled by the last message keeps its place.
+// (Asked RabbitMQ 4.3.)
+func TestExpiredMessagesCostNoConsumerItsPlace(t *testing.T) {
+	b, _ := newTestBroker(t)
+	mustDeclare(t, b, "q", nil)
+	casePublish(t, b, "q", "living", "")
+	casePublish(t, b, "q", "mortal", "0")
+	inbox := leveret.NewInbox(leveret.InboxConfig{})
+	conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox})
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	for _, tag := range []string{"early", "late"} {
+		_, err = ch.Consume("q", leveret.ConsumeConfig{Tag: tag, Prefetch: 1})
+		require.NoError(t, err)
+	}
+	require.NoError(t, ch.Recover(true))
+	got := inbox.Take(nil)
+	require.Len(t, got, 2)
+	require.Equal(t, "early", got[1].ConsumerTag)
+}

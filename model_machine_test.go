@@ -28,7 +28,6 @@ type machine struct {
 	hints []routeHint
 	count int  // of messages and consumers, for unique names
 	ended bool // two queues were due at one instant: no rule tells which acts first
-	log   []string
 }
 
 type clientConn struct {
@@ -49,8 +48,11 @@ type routeHint struct {
 	order               []string
 }
 
+// TestModel makes a few hundred short runs; -rapid.checks and -rapid.steps ask for more.
 func TestModel(t *testing.T) {
-	rapid.Check(t, runMachine)
+	for range max(scaled(500)/100, 1) {
+		rapid.Check(t, runMachine)
+	}
 }
 
 func runMachine(t *rapid.T) {

@@ -59,7 +59,7 @@ type mQueue struct {
 	consumers  []*mConsumer
 	rotation   []*mConsumer // those that can be served, next first
 	active     *mConsumer
-	quiescing  bool // the active one is given nothing more
+	quiescing  bool               // the active one is given nothing more
 	stopped    map[*mChannel]bool // QQ: publishers, and whether they were told to stop
 	low        bool
 	limits     string
@@ -91,8 +91,6 @@ type mChannel struct {
 	nextTag int
 	unacked []*mUnacked
 	tags    map[string]*mConsumer
-	confirm bool
-	seq     uint64
 	tx      bool
 	txPubs  []mBuffered
 	txAcks  []mSettled

@@ -49,6 +49,7 @@ type entry struct {
 // quorum is what only quorum queues have.
 type quorum struct {
 	publishers map[publisher]bool // who has published here, and whether it was told to stop
+	feeds      feeds              // of its at-least-once dead letters
 	low        bool               // the queue is at 80 % of its limits or below
 	lingering  int                // cancelled consumers that still hold messages
 	retries    delayed
@@ -328,6 +329,8 @@ func (v *VHost) removeQueue(q *Queue, cause Cause) {
 	if q.quorum != nil {
 		v.timing.heap.Remove(&q.quorum.retries.timer)
 		v.timing.heap.Remove(&q.quorum.pending.timer)
+		q.forgetPublishers()
+		forget(q)
 	}
 	for _, c := range q.consumers.list() {
 		c.endedByServer()
@@ -466,6 +469,8 @@ func (q *Queue) pump() {
 			continue
 		}
 		q.deliver(c, q.take())
+		for q.quorum == nil && q.deadlines > 0 && q.expireNext() { // before it looks for the next consumer
+		}
 	}
 }
 
