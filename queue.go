@@ -10,16 +10,15 @@ import (
 // A Queue holds messages and hands them out. Order is first in, first out within a priority;
 // basic.get and consumers draw from the same head.
 type Queue struct {
-	v         *VHost
-	name      string
-	kind      queueKind
-	cfg       QueueConfig
-	owner     *Conn  // of an exclusive queue
-	fields    Fields // the arguments as declared, the type added
-	args      *queueArgs
-	set       *settings // arguments and policies combined
-	policy    *policy
-	operator  *policy
+	v      *VHost
+	name   string
+	kind   queueKind
+	cfg    QueueConfig
+	owner  *Conn  // of an exclusive queue
+	fields Fields // the arguments as declared, the type added
+	args   *queueArgs
+	set    *settings // arguments and policies combined
+	applied
 	deleted   bool
 	visited   uint64 // the last routing that came by
 	incoming  map[*binding]struct{}
@@ -27,14 +26,22 @@ type Queue struct {
 	consumers *consumers // nil: never had one
 	quorum    *quorum    // nil: a classic queue
 
-	sequence     uint64 // of the last message taken
-	ready        int
-	unacked      int
-	bytesReady   int64
-	bytesUnacked int64
-	deadlines    int // ready messages that have one
-	expiry       schedule.Timer[wakeable]
-	idle         *idleTimer // nil: the queue itself does not expire
+	sequence uint64 // of the last message taken
+	tally
+	expiry schedule.Timer[wakeable]
+	idle   *idleTimer // nil: the queue itself does not expire
+}
+
+// applied are the policies that match a queue; nil: none.
+type applied struct {
+	policy, operator *policy
+}
+
+// tally is what a queue holds: messages ready and in somebody's hands, and their bytes.
+type tally struct {
+	ready, unacked           int
+	bytesReady, bytesUnacked int64
+	deadlines                int // ready messages that have one
 }
 
 // An entry is a message's place in one queue.
