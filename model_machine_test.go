@@ -190,7 +190,7 @@ func (s *machine) queueArgs(t *rapid.T, name string) map[string]any {
 }
 
 func (s *machine) declareQueue(t *rapid.T) {
-	q := &mQueue{name: pick(t, "queue", queueNames...), stopped: map[*mChannel]bool{}}
+	q := &mQueue{name: pick(t, "queue", queueNames...), stopped: map[any]bool{}}
 	if s.m.queue(q.name) != nil {
 		return
 	}
@@ -202,6 +202,10 @@ func (s *machine) declareQueue(t *rapid.T) {
 		args["x-queue-type"] = "quorum"
 		if chance(t, "limit?", 30) {
 			q.args["x-delivery-limit"] = int64(rapid.IntRange(-1, 2).Draw(t, "limit"))
+		}
+		if chance(t, "at-least-once", 35) {
+			q.args["x-dead-letter-strategy"] = "at-least-once"
+			q.args["x-overflow"] = "reject-publish"
 		}
 		if chance(t, "retry?", 20) {
 			q.args["x-delayed-retry-type"] = pick(t, "retry", "all", "failed", "returned")
@@ -227,7 +231,7 @@ func (s *machine) declareQueue(t *rapid.T) {
 	_, err := s.b.DeclareQueue(q.name, leveret.QueueConfig{Durable: true, AutoDelete: q.autoDelete, Arguments: args})
 	s.same("declare", errText(err), "")
 	s.m.queues = append(s.m.queues, q)
-	q.limits = s.m.limitText(q)
+	q.limits, q.policies, q.pendingAllowed = s.m.limitText(q), s.m.policyText(q), s.m.atLeastOnce(q)
 }
 
 func (s *machine) deleteQueue(t *rapid.T) {
@@ -253,7 +257,7 @@ func (s *machine) purge(t *rapid.T) {
 		return
 	}
 	want, _ := q.length()
-	q.ready, q.returned, q.delayed = nil, nil, nil
+	q.ready, q.returned, q.delayed, q.pending = nil, nil, nil, nil
 	s.m.updateRejecting(q)
 	s.same("purged messages", n, want)
 }
@@ -532,7 +536,7 @@ func (s *machine) publish(t *rapid.T) {
 }
 
 // enqueue reports whether all queues took the message.
-func (m *model) enqueue(msg mMessage, queues []*mQueue, by *mChannel) bool {
+func (m *model) enqueue(msg mMessage, queues []*mQueue, by any) bool {
 	all := true
 	for _, q := range queues {
 		if m.queue(q.name) == q && !m.accept(msg, q, by) {
@@ -787,12 +791,15 @@ func (s *machine) rollback(t *rapid.T) {
 }
 
 func (s *machine) advance(t *rapid.T) {
-	s.forward(int64(pick(t, "ms", 10, 300, 500, 1000, 2500, 5000)))
+	s.forward(int64(pick(t, "ms", 10, 300, 500, 1000, 2500, 5000, 100_000)))
 }
 
 // forward moves time on, from one thing that is due to the next.
 func (s *machine) forward(ms int64) {
 	end := s.m.now + ms
+	if end > consumerTimeout {
+		s.ended = true
+	}
 	for !s.ended {
 		at, due := s.m.nextDue()
 		if at == 0 || at > end {

@@ -59,11 +59,15 @@ type mQueue struct {
 	consumers  []*mConsumer
 	rotation   []*mConsumer // those that can be served, next first
 	active     *mConsumer
-	quiescing  bool               // the active one is given nothing more
-	stopped    map[*mChannel]bool // QQ: publishers, and whether they were told to stop
+	quiescing  bool         // the active one is given nothing more
+	stopped    map[any]bool // QQ: publishers (channels, queues), and whether they were told to stop
+	pending    []*mPending  // QQ: at-least-once dead letters
 	low        bool
 	limits     string
-	seq        int
+	policies   string
+
+	pendingAllowed bool // at-least-once was in force at the last change of policies
+	seq            int
 }
 
 type mConsumer struct {
@@ -180,6 +184,10 @@ func (q *mQueue) length() (n, bytes int64) {
 			bytes += q.size(e)
 		}
 	}
+	for _, p := range q.pending {
+		n++
+		bytes += q.size(p.e)
+	}
 	return n, bytes
 }
 
@@ -272,7 +280,7 @@ func (q *mQueue) tell(stop bool) {
 
 // refusesFrom tells whether a quorum queue refuses a publisher, who learns the state with the
 // first message.
-func (m *model) refusesFrom(q *mQueue, by *mChannel) bool {
+func (m *model) refusesFrom(q *mQueue, by any) bool {
 	if by == nil {
 		return false
 	}
@@ -283,7 +291,7 @@ func (m *model) refusesFrom(q *mQueue, by *mChannel) bool {
 }
 
 // accept is a message's arrival in a queue.
-func (m *model) accept(msg mMessage, q *mQueue, by *mChannel) bool {
+func (m *model) accept(msg mMessage, q *mQueue, by any) bool {
 	e := &mEntry{mMessage: msg}
 	ttl, ok := m.number(q, "message-ttl")
 	if msg.ttl >= 0 && (!ok || msg.ttl < ttl) {
@@ -564,7 +572,62 @@ func (m *model) giveBack(e *mEntry, q *mQueue, how string) {
 	q.returned = append(q.returned, e)
 }
 
+// mPending is an at-least-once dead letter: it stays until every target has taken it.
+type mPending struct {
+	e             *mEntry
+	reason        string
+	died          int64
+	next          int64 // when it is tried again
+	took, refused []*mQueue
+}
+
+const pendingRetry = 180_000
+
+func (m *model) atLeastOnce(q *mQueue) bool {
+	_, ok := m.dead(q, "dead-letter-exchange")
+	strategy, _ := m.dead(q, "dead-letter-strategy")
+	return q.quorum && ok && strategy == "at-least-once" && m.text(q, "overflow", "drop-head") == "reject-publish"
+}
+
+// tryPending sends what is due to all who do not have it yet.
+func (m *model) tryPending(q *mQueue) {
+	for _, p := range slices.Clone(q.pending) {
+		if p.next > m.now || m.queue(q.name) != q {
+			continue
+		}
+		p.next = m.now + pendingRetry
+		name, _ := m.dead(q, "dead-letter-exchange")
+		if m.exchange(name) == nil {
+			continue
+		}
+		msg := m.deadLetterOf(p.e.mMessage, q, p.reason, p.died, name)
+		m.routing = routeHint{body: msg.body, queue: q.name, reason: p.reason}
+		targets := slices.DeleteFunc(m.route(m.exchange(name), &msg), func(t *mQueue) bool { return cyclic(t.name, msg.deaths, p.reason) })
+		for _, t := range targets {
+			is := func(o *mQueue) bool { return o == t }
+			switch {
+			case slices.Contains(p.took, t):
+			case m.accept(msg, t, q):
+				p.took = append(p.took, t)
+				p.refused = slices.DeleteFunc(p.refused, is)
+			default:
+				p.refused = append(slices.DeleteFunc(p.refused, is), t)
+			}
+		}
+		if len(targets) > 0 && len(p.refused) == 0 {
+			q.pending = slices.DeleteFunc(q.pending, func(o *mPending) bool { return o == p })
+		}
+	}
+	m.expire(q)
+	m.updateRejecting(q)
+}
+
 func (m *model) die(e *mEntry, q *mQueue, reason string) {
+	if m.atLeastOnce(q) {
+		q.pending = append(q.pending, &mPending{e: e, reason: reason, died: m.now, next: m.now})
+		m.jobs = append(m.jobs, mJob{q: q})
+		return
+	}
 	m.jobs = append(m.jobs, mJob{e.mMessage, q, reason})
 }
 
@@ -573,7 +636,11 @@ func (m *model) drain() {
 	for len(m.jobs) > 0 {
 		j := m.jobs[0]
 		m.jobs = m.jobs[1:]
-		m.deadLetter(j)
+		if j.reason == "" {
+			m.tryPending(j.q)
+		} else {
+			m.deadLetter(j)
+		}
 	}
 }
 
@@ -582,13 +649,7 @@ func (m *model) deadLetter(j mJob) {
 	if !ok || m.exchange(name) == nil {
 		return
 	}
-	msg := j.m
-	msg.record(j.q.name, j.reason, m.now)
-	if key, ok := m.dead(j.q, "dead-letter-routing-key"); ok {
-		msg.keys = []string{key}
-	}
-	msg.expiration, msg.ttl = "", -1
-	msg.exchange = name
+	msg := m.deadLetterOf(j.m, j.q, j.reason, m.now, name)
 	m.routing = routeHint{body: msg.body, queue: j.q.name, reason: j.reason}
 	var targets []*mQueue
 	for _, t := range m.route(m.exchange(name), &msg) {
@@ -599,6 +660,17 @@ func (m *model) deadLetter(j mJob) {
 	for _, t := range targets {
 		m.accept(msg, t, nil)
 	}
+}
+
+// deadLetterOf is the message as it is published to the dead-letter exchange.
+func (m *model) deadLetterOf(msg mMessage, q *mQueue, reason string, at int64, exchange string) mMessage {
+	msg.record(q.name, reason, at)
+	if key, ok := m.dead(q, "dead-letter-routing-key"); ok {
+		msg.keys = []string{key}
+	}
+	msg.expiration, msg.ttl = "", -1
+	msg.exchange = exchange
+	return msg
 }
 
 // record writes a death into the message's history.
@@ -719,6 +791,9 @@ func (m *model) nextDue() (at int64, queues []*mQueue) {
 		for _, e := range q.delayed {
 			note(e.due)
 		}
+		for _, p := range q.pending {
+			note(p.next)
+		}
 		switch {
 		case first == 0:
 		case at == 0 || first < at:
@@ -743,6 +818,7 @@ func (m *model) wake(q *mQueue) {
 		q.remove(e)
 		q.returned = append(q.returned, e)
 	}
+	m.tryPending(q)
 	m.expire(q)
 	m.pump(q)
 	m.trim(q)
