@@ -333,3 +333,15 @@ func TestPurgeTakesDelayedRetries(t *testing.T) {
 	require.Zero(t, q.Info().Messages)
 	require.Zero(t, b.Memory().Used)
 }
+
+// A quorum queue counts a dead letter's properties as its publisher sent them, the expiration
+// that dying removed included. (Asked RabbitMQ 4.3.)
+func TestQuorumQueueCountsRemovedExpiration(t *testing.T) {
+	for _, c := range []struct{ limit, ready int }{{5, 0}, {6, 1}} {
+		b, _ := newTestBroker(t)
+		dead := mustDeclare(t, b, "dead", leveret.Table{"x-queue-type": "quorum", "x-max-length-bytes": c.limit})
+		mustDeclare(t, b, "q", leveret.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
+		casePublish(t, b, "q", "ab", "0")
+		require.Equal(t, c.ready, dead.Info().Ready)
+	}
+}
