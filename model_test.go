@@ -762,6 +762,7 @@ func (m *model) left(q *mQueue) {
 		m.deleteQueue(q)
 		return
 	}
+	m.chooseActive(q)
 	m.pump(q)
 	m.expire(q)
 	m.updateRejecting(q)
