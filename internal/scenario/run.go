@@ -48,15 +48,32 @@ type session struct {
 }
 
 // Run executes a script and returns what it showed. The error says that the run itself failed.
-func Run(s *Script, d Door) (*Log, error) { return execute(s, d, false) }
+func Run(s *Script, d Door) (*Log, error) { return execute(s, d, toTheEnd) }
+
+// Compare executes a script until it shows something else than it expects; the log ends there.
+func Compare(s *Script, d Door) (*Log, error) { return execute(s, d, toTheFirstDifference) }
 
 // Explore executes a script whose expectations are not known: it looks at the broker until nothing changes.
-func Explore(s *Script, d Door) (*Log, error) { return execute(s, d, true) }
+func Explore(s *Script, d Door) (*Log, error) { return execute(s, d, exploring) }
 
-func execute(s *Script, d Door, rec bool) (*Log, error) {
-	r := &run{door: d, release: Releases[d.Profile()], rec: rec, conns: map[string]*client{}, queueOf: map[string]string{}}
+// A mode says what the expectations are for.
+type mode int
+
+const (
+	toTheEnd mode = iota
+	toTheFirstDifference
+	exploring
+)
+
+func newRun(d Door) *run {
+	r := &run{door: d, release: Releases[d.Profile()], conns: map[string]*client{}, queueOf: map[string]string{}, quiet: quiet}
 	r.render = renderer{release: r.release, vhost: d.VHost(), started: d.Now()}
-	r.quiet = quiet
+	return r
+}
+
+func execute(s *Script, d Door, m mode) (*Log, error) {
+	r := newRun(d)
+	r.rec = m == exploring
 	if s.Timed() {
 		r.quiet = quietTimed
 	}
@@ -71,6 +88,9 @@ func execute(s *Script, d Door, rec bool) (*Log, error) {
 			return l, fmt.Errorf("%s:%d: %w", s.Name, st.Line, err)
 		}
 		l.Entries = append(l.Entries, Entry{st, got})
+		if m == toTheFirstDifference && !slices.Equal(got, st.want[r.release]) {
+			break
+		}
 	}
 	return l, nil
 }

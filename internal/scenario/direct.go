@@ -1,0 +1,291 @@
+package scenario
+
+import (
+	"errors"
+	"regexp"
+	"time"
+
+	"github.com/leveretmq/leveret"
+)
+
+// Direct is a door to the Go API of a broker of its own, with a clock that only Advance moves.
+type Direct struct {
+	Broker *leveret.Broker
+	clock  *leveret.ManualClock
+}
+
+var _ Door = (*Direct)(nil)
+
+// NewDirect makes a broker. Its options come after those that make runs repeatable.
+func NewDirect(p leveret.Profile, opts ...leveret.Option) *Direct {
+	clock := leveret.NewManualClock(time.Unix(1_800_000_000, 0))
+	opts = append([]leveret.Option{leveret.WithClock(clock), leveret.WithProfile(p), leveret.WithSeed(1)}, opts...)
+	return &Direct{leveret.New(opts...), clock}
+}
+
+func (d *Direct) Kind() string             { return "go" }
+func (d *Direct) Profile() leveret.Profile { return d.Broker.Profile() }
+func (d *Direct) Advance(t time.Duration)  { d.clock.Advance(t) }
+func (d *Direct) Now() time.Time           { return d.clock.Now() }
+func (d *Direct) Patience() time.Duration  { return 0 }
+func (d *Direct) VHost() string            { return "/" }
+func (d *Direct) Close() error             { return d.Broker.Close() }
+
+func (d *Direct) SetPolicy(p leveret.Policy, operator bool) error {
+	if operator {
+		return d.Broker.SetOperatorPolicy(p)
+	}
+	return d.Broker.SetPolicy(p)
+}
+
+func (d *Direct) ClearPolicy(name string, operator bool) error {
+	if operator {
+		return d.Broker.ClearOperatorPolicy(name)
+	}
+	return d.Broker.ClearPolicy(name)
+}
+
+func (d *Direct) AddUser(name, password string, tags []string) error {
+	return d.Broker.AddUser(name, password, tags...)
+}
+func (d *Direct) SetPermissions(user string, p leveret.Permissions) error {
+	return d.Broker.SetPermissions(user, p)
+}
+func (d *Direct) ClearPermissions(user string) error { return d.Broker.ClearPermissions(user) }
+func (d *Direct) SetTopicPermissions(user, exchange string, p leveret.TopicPermissions) error {
+	return d.Broker.SetTopicPermissions(user, exchange, p)
+}
+func (d *Direct) SetVHostLimits(l leveret.VHostLimits) error { return d.Broker.SetLimits(l) }
+func (d *Direct) SetUserLimits(user string, l leveret.UserLimits) error {
+	return d.Broker.SetUserLimits(user, l)
+}
+func (d *Direct) SetDefaultQueueType(t string) error { return d.Broker.SetDefaultQueueType(t) }
+func (d *Direct) Import(definitions string) error {
+	v, err := d.Broker.VHost("/")
+	if err != nil {
+		return err
+	}
+	err = v.ImportDefinitions([]byte(definitions))
+	var e *leveret.Error
+	if errors.As(err, &e) { // RabbitMQ does not name the entry
+		e.Reason = entryName.ReplaceAllString(e.Reason, "")
+	}
+	return err
+}
+
+func (d *Direct) Export() ([]byte, error) {
+	v, err := d.Broker.VHost("/")
+	if err != nil {
+		return nil, err
+	}
+	return v.ExportDefinitions()
+}
+
+func (d *Direct) Queue(name string) (QueueView, error) {
+	q, err := d.Broker.Queue(name)
+	if err != nil {
+		return QueueView{}, err
+	}
+	i := q.Info()
+	return QueueView{Type: i.Type, Arguments: i.Arguments, Policy: i.Policy, OperatorPolicy: i.OperatorPolicy,
+		EffectivePolicy: i.EffectivePolicy, SingleActive: i.SingleActive}, nil
+}
+
+func (d *Direct) Connect(l Login) (Conn, error) {
+	user, password, vhost := l.User, l.Password, l.VHost
+	if user == "" {
+		user = "guest"
+	}
+	if password == "" {
+		password = user
+	}
+	if vhost == "" {
+		vhost = "/"
+	}
+	if err := d.Broker.Authenticate(user, password); err != nil {
+		return nil, err
+	}
+	in := leveret.NewInbox(leveret.InboxConfig{})
+	c, err := d.Broker.Open(leveret.ConnConfig{User: user, VHost: vhost, CancelNotify: !l.NoCancelNotify, ChannelMax: l.ChannelMax, Inbox: in})
+	if err != nil {
+		return nil, err
+	}
+	return &goConn{c: c, in: in, channels: map[*leveret.Channel]*goChannel{}}, nil
+}
+
+var entryName = regexp.MustCompile(`^[a-z_]+\[\d+\]( '[^']*')?: `)
+
+type goConn struct {
+	c        *leveret.Conn
+	in       *leveret.Inbox
+	channels map[*leveret.Channel]*goChannel
+	err      error
+}
+
+func (c *goConn) Channel() (Channel, error) {
+	ch, err := c.c.Channel()
+	if err != nil {
+		c.note(err)
+		return nil, err
+	}
+	g := &goChannel{Channel: ch, conn: c}
+	c.channels[ch] = g
+	return g, nil
+}
+
+func (c *goConn) Close() error { return c.c.Close() }
+func (c *goConn) Kill() error  { return c.c.Close() }
+
+func (c *goConn) Err() error {
+	c.take()
+	return c.err
+}
+
+// note remembers an error that closed the connection.
+func (c *goConn) note(err error) {
+	var e *leveret.Error
+	if errors.As(err, &e) && e.ClosesConnection() && c.err == nil {
+		c.err = e
+	}
+}
+
+// take sorts what has arrived by channel.
+func (c *goConn) take() {
+	for _, n := range c.in.Take(nil) {
+		g := c.channels[n.Channel]
+		switch n.Kind {
+		case leveret.Delivered:
+			g.events = append(g.events, Event{Delivery: seen(n.Delivery)})
+		case leveret.ConsumerCancelled:
+			g.events = append(g.events, Event{Cancelled: n.ConsumerTag})
+		case leveret.ChannelClosed:
+			g.err = n.Err
+		case leveret.ConnClosed:
+			c.note(n.Err)
+		}
+	}
+}
+
+func seen(d *leveret.Delivery) *Delivery {
+	return &Delivery{Exchange: d.Exchange, RoutingKey: d.RoutingKey, ConsumerTag: d.ConsumerTag, Tag: d.DeliveryTag,
+		Redelivered: d.Redelivered, MessageCount: d.MessageCount, Properties: d.Properties, Fields: d.HeaderFields(), Body: d.Body}
+}
+
+// A goChannel is a channel that remembers why it was closed.
+type goChannel struct {
+	*leveret.Channel
+	conn   *goConn
+	events []Event
+	err    error
+}
+
+func (c *goChannel) Take() []Event {
+	c.conn.take()
+	e := c.events
+	c.events = nil
+	return e
+}
+
+func (c *goChannel) Err() error {
+	c.conn.take()
+	if c.err != nil {
+		return c.err
+	}
+	return c.conn.err
+}
+
+// saw notes what err closed.
+func (c *goChannel) saw(err error) error {
+	var e *leveret.Error
+	if errors.As(err, &e) && !errors.Is(err, leveret.ErrClosed) {
+		c.conn.note(err)
+		if !e.ClosesConnection() {
+			c.err = e
+		}
+	}
+	return err
+}
+
+func (c *goChannel) DeclareExchange(name string, kind leveret.ExchangeType, cfg leveret.ExchangeConfig) error {
+	return c.saw(c.Channel.DeclareExchange(name, kind, cfg))
+}
+func (c *goChannel) CheckExchange(name string) error { return c.saw(c.Channel.CheckExchange(name)) }
+func (c *goChannel) DeleteExchange(name string, cfg leveret.DeleteConfig) error {
+	return c.saw(c.Channel.DeleteExchange(name, cfg))
+}
+func (c *goChannel) BindExchange(destination, source, key string, args leveret.Table) error {
+	return c.saw(c.Channel.BindExchange(destination, source, key, args))
+}
+func (c *goChannel) UnbindExchange(destination, source, key string, args leveret.Table) error {
+	return c.saw(c.Channel.UnbindExchange(destination, source, key, args))
+}
+func (c *goChannel) DeclareQueue(name string, cfg leveret.QueueConfig) (leveret.QueueState, error) {
+	s, err := c.Channel.DeclareQueue(name, cfg)
+	return s, c.saw(err)
+}
+func (c *goChannel) CheckQueue(name string) (leveret.QueueState, error) {
+	s, err := c.Channel.CheckQueue(name)
+	return s, c.saw(err)
+}
+func (c *goChannel) DeleteQueue(name string, cfg leveret.DeleteConfig) (int, error) {
+	n, err := c.Channel.DeleteQueue(name, cfg)
+	return n, c.saw(err)
+}
+func (c *goChannel) PurgeQueue(name string) (int, error) {
+	n, err := c.Channel.PurgeQueue(name)
+	return n, c.saw(err)
+}
+func (c *goChannel) BindQueue(queue, exchange, key string, args leveret.Table) error {
+	return c.saw(c.Channel.BindQueue(queue, exchange, key, args))
+}
+func (c *goChannel) UnbindQueue(queue, exchange, key string, args leveret.Table) error {
+	return c.saw(c.Channel.UnbindQueue(queue, exchange, key, args))
+}
+
+func (c *goChannel) Publish(exchange, key string, m leveret.Message) (Published, error) {
+	out, err := c.Channel.Publish(exchange, key, m)
+	p := Published{Return: out.Return}
+	if out.Sequence > 0 {
+		p.Confirm = "ack"
+		if out.Rejected {
+			p.Confirm = "nack"
+		}
+	}
+	return p, c.saw(err)
+}
+
+func (c *goChannel) Get(queue string, noAck bool) (*Delivery, error) {
+	d, ok, err := c.Channel.Get(queue, leveret.GetConfig{NoAck: noAck, LazyHeaders: true})
+	if !ok {
+		return nil, c.saw(err)
+	}
+	return seen(d), nil
+}
+
+func (c *goChannel) Consume(queue string, cfg leveret.ConsumeConfig) (string, error) {
+	cfg.LazyHeaders = true
+	consumer, err := c.Channel.Consume(queue, cfg)
+	if err != nil {
+		return "", c.saw(err)
+	}
+	return consumer.Tag(), nil
+}
+
+func (c *goChannel) Cancel(tag string) error             { return c.saw(c.Channel.Cancel(tag)) }
+func (c *goChannel) Ack(tag uint64, multiple bool) error { return c.saw(c.Channel.Ack(tag, multiple)) }
+func (c *goChannel) Reject(tag uint64, requeue bool) error {
+	return c.saw(c.Channel.Reject(tag, requeue))
+}
+func (c *goChannel) Recover(requeue bool) error      { return c.saw(c.Channel.Recover(requeue)) }
+func (c *goChannel) Qos(cfg leveret.QosConfig) error { return c.saw(c.Channel.Qos(cfg)) }
+func (c *goChannel) Confirm() error                  { return c.saw(c.Channel.Confirm()) }
+func (c *goChannel) Tx() error                       { return c.saw(c.Channel.Tx()) }
+func (c *goChannel) Rollback() error                 { return c.saw(c.Channel.Rollback()) }
+func (c *goChannel) Flow(active bool) error          { return c.saw(c.Channel.Flow(active)) }
+func (c *goChannel) Nack(tag uint64, multiple, requeue bool) error {
+	return c.saw(c.Channel.Nack(tag, multiple, requeue))
+}
+func (c *goChannel) Commit() ([]*leveret.Return, error) {
+	returns, err := c.Channel.Commit()
+	return returns, c.saw(err)
+}
