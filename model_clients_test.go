@@ -2,13 +2,13 @@ package leveret_test
 
 import (
 	"fmt"
+	"github.com/leveretmq/leveret"
+	"pgregory.net/rapid"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"time"
-	"github.com/leveretmq/leveret"
-	"pgregory.net/rapid"
 )
 
 // What the state machine's clients do on their channels, and the passing of time.
@@ -405,4 +405,3 @@ func (s *machine) forward(ms int64) {
 	s.clk.Advance(time.Duration(end-s.m.now) * time.Millisecond)
 	s.m.now = end
 }
-

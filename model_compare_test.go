@@ -2,12 +2,12 @@ package leveret_test
 
 import (
 	"fmt"
+	"github.com/leveretmq/leveret"
+	"pgregory.net/rapid"
 	"slices"
 	"sort"
 	"strings"
 	"time"
-	"github.com/leveretmq/leveret"
-	"pgregory.net/rapid"
 )
 
 // The comparison of the broker with the model after every step.

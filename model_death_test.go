@@ -147,4 +147,3 @@ func cyclic(queue string, history []mDeath, reason string) bool {
 	}
 	return false
 }
-

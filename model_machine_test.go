@@ -46,9 +46,9 @@ type routeHint struct {
 	order               []string
 }
 
-// TestModel makes a few hundred short runs; -rapid.checks and -rapid.steps ask for more.
+// TestModel makes some thousand short runs; -rapid.checks and -rapid.steps ask for more.
 func TestModel(t *testing.T) {
-	for range max(scaled(500)/100, 1) {
+	for range max(scaled(2000)/100, 1) {
 		rapid.Check(t, runMachine)
 	}
 }
@@ -424,4 +424,3 @@ func (s *machine) clearPolicy(t *rapid.T) {
 	s.dropPolicy(which, name)
 	s.reapply()
 }
-
