@@ -157,6 +157,7 @@ func (v *VHost) dead(l deadLetter, x *Exchange, at int64) *message {
 	dead := &n.message
 	if p := m.props; p != nil && p.Has()&PropExpiration != 0 {
 		own := dead.editProps()
+		n.extra.removed += int32(1 + len(own.Expiration))
 		own.Expiration, own.Present = "", own.Present&^PropExpiration
 	}
 	if q.set.hasDLRK {

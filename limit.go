@@ -160,6 +160,9 @@ func (q *Queue) updateRejecting() {
 func (m *message) propertiesSize() int {
 	p := m.props
 	n := 2
+	if m.extra != nil {
+		n += int(m.extra.removed)
+	}
 	has := p.Has()
 	if has == 0 {
 		return n
