@@ -265,7 +265,7 @@ func (ch *Channel) release(u *unacked) bool {
 	if c := u.c; c != nil {
 		if c.unacked--; c.ended && c.unacked == 0 {
 			ch.v.timing.heap.Remove(&c.timer)
-			if !u.q.deleted && u.q.quorum != nil && u.q.quorum.lingering > 0 {
+			if !u.q.deleted && u.q.quorum != nil && !c.late {
 				u.q.quorum.lingering--
 			}
 		}
