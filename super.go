@@ -198,6 +198,7 @@ func (q *Queue) reconfigure() {
 	q.configure()
 	if q.quorum == nil {
 		q.enforceNewLimits()
+		q.headChanged()
 		return
 	}
 	if q.set.maxLength != was.maxLength || q.set.maxBytes != was.maxBytes || q.set.overflow != was.overflow {
