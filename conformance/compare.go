@@ -3,7 +3,6 @@ package conformance
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/leveretmq/leveret"
@@ -115,7 +114,12 @@ func (g *program) applicable(statements []string) []string {
 // A worker's virtual host on a real broker is used again and again: its door's Close empties it.
 type reusedDoor struct {
 	*door
-	dirty bool // policies were set
+	policies []setPolicy // that a program has set
+}
+
+type setPolicy struct {
+	name     string
+	operator bool
 }
 
 func (b *Broker) reusedDoor() (*reusedDoor, error) {
@@ -130,17 +134,14 @@ func (b *Broker) reusedDoor() (*reusedDoor, error) {
 func (d *reusedDoor) Patience() time.Duration { return 1500 * time.Millisecond }
 
 func (d *reusedDoor) SetPolicy(p leveret.Policy, operator bool) error {
-	d.dirty = true
+	d.policies = append(d.policies, setPolicy{p.Name, operator})
 	return d.door.SetPolicy(p, operator)
 }
 
 // Close removes everything that a program can have made.
 func (d *reusedDoor) Close() error {
-	if d.dirty {
-		d.dirty = false
-		if err := d.clearPolicies(); err != nil {
-			return err
-		}
+	if err := d.clearPolicies(); err != nil {
+		return err
 	}
 	deadline := time.Now().Add(3 * time.Second)
 	for {
@@ -176,14 +177,13 @@ func (d *reusedDoor) empty() error {
 }
 
 func (d *reusedDoor) clearPolicies() error {
-	for n := 1; n <= 40; n++ {
-		for _, operator := range []bool{false, true} {
-			name := fmt.Sprintf("p%d", n)
-			if err := d.management.ClearPolicy(name, operator); err != nil && !strings.Contains(err.Error(), "ot found") && !strings.Contains(err.Error(), "ot_found") && !strings.Contains(err.Error(), "Object Not Found") {
-				return err
-			}
+	for _, p := range d.policies {
+		var refused *leveret.Error // it may be cleared already
+		if err := d.management.ClearPolicy(p.name, p.operator); err != nil && !errors.As(err, &refused) {
+			return err
 		}
 	}
+	d.policies = nil
 	return nil
 }
 
