@@ -400,18 +400,30 @@ func topicRefusal(perm permission, key, exchange, vhost, user string, r *rules) 
 // had nothing to do for a second.
 type permissionCache struct {
 	granted  []grantedAccess
-	lastUsed int64 // ns
+	table    *accessTable // in force when lastUsed was last looked at
+	lastUsed int64        // ns
+	uses     uint8        // since lastUsed was last brought up to date
 }
 
-// permissionCacheIdle is how long a channel must be idle to forget.
-const permissionCacheIdle = int64(time.Second)
+const (
+	permissionCacheIdle = int64(time.Second) // how long a channel must be idle to forget
+	clockUses           = 16                 // reading the clock for every use would cost more than the check
+)
 
-// awake is to be called for everything that the channel does, with the time in ns.
-func (p *permissionCache) awake(now int64) {
-	if now-p.lastUsed >= permissionCacheIdle {
-		p.granted = p.granted[:0]
+// awake is called with the table in force before each use. While the table stays the same nothing depends on
+// when the channel was used last, so that is known roughly only.
+func (p *permissionCache) awake(t *accessTable, v *VHost) {
+	if t == p.table {
+		if p.uses++; p.uses >= clockUses || v.timing.now != 0 {
+			p.uses, p.lastUsed = 0, v.now()
+		}
+		return
 	}
-	p.lastUsed = now
+	now := v.now()
+	if now-p.lastUsed >= permissionCacheIdle {
+		p.granted, p.table = p.granted[:0], t
+	}
+	p.uses, p.lastUsed = 0, now
 }
 
 type grantedAccess struct {

@@ -131,14 +131,35 @@ func TestPermissionCache(t *testing.T) {
 	assert.True(t, ask(granted, "q12"))
 	assert.False(t, ask(revoked, "q0"), "the thirteenth drops the first, although it was used since")
 	assert.True(t, ask(revoked, "q1"))
-	cache.awake(int64(50 * time.Second))
-	assert.True(t, ask(granted, "q1"))
-	cache.awake(int64(50*time.Second + 999*time.Millisecond))
-	assert.True(t, ask(revoked, "q1"))
-	cache.awake(int64(52 * time.Second))
-	assert.False(t, ask(revoked, "q1"), "an idle channel forgets")
 	assert.False(t, ask(revoked, "unknown"), "refusals are not remembered")
 	assert.True(t, ask(granted, "unknown"))
+}
+
+func TestRevokedPermissionHoldsUntilIdle(t *testing.T) {
+	clk := NewManualClock(time.Unix(1_700_000_000, 0))
+	b := New(WithClock(clk))
+	defer b.Close()
+	require.NoError(t, b.AddUser("u", "p"))
+	require.NoError(t, b.SetPermissions("u", Permissions{Read: ".*"}))
+	_, err := b.DeclareQueue("q", QueueConfig{})
+	require.NoError(t, err)
+	conn, err := b.Connect("u", "p", "/")
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	get := func() error {
+		_, _, err := ch.Get("q", GetConfig{})
+		return err
+	}
+	require.NoError(t, get())
+	require.NoError(t, b.SetPermissions("u", Permissions{}))
+	require.NoError(t, get())
+	clk.Advance(999 * time.Millisecond)
+	require.NoError(t, get(), "used within the last second")
+	clk.Advance(999 * time.Millisecond)
+	require.NoError(t, get())
+	clk.Advance(time.Second)
+	require.ErrorIs(t, get(), ErrAccessRefused, "an idle channel forgets")
 }
 
 func TestUsers(t *testing.T) {

@@ -84,11 +84,11 @@ func benchQueueNames(n int) []string {
 	return names
 }
 
-// A note is the message of the anchors.
+// A note is the message of the anchors, as large as the engine's.
 type note struct {
-	exchange, key string
-	body          []byte
-	properties    *leveret.Properties
+	_, key string
+	body   []byte
+	_      *leveret.Properties
 }
 
 // A ring is the anchor: a mutex around a ring buffer.

@@ -17,7 +17,7 @@ import (
 // Exchange and Queue act as an internal superuser; Connect and Open make sessions with a
 // user's permissions. All methods may be called by any number of goroutines.
 //
-// Lock order: Broker.mu, then one VHost.mu; never two virtual hosts at once.
+// Lock order: Broker.mu or a consumer's received.mu, then one VHost.mu; never two virtual hosts at once.
 type Broker struct {
 	*vhost
 

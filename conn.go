@@ -259,7 +259,9 @@ func (ch *Channel) check(perm permission, kind resource, name string) *Error {
 	if kind == exchangeResource && name == "" {
 		name = defaultExchangeName
 	}
-	if ch.grants.allowed(ch.v.b.access.Load(), ch.conn.cfg.User, ch.v.name, perm, kind, name) {
+	access := ch.v.b.access.Load()
+	ch.grants.awake(access, ch.v)
+	if ch.grants.allowed(access, ch.conn.cfg.User, ch.v.name, perm, kind, name) {
 		return nil
 	}
 	return &Error{Code: AccessRefused, Name: name, Reason: refusal(perm, ch.v.resourceText(kind, name), ch.conn.cfg.User, ch.v.rules)}

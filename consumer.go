@@ -70,8 +70,8 @@ func (c *Consumer) Receive(ctx context.Context) (*Delivery, error) {
 	if c.inbox == nil || c.inbox.shared {
 		return nil, ErrClosed // a handler or the connection's inbox gets the deliveries
 	}
-	for {
-		if d, ended := c.inbox.next(c); d != nil {
+	for waited := false; ; waited = true {
+		if d, ended := c.inbox.next(waited); d != nil {
 			return d, nil
 		} else if ended {
 			return nil, ErrClosed
@@ -80,6 +80,7 @@ func (c *Consumer) Receive(ctx context.Context) (*Delivery, error) {
 		case <-c.inbox.ready:
 		case <-c.inbox.done:
 		case <-ctx.Done():
+			c.inbox.leave()
 			return nil, ctx.Err()
 		}
 	}

@@ -86,10 +86,30 @@ func (q *Queue) enforceNewLimits() {
 
 // A publisher is who a quorum queue tells to stop: a channel, or a queue with at-least-once
 // dead letters. A nil one, at-most-once dead-lettering, never stops.
-type publisher interface{ publishesTo(q *Queue) }
+type publisher interface{ feeding() *feeds }
 
-func (ch *Channel) publishesTo(q *Queue) { ch.feeds = append(ch.feeds, q) }
-func (q *Queue) publishesTo(*Queue)      {}
+// feeds are the quorum queues that know a publisher.
+type feeds map[*Queue]struct{}
+
+func (ch *Channel) feeding() *feeds { return &ch.feeds }
+func (q *Queue) feeding() *feeds    { return &q.quorum.feeds }
+
+// forget has all quorum queues forget a publisher.
+func forget(by publisher) {
+	f := by.feeding()
+	for q := range *f {
+		delete(q.quorum.publishers, by)
+	}
+	*f = nil
+}
+
+// forgetPublishers is forget from a queue's side: a channel may outlive many queues.
+func (q *Queue) forgetPublishers() {
+	for by := range q.quorum.publishers {
+		delete(*by.feeding(), q)
+	}
+	q.quorum.publishers = nil
+}
 
 // stops reports whether a quorum queue has told a publisher to stop, making its acquaintance if
 // need be.
@@ -103,7 +123,11 @@ func (q *Queue) stops(by publisher) bool {
 		q.quorum.publishers = map[publisher]bool{}
 	}
 	q.quorum.publishers[by] = stopped
-	by.publishesTo(q)
+	f := by.feeding()
+	if *f == nil {
+		*f = feeds{}
+	}
+	(*f)[q] = struct{}{}
 	return stopped
 }
 
@@ -136,6 +160,9 @@ func (q *Queue) updateRejecting() {
 func (m *message) propertiesSize() int {
 	p := m.props
 	n := 2
+	if m.extra != nil {
+		n += int(m.extra.removed)
+	}
 	has := p.Has()
 	if has == 0 {
 		return n

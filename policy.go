@@ -178,14 +178,6 @@ func wholeNumber(v any) (int64, bool) {
 	return 0, false
 }
 
-// number returns an integer of the definition; a nil policy has none.
-func (p *policy) number(key string) (int64, bool) {
-	if p == nil {
-		return 0, false
-	}
-	return wholeNumber(p.definition[key])
-}
-
 // text returns a string of the definition; a nil policy has none.
 func (p *policy) text(key string) (string, bool) {
 	if p == nil {

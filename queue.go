@@ -10,16 +10,15 @@ import (
 // A Queue holds messages and hands them out. Order is first in, first out within a priority;
 // basic.get and consumers draw from the same head.
 type Queue struct {
-	v         *VHost
-	name      string
-	kind      queueKind
-	cfg       QueueConfig
-	owner     *Conn  // of an exclusive queue
-	fields    Fields // the arguments as declared, the type added
-	args      *queueArgs
-	set       *settings // arguments and policies combined
-	policy    *policy
-	operator  *policy
+	v      *VHost
+	name   string
+	kind   queueKind
+	cfg    QueueConfig
+	owner  *Conn  // of an exclusive queue
+	fields Fields // the arguments as declared, the type added
+	args   *queueArgs
+	set    *settings // arguments and policies combined
+	applied
 	deleted   bool
 	visited   uint64 // the last routing that came by
 	incoming  map[*binding]struct{}
@@ -27,15 +26,23 @@ type Queue struct {
 	consumers *consumers // nil: never had one
 	quorum    *quorum    // nil: a classic queue
 
-	sequence     uint64 // of the last message taken
-	ready        int
-	unacked      int
-	bytesReady   int64
-	bytesUnacked int64
-	deadlines    int // ready messages that have one
-	expiry       schedule.Timer[wakeable]
-	overtaken    bool      // the head came in front of others, and nobody has looked whether it expires
-	idle         *idleTimer // nil: the queue itself does not expire
+	sequence uint64 // of the last message taken
+	tally
+	expiry    schedule.Timer[wakeable]
+	overtaken bool       // the head came in front of others, and nobody has looked whether it expires
+	idle      *idleTimer // nil: the queue itself does not expire
+}
+
+// applied are the policies that match a queue; nil: none.
+type applied struct {
+	policy, operator *policy
+}
+
+// tally is what a queue holds: messages ready and in somebody's hands, and their bytes.
+type tally struct {
+	ready, unacked           int
+	bytesReady, bytesUnacked int64
+	deadlines                int // ready messages that have one
 }
 
 // An entry is a message's place in one queue.
@@ -50,6 +57,7 @@ type entry struct {
 // quorum is what only quorum queues have.
 type quorum struct {
 	publishers map[publisher]bool // who has published here, and whether it was told to stop
+	feeds      feeds              // of its at-least-once dead letters
 	low        bool               // the queue is at 80 % of its limits or below
 	lingering  int                // cancelled consumers that still hold messages, and gets that do
 	retries    delayed
@@ -332,6 +340,8 @@ func (v *VHost) removeQueue(q *Queue, cause Cause) {
 	if q.quorum != nil {
 		v.timing.heap.Remove(&q.quorum.retries.timer)
 		v.timing.heap.Remove(&q.quorum.pending.timer)
+		q.forgetPublishers()
+		forget(q)
 	}
 	for _, c := range q.consumers.list() {
 		c.endedByServer()
@@ -475,6 +485,8 @@ func (q *Queue) pump() {
 			continue
 		}
 		q.deliver(c, q.take())
+		for q.quorum == nil && q.deadlines > 0 && q.expireNext() { // before it looks for the next consumer
+		}
 	}
 }
 

@@ -112,7 +112,7 @@ func (q *Queue) expireHeads(now int64, limit int) {
 		}
 	}
 	if unseen {
-		q.v.counters.DeadLettered[strategyDisabled].Expired += uint64(n)
+		q.v.counters.NoDeadLetterExchange.Expired += uint64(n)
 	}
 	q.ready -= n
 	q.deadlines -= n

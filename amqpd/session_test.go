@@ -202,7 +202,7 @@ func TestCancelIsABarrier(t *testing.T) {
 	b := leverettest.New(t)
 	conn := leverettest.Dial(t, b)
 	ch := channelOf(t, conn)
-	declareQueue(t, ch, "q", nil)
+	declareQueue(t, ch, "q", amqp091.Table{"x-max-length": 1000}) // or the publisher runs away
 	stop := make(chan struct{})
 	var publishing sync.WaitGroup
 	publishing.Go(func() {
@@ -212,6 +212,7 @@ func TestCancelIsABarrier(t *testing.T) {
 				return
 			default:
 				b.Publish("", "q", leveret.Message{})
+				time.Sleep(time.Microsecond)
 			}
 		}
 	})

@@ -20,11 +20,13 @@ type leveretSys struct {
 	n    []string
 	q    []*leveret.Queue
 	c    []*leveret.Consumer
+	ch   *leveret.Channel // leaves headers that nobody reads unmade; nil: Queue.Get, which makes them
 	copy bool
 }
 
 type leveretOptions struct {
 	copy bool // each message gets a body of its own
+	lazy bool // LazyHeaders
 	push bool // a consumer a queue instead of Queue.Get
 }
 
@@ -32,6 +34,12 @@ func openLeveret(o leveretOptions) func(testing.TB, int) system {
 	return func(tb testing.TB, queues int) system {
 		s := newLeveret(tb, queues)
 		s.copy = o.copy
+		if o.lazy {
+			c, err := s.b.Connect("guest", "guest", "/")
+			check(tb, err)
+			s.ch, err = c.Channel()
+			check(tb, err)
+		}
 		for _, q := range s.q {
 			if o.push {
 				c, err := q.Consume(leveret.ConsumeConfig{})
@@ -93,13 +101,20 @@ func (s *leveretSys) take(q int) *leveret.Delivery {
 		return d
 	}
 	for {
-		d, ok, err := s.q[q].Get()
+		d, ok, err := s.get(q)
 		check(s.tb, err)
 		if ok {
 			return d
 		}
 		runtime.Gosched()
 	}
+}
+
+func (s *leveretSys) get(q int) (*leveret.Delivery, bool, error) {
+	if s.ch != nil {
+		return s.ch.Get(s.n[q], leveret.GetConfig{LazyHeaders: true})
+	}
+	return s.q[q].Get()
 }
 
 func (s *leveretSys) getAck(q int) { check(s.tb, s.take(q).Ack()) }
@@ -146,6 +161,7 @@ func init() {
 		peer{name: "leveret", open: openLeveret(leveretOptions{}), topic: topicLeveret},
 		peer{name: "leveret-copy", open: openLeveret(leveretOptions{copy: true})},
 		peer{name: "leveret-push", open: openLeveret(leveretOptions{push: true})},
+		peer{name: "leveret-lazy", open: openLeveret(leveretOptions{lazy: true}), only: "dlx"},
 		peer{name: "leveret-amqp-pipe", open: openDoor(false, 0)},
 		peer{name: "leveret-amqp-tcp", open: openDoor(true, 0)},
 	)

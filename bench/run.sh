@@ -1,5 +1,6 @@
 #!/bin/bash
-# run.sh [REPETITIONS]: measures everything, interleaved, into results/; then prints the table.
+# run.sh [REPETITIONS]: measures everything, interleaved, into results/; then prints
+# medians and ratios. 'go run ./ratios -markdown results/*.txt' prints them as tables.
 #   BENCH_RABBIT_URL   a RabbitMQ to measure beside leveret; its queues get names of their own
 #   BENCH_RABBIT_PID   the process of that RabbitMQ, for its CPU time, if it is on this machine
 #   BENCH_GARAGE_URL   a GarageMQ

@@ -88,11 +88,10 @@ func (c *conn) reason(number uint16, err error) error {
 // A channel is a channel of the unmodified client. Requests that AMQP does not answer are followed by one that
 // it does, so that every call returns when the broker has dealt with it.
 type channel struct {
-	conn       *conn
-	amqp       *amqp.Channel
-	number     uint16
-	returns    chan amqp.Return
-	confirming bool
+	conn    *conn
+	amqp    *amqp.Channel
+	number  uint16
+	returns chan amqp.Return
 
 	mu     sync.Mutex
 	events []scenario.Event

@@ -73,6 +73,7 @@ func (e *effects) events() *leveret.Events {
 				e.origins[n.Target] = e.origins[n.Target][1:]
 			}
 		},
+		QueueDeleted: func(n leveret.QueueEvent) { e.touch(n.Queue, n.Time) },
 		Requeued: func(n leveret.RequeuedEvent) {
 			e.touch(n.Queue, n.Time)
 			e.requeued = append(e.requeued, n.Queue)

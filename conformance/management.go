@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/scenario"
@@ -97,7 +98,12 @@ func (m *management) ClearPolicy(name string, operator bool) error {
 	return err
 }
 
+// addingUsers serialises AddUser: scenarios share users, and a broker refuses to make one twice at the same time.
+var addingUsers sync.Mutex
+
 func (m *management) AddUser(name, password string, tags []string) error {
+	addingUsers.Lock()
+	defer addingUsers.Unlock()
 	_, err := m.do("PUT", map[string]any{"password": password, "tags": strings.Join(tags, ",")}, "users", name)
 	return err
 }

@@ -103,6 +103,7 @@ func (ch *channel) Reject(tag uint64, requeue bool) error {
 	return ch.barrier(ch.amqp.Reject(tag, requeue))
 }
 
+//lint:ignore SA1019 what brokers make of a deprecated method is what is compared
 func (ch *channel) Recover(requeue bool) error { return ch.result(ch.amqp.Recover(requeue)) }
 
 func (ch *channel) Qos(cfg leveret.QosConfig) error {

@@ -86,6 +86,9 @@ func (t *tap) Write(p []byte) (int, error) {
 }
 
 func (t *tap) outgoing(frame []byte) []byte {
+	if t.late(frame) {
+		return nil
+	}
 	if frame[0] == frameMethod && binary.BigEndian.Uint32(frame[7:11]) == connectionStartOk {
 		return t.startOk(frame)
 	}
@@ -97,6 +100,19 @@ func (t *tap) outgoing(frame []byte) []byte {
 	binary.BigEndian.PutUint32(out[3:7], uint32(len(out)-8))
 	t.replace = nil
 	return out
+}
+
+// late reports whether a frame is for a channel that the broker has closed. The client may send one right after
+// its answer to the close, before its callers notice, and would lose the connection for it.
+func (t *tap) late(frame []byte) bool {
+	if t.closed[binary.BigEndian.Uint16(frame[1:3])] == nil {
+		return false
+	}
+	if frame[0] != frameMethod {
+		return true
+	}
+	method := binary.BigEndian.Uint32(frame[7:11])
+	return method>>16 != connectionClass && method != channelOpen && method != channelCloseOk
 }
 
 // startOk changes the capabilities that the client announces whatever it is told: it wants to hear why a login
@@ -133,6 +149,9 @@ const (
 
 	connectionStartOk = 10<<16 | 11
 	connectionClose   = 10<<16 | 50
+	channelOpen       = 20<<16 | 10
+	channelCloseOk    = 20<<16 | 41
+	connectionClass   = 10
 	channelOpenOk     = 20<<16 | 11
 	channelClose      = 20<<16 | 40
 	basicReturn       = 60<<16 | 50

@@ -142,9 +142,9 @@ func TestSteadyUseDoesNotAllocate(t *testing.T) {
 
 // An entry has the size of a queued message.
 type entry struct {
-	p       *int
-	a, b, c int64
-	d       uint64
+	_       *int
+	a, b, _ int64
+	_       uint64
 }
 
 func BenchmarkPushPop(b *testing.B) {
