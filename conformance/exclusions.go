@@ -1,6 +1,9 @@
 package conformance
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // An exclusion is something that RabbitMQ leaves to chance, or to how busy a machine is. A random program contains
 // none of it: a statement that leads to it is taken back.
@@ -17,6 +20,8 @@ var exclusions = []exclusion{
 		"is numbered in any order.", (*program).twoQueuesOneChannel},
 	{"close to a deadline", "A real broker needs time for the statements themselves: what is due soon after a statement, or " +
 		"has been due only just before one, may have happened on the wrong side of it.", (*program).closeToDeadline},
+	{"a history that is no history", "RabbitMQ 3.10 crashes over an x-death of which an element is no table: a queue when it dead-letters " +
+		"the message, and all at-least-once dead-lettering on the node for good.", (*program).badHistory},
 }
 
 // excluded names the exclusion that the last statement's effects fall under; empty: none.
@@ -66,4 +71,8 @@ func (g *program) closeToDeadline() bool {
 	}
 	last := g.statements[len(g.statements)-1]
 	return len(last) > 7 && last[:7] == "advance" && g.now().Sub(g.effects.last) < lately
+}
+
+func (g *program) badHistory() bool {
+	return g.profile != newest && strings.Contains(g.statements[len(g.statements)-1], "x-death=[1]")
 }
