@@ -197,7 +197,7 @@ func (q *Queue) reconfigure() {
 	was := *q.set
 	q.configure()
 	if q.quorum == nil {
-		q.enforceNewLimits()
+		q.enforce()
 		q.headChanged()
 		return
 	}
@@ -209,6 +209,6 @@ func (q *Queue) reconfigure() {
 	} else if q.quorum.pending.len() > 0 {
 		q.hurryPending()
 	}
-	q.enforceNewLimits()
+	q.enforce()
 	q.eased()
 }

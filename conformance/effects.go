@@ -14,6 +14,7 @@ type effects struct {
 	requeued []string
 	served   map[string][]string // queues that delivered, by channel
 	touched  []string            // queues, in the order in which something happened to them
+	deleted  []string            // queues
 	last     time.Time           // of the last effect
 
 	origins map[string][]string // where what a queue is about to get comes from
@@ -73,7 +74,10 @@ func (e *effects) events() *leveret.Events {
 				e.origins[n.Target] = e.origins[n.Target][1:]
 			}
 		},
-		QueueDeleted: func(n leveret.QueueEvent) { e.touch(n.Queue, n.Time) },
+		QueueDeleted: func(n leveret.QueueEvent) {
+			e.touch(n.Queue, n.Time)
+			e.deleted = append(e.deleted, n.Queue)
+		},
 		Requeued: func(n leveret.RequeuedEvent) {
 			e.touch(n.Queue, n.Time)
 			e.requeued = append(e.requeued, n.Queue)

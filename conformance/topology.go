@@ -196,8 +196,8 @@ func (g *generator) policy() {
 		}
 	}
 	name := fmt.Sprintf("%s p%d", kind, g.priority)
-	if _, ok := g.add("%s %s {%s} priority=%d apply-to=%s", name, g.pick(`""`, `""`, "a", `"[ab]"`, "c"), definition,
-		g.priority, g.pick("queues", "queues", "all", "exchanges")); ok {
+	if seen, ok := g.add("%s %s {%s} priority=%d apply-to=%s", name, g.pick(`""`, `""`, "a", `"[ab]"`, "c"), definition,
+		g.priority, g.pick("queues", "queues", "all", "exchanges")); ok && len(seen) == 0 {
 		g.policyNames = append(g.policyNames, name)
 	}
 }
