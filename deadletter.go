@@ -162,6 +162,9 @@ func (v *VHost) dead(l deadLetter, x *Exchange, at int64) *message {
 	}
 	if q.set.hasDLRK {
 		n.message.key, n.extra.routing = q.set.dlrk, nil
+		if bcc := m.bccKeys(); len(bcc) > 0 && !v.rules.keysWithoutBCC { // they still count for the history
+			n.extra.routing = &routing{[]string{q.set.dlrk}, bcc}
+		}
 		if v.rules.dropCCWithKey {
 			dead.dropHeader(headerCC)
 		}

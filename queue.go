@@ -28,8 +28,9 @@ type Queue struct {
 
 	sequence uint64 // of the last message taken
 	tally
-	expiry schedule.Timer[wakeable]
-	idle   *idleTimer // nil: the queue itself does not expire
+	expiry    schedule.Timer[wakeable]
+	overtaken bool       // the head came in front of others, and nobody has looked whether it expires
+	idle      *idleTimer // nil: the queue itself does not expire
 }
 
 // applied are the policies that match a queue; nil: none.
@@ -58,7 +59,7 @@ type quorum struct {
 	publishers map[publisher]bool // who has published here, and whether it was told to stop
 	feeds      feeds              // of its at-least-once dead letters
 	low        bool               // the queue is at 80 % of its limits or below
-	lingering  int                // cancelled consumers that still hold messages
+	lingering  int                // cancelled consumers that still hold messages, and gets that do
 	retries    delayed
 	pending    pending // dead letters of the at-least-once strategy
 }
@@ -263,11 +264,14 @@ func (ch *Channel) checkQueue(name string) (*Queue, *Error) {
 }
 
 // state is what declare-ok tells. Quorum queues count consumers that are gone but still hold
-// messages.
+// messages, and each message in the hands of basic.get as a consumer, but not those that wait for the single active one.
 func (q *Queue) state() QueueState {
 	s := QueueState{Name: q.name, Messages: q.ready}
 	if q.consumers != nil {
 		s.Consumers = len(q.consumers.all)
+	}
+	if q.quorum != nil && q.args.singleActive {
+		s.Consumers = min(s.Consumers, 1)
 	}
 	if q.quorum != nil {
 		s.Consumers += q.quorum.lingering
@@ -359,7 +363,7 @@ func (q *Queue) dropAll(cause Cause) int {
 	}
 	q.v.account(-q.bytesReady)
 	q.backlog.clear()
-	q.ready, q.bytesReady, q.deadlines = 0, 0, 0
+	q.ready, q.bytesReady, q.deadlines, q.overtaken = 0, 0, 0, false
 	if q.quorum != nil {
 		n += q.dropRetries(cause)
 		pending := q.dropPending(cause)
@@ -426,20 +430,25 @@ func (q *Queue) accept(m *message, deliveries uint32, by publisher) bool {
 		q.pump()
 	}
 	q.enforce()
-	if ttl == 0 {
+	if ttl == 0 && !q.overtaken {
 		q.expireDue(q.ready)
 	}
 	return true
 }
 
-// push puts e where it belongs in the backlog, as a new message.
+// push puts e where it belongs in the backlog, as a new message. A classic queue that takes a message while others
+// wait does not look at its head, even if its priority has made the message the head.
 func (q *Queue) push(e entry) {
 	q.backlog.push(e)
+	if q.quorum == nil && q.backlog.levels > 1 && q.ready > 0 && q.backlog.head().seq == e.seq {
+		q.overtaken = true
+	}
 	q.counted(&e, 1)
 }
 
 // take removes the head. There must be one.
 func (q *Queue) take() entry {
+	q.overtaken = false
 	e := q.backlog.pop()
 	q.counted(&e, -1)
 	return e
@@ -472,7 +481,7 @@ func (q *Queue) pump() {
 		if c == nil {
 			return
 		}
-		if q.deadlines > 0 && q.expireNext() {
+		if q.deadlines > 0 && !q.overtaken && q.expireNext() {
 			continue
 		}
 		q.deliver(c, q.take())
