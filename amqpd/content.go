@@ -20,8 +20,8 @@ const (
 // arrives, because announcing costs a client nothing.
 const eagerBody = 1 << 20
 
-// streamFrom is the size from which a body frame is read into the body without passing through
-// the read buffer.
+// streamFrom is the size from which a frame of a body in several frames is read into the body without
+// passing through the read buffer.
 const streamFrom = 4 << 10
 
 // An assembly is the message that a channel is receiving. Only the reader touches it.
@@ -171,6 +171,9 @@ func (c *conn) streamableLocked() *channel {
 	ch := c.channelLocked(h.channel)
 	if ch == nil || ch.closing || ch.content.state != wantBody || uint64(h.size) > ch.content.left {
 		return nil
+	}
+	if ch.content.body == nil && uint64(h.size) == ch.content.left {
+		return nil // to copy a whole body costs less than to clear its memory first
 	}
 	return ch
 }
