@@ -215,6 +215,19 @@ func ExampleBroker_Check() {
 	// Output: <nil>
 }
 
+func ExampleBroker_MaxMessageSize() {
+	b := leveret.New()
+	defer b.Close()
+
+	fmt.Println(b.MaxMessageSize())
+	old := leveret.New(leveret.WithProfile(leveret.RabbitMQ310))
+	defer old.Close()
+	fmt.Println(old.MaxMessageSize())
+	// Output:
+	// 16777216
+	// 134217728
+}
+
 func ExampleBroker_Profile() {
 	b := leveret.New(leveret.WithProfile(leveret.RabbitMQ310))
 	defer b.Close()

@@ -35,8 +35,8 @@ func (ch *Channel) publish(exchange, key string, m *Message) (Outcome, *Error) {
 	if m.Immediate {
 		return Outcome{}, errorf(NotImplemented, "", exchange, "immediate=true")
 	}
-	if len(m.Body) > v.b.maxMessageSize {
-		return Outcome{}, v.tooLarge(len(m.Body))
+	if size := max(uint64(len(m.Body)), m.Announced); size > uint64(v.b.maxMessageSize) {
+		return Outcome{}, v.tooLarge(size)
 	}
 	if err := ch.check(write, exchangeResource, exchange); err != nil {
 		return Outcome{}, err
@@ -86,7 +86,7 @@ func (ch *Channel) publish(exchange, key string, m *Message) (Outcome, *Error) {
 	return out, nil
 }
 
-func (v *VHost) tooLarge(size int) *Error {
+func (v *VHost) tooLarge(size uint64) *Error {
 	const absolute = 512 << 20
 	configured := "configured max"
 	if v.b.maxMessageSize >= absolute {

@@ -22,7 +22,7 @@ func (c *conn) publish(ch *channel) error {
 	m := &ch.content
 	out, err := ch.ch.Publish(m.exchange, m.key, leveret.Message{
 		Properties: m.props, Body: m.body,
-		Mandatory: m.flags.has(0), Immediate: m.flags.has(1),
+		Mandatory: m.flags.has(0), Immediate: m.flags.has(1), Announced: m.refused,
 	})
 	m.reset()
 	if err != nil {

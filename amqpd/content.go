@@ -20,8 +20,8 @@ const (
 // arrives, because announcing costs a client nothing.
 const eagerBody = 1 << 20
 
-// streamFrom is the size from which a body frame is read into the body without passing through
-// the read buffer.
+// streamFrom is the size from which a frame of a body in several frames is read into the body without
+// passing through the read buffer.
 const streamFrom = 4 << 10
 
 // An assembly is the message that a channel is receiving. Only the reader touches it.
@@ -32,6 +32,7 @@ type assembly struct {
 	props         *leveret.Properties
 	body          []byte
 	left          uint64 // octets of the body that are still to come
+	refused       uint64 // octets of a body that is too large; 0: it is not. None of them is kept
 }
 
 func (m *assembly) reset() { *m = assembly{} }
@@ -127,6 +128,9 @@ func (c *conn) contentHeader(ch *channel, b []byte) error {
 	}
 	ch.content.props = props
 	ch.content.left = size
+	if size > uint64(c.srv.Broker.MaxMessageSize()) {
+		ch.content.refused = size
+	}
 	ch.content.state = wantBody
 	return nil
 }
@@ -135,7 +139,7 @@ func (ch *channel) contentBody(piece []byte) error {
 	if uint64(len(piece)) > ch.content.left {
 		return errorf(leveret.FrameError, "content body frame exceeds remaining content size")
 	}
-	if ch.closing {
+	if ch.closing || ch.content.refused > 0 {
 		ch.content.left -= uint64(len(piece))
 		ch.content.body = nil
 		return nil
@@ -169,8 +173,15 @@ func (c *conn) streamableLocked() *channel {
 		return nil
 	}
 	ch := c.channelLocked(h.channel)
-	if ch == nil || ch.closing || ch.content.state != wantBody || uint64(h.size) > ch.content.left {
+	if ch == nil || ch.closing {
 		return nil
+	}
+	m := &ch.content
+	if m.state != wantBody || m.refused > 0 || uint64(h.size) > m.left {
+		return nil
+	}
+	if m.body == nil && uint64(h.size) == m.left {
+		return nil // to copy a whole body costs less than to clear its memory first
 	}
 	return ch
 }

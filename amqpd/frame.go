@@ -23,7 +23,7 @@ const (
 // whenever a read fills it.
 const (
 	minReadBuffer = 1 << 10
-	maxReadBuffer = 64 << 10
+	maxReadBuffer = 256 << 10
 )
 
 // A frame's payload aliases the read buffer: it is good until the next read.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -65,6 +66,36 @@ func TestBodiesOfAllSizes(t *testing.T) {
 }
 
 // With the smallest frames bodies arrive in hundreds of pieces.
+// The body of a message that is too large is thrown away as it comes.
+func TestTooLargeBodiesTakeNoMemory(t *testing.T) {
+	const limit, size = 1 << 20, 64 << 20
+	conn := leverettest.Dial(t, leverettest.New(t, leveret.WithMaxMessageSize(limit)))
+	body := make([]byte, size)
+	publish := func(immediate bool) *amqp091.Error {
+		ch := channelOf(t, conn)
+		closed := ch.NotifyClose(make(chan *amqp091.Error, 1))
+		require.NoError(t, ch.PublishWithContext(context.Background(), "", "q", false, immediate, amqp091.Publishing{Body: body}))
+		return <-closed
+	}
+	publish(false) // grows the buffers
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err := publish(false)
+	runtime.ReadMemStats(&after)
+	assert.Equal(t, amqp091.PreconditionFailed, err.Code)
+	assert.Equal(t, fmt.Sprintf("PRECONDITION_FAILED - message size %d is larger than configured max size %d", size, limit), err.Reason)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(limit))
+
+	ch := channelOf(t, conn) // the connection goes on
+	declareQueue(t, ch, "q", nil)
+	require.NoError(t, ch.PublishWithContext(context.Background(), "", "q", false, false, amqp091.Publishing{Body: body[:limit]}))
+	got, ok, getErr := ch.Get("q", true)
+	require.NoError(t, getErr)
+	require.True(t, ok)
+	assert.Len(t, got.Body, limit)
+	assert.Equal(t, amqp091.NotImplemented, publish(true).Code, "which is looked at before the size")
+}
+
 func TestSmallFrames(t *testing.T) {
 	conn := leverettest.DialConfig(t, leverettest.New(t), amqp091.Config{SASL: asGuest().SASL, Vhost: "/", FrameSize: 8192})
 	ch := channelOf(t, conn)

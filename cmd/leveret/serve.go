@@ -92,6 +92,7 @@ func serve(args []string, std ctl.Streams) int {
 		complain(std.Err, err)
 		return exitUsage
 	}
+	takeBallast()
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	srv, err := start(s, slog.New(slog.NewTextHandler(std.Err, &slog.HandlerOptions{Level: s.log})))
