@@ -327,7 +327,7 @@ func (ch *Channel) Cancel(tag string) error {
 		if c := ch.consumers[tag]; c != nil {
 			c.leave()
 			if c.q != nil {
-				c.q.left()
+				c.q.cancelled()
 			}
 		}
 		return nil

@@ -380,6 +380,14 @@ func (c *Consumer) leave() {
 	}
 }
 
+// cancelled is left for a consumer that its client has cancelled.
+func (q *Queue) cancelled() {
+	if q.v.rules.idleCancel && q.quorum == nil && q.consumers.len() > 0 {
+		return
+	}
+	q.left()
+}
+
 // left deals with what a queue does when consumers have left it.
 func (q *Queue) left() {
 	if q.deleted || q.consumers == nil {

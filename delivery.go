@@ -1,5 +1,10 @@
 package leveret
 
+import (
+	"cmp"
+	"slices"
+)
+
 // A Delivery is one message in somebody's hands. Unless it was delivered without need of an
 // acknowledgement, it has to be settled: by Ack, Nack or Reject here, or by its tag on the channel.
 type Delivery struct {
@@ -203,7 +208,8 @@ func (q *Queue) get(ch *Channel, cfg GetConfig) *Delivery {
 		ch.held++
 		q.held(&e, 1)
 	}
-	for q.quorum == nil && q.deadlines > 0 && q.expireNext() { // a classic queue counts after that
+	if (q.quorum == nil || cfg.NoAck) && q.deadlines > 0 { // only an unsettled get of a quorum queue counts before that
+		q.expireDue(q.ready)
 	}
 	d.MessageCount = q.ready
 	q.eased()
@@ -310,6 +316,9 @@ func (ch *Channel) unstall() {
 // applyGroup settles deliveries of one queue to one holder.
 func (ch *Channel) applyGroup(us []unacked, how settling) {
 	q, c := us[0].q, us[0].c
+	if !how.requeue() && q.quorum == nil && q.backlog.levels > 1 { // each priority is a queue of its own: the highest dies first
+		slices.SortStableFunc(us, func(a, b unacked) int { return cmp.Compare(q.backlog.level(b.e.m), q.backlog.level(a.e.m)) })
+	}
 	var back []entry
 	for i := range us {
 		u := &us[i]
@@ -356,7 +365,9 @@ func (q *Queue) requeue(back []entry, how settling, c *Consumer) {
 	for _, e := range back {
 		q.v.requeuedEvent(q, e.m)
 		if q.quorum != nil {
-			q.returned(e, how)
+			if died := q.returned(e, how); died && c != nil && c.limit > 0 && q.v.rules.deathAddsCredit {
+				c.limit++
+			}
 			continue
 		}
 		if how.failed() && !q.v.rules.countEveryReturn {

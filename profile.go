@@ -64,6 +64,8 @@ type rules struct {
 
 	// Consumers.
 	channelPrefetch   bool // basic.qos(global) is one window for the channel; quorum queues refuse it
+	idleCancel        bool // a cancel does not hand what is ready to the next single active consumer of a classic queue
+	deathAddsCredit   bool // a message that exceeds the delivery limit makes room for two at its consumer
 	channelAckTimeout bool // the consumer timeout holds for every queue type and closes the channel
 
 	// Dead letters.
@@ -101,7 +103,7 @@ var profiles = [...]rules{
 		plainQuorumName: true, bodyBytesOnly: true, newestTrimmedFirst: true, purgeSkipsPending: true,
 		policyChangeIsUse: true, quorumRefusesHaCancel: true, negativeLimitIsZero: true,
 		policyExpiresFirst: true,
-		channelPrefetch:    true, channelAckTimeout: true,
+		channelPrefetch:    true, channelAckTimeout: true, idleCancel: true, deathAddsCredit: true,
 		headerHistory: true, lastDeathAbsent: true, dropCCWithKey: true, keysWithoutBCC: true,
 		oldApplyTo: true, oldPolicyKeys: true, oldDefinitions: true, byteCutReplyTexts: true,
 	},

@@ -24,8 +24,9 @@ func (s *settings) delays(how settling) bool {
 	return false
 }
 
-// returned takes back a message that was settled with requeue, or whose holder is gone.
-func (q *Queue) returned(e entry, how settling) {
+// returned takes back a message that was settled with requeue, or whose holder is gone, and reports whether that
+// was once too often.
+func (q *Queue) returned(e entry, how settling) (died bool) {
 	r, s := q.v.rules, q.set
 	e.returns = saturatingInc(e.returns)
 	if how.failed() || r.countEveryReturn {
@@ -33,14 +34,15 @@ func (q *Queue) returned(e entry, how settling) {
 	}
 	if s.deliveryLimit >= 0 && int64(e.deliveries) > s.deliveryLimit {
 		q.kill(e, DeliveryLimit)
-		return
+		return true
 	}
 	if s.delays(how) {
 		q.delay(e)
-		return
+		return false
 	}
 	q.backlog.giveBack(e, r.requeueToTail && s.deliveryLimit < 0 && how != ended)
 	q.counted(&e, 1)
+	return false
 }
 
 // delayed are messages that wait for their next delivery. They do not expire meanwhile.

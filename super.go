@@ -201,7 +201,7 @@ func (q *Queue) reconfigure() {
 		q.headChanged()
 		return
 	}
-	if q.set.maxLength != was.maxLength || q.set.maxBytes != was.maxBytes || q.set.overflow != was.overflow {
+	if q.set.overflow != was.overflow || was.limited() && !q.set.limited() {
 		q.tell(false)
 	}
 	if was.atLeastOnce && !q.set.atLeastOnce {

@@ -78,6 +78,7 @@ func (e *effects) events() *leveret.Events {
 			e.touch(n.Queue, n.Time)
 			e.deleted = append(e.deleted, n.Queue)
 		},
+		ConsumerRemoved: func(n leveret.ConsumerEvent) { e.touch(n.Queue, n.Time) },
 		Requeued: func(n leveret.RequeuedEvent) {
 			e.touch(n.Queue, n.Time)
 			e.requeued = append(e.requeued, n.Queue)

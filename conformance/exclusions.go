@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,6 +26,13 @@ var exclusions = []exclusion{
 		"the message, and all at-least-once dead-lettering on the node for good.", (*program).badHistory},
 	{"a commit to a queue that is gone", "RabbitMQ 4.3 ends the connection with an internal error, 506 with an Erlang term, if the channel " +
 		"has not used the queue before: what a channel remembers of queues is not modelled.", (*program).lateCommit},
+	{"many messages, one soft limit", "A quorum queue with reject-publish refuses only from when a publisher has heard of it: of what is " +
+		"published together, by a commit, any number may get in.", (*program).softLimit},
+	{"several channels end", "The channels of a connection end in any order, and give back what they hold in that order.", (*program).channelsEnd},
+	{"an exclusive queue's last messages", "When a connection ends, its exclusive queues end while its channels give back: what is given " +
+		"back may still expire or be trimmed, and be dead-lettered, or not.", (*program).lastMessages},
+	{"another type under a known name", "RabbitMQ's channels remember the type of a queue by its name, and fail with an internal error " +
+		"if it is another queue now.", (*program).changesType},
 	{"clearing no policy", "The refusal is the management API's own: its text is not the broker's.", (*program).clearsNothing},
 }
 
@@ -99,4 +108,42 @@ func (g *program) lateCommit() bool {
 func (g *program) clearsNothing() bool {
 	last := g.stage.Script.Steps[len(g.stage.Script.Steps)-1]
 	return strings.HasPrefix(last.Verb, "clear-") && len(last.Want("4.3")) > 0
+}
+
+func (g *program) softLimit() bool {
+	n := map[string]int{}
+	for _, a := range g.effects.arrivals {
+		n[a.queue]++
+	}
+	for name, times := range n {
+		q, err := g.door.Broker.Queue(name)
+		if err != nil || times < 2 || q.Info().Type != "quorum" {
+			continue
+		}
+		if o, ok := q.Effective().Get("overflow"); ok && fmt.Sprint(o.Value) == "reject-publish" {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *program) channelsEnd() bool { return g.connectionEnds() && len(g.effects.requeued) > 1 }
+
+func (g *program) lastMessages() bool { return g.connectionEnds() && len(g.effects.deaths) > 0 }
+
+// connectionEnds reports whether the last statement has ended a connection.
+func (g *program) connectionEnds() bool {
+	last := g.stage.Script.Steps[len(g.stage.Script.Steps)-1]
+	return last.Verb == "kill" || last.Verb == "disconnect" ||
+		slices.ContainsFunc(last.Want("4.3"), func(s string) bool { return strings.HasPrefix(s, "connection closed") })
+}
+
+func (g *program) changesType() bool {
+	for _, q := range g.queues() {
+		if was, ok := g.types[q.Name]; ok && was != q.Type {
+			return true
+		}
+		g.types[q.Name] = q.Type
+	}
+	return false
 }

@@ -20,7 +20,8 @@ type program struct {
 	door    *scenario.Direct
 	stage   *scenario.Stage
 	effects *effects
-	ready   map[string]int // by queue, before the statement
+	ready   map[string]int    // by queue, before the statement
+	types   map[string]string // by queue, of all queues there have been
 }
 
 func newProgram(p leveret.Profile) *program {
@@ -38,7 +39,7 @@ func (g *program) reset() {
 	g.door = scenario.NewDirect(g.profile, leveret.WithEvents(g.effects.events()))
 	g.stage = scenario.NewStage("random", g.door)
 	g.effects.forget()
-	g.ready = map[string]int{}
+	g.ready, g.types = map[string]int{}, map[string]string{}
 }
 
 func (g *program) end() {

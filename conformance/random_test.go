@@ -87,7 +87,7 @@ func (c *campaign) seed() (s uint64, ok bool) {
 }
 
 func (c *campaign) work(t *testing.T) {
-	sides := []side{{"listener", func() (scenario.Door, error) { return Listener(c.profile) }, 1}}
+	sides := []side{{"listener", func() (scenario.Door, error) { return Listener(c.profile) }, 1, nil}}
 	if c.broker != nil {
 		d, err := c.broker.reusedDoor()
 		if err != nil {
@@ -95,7 +95,7 @@ func (c *campaign) work(t *testing.T) {
 			return
 		}
 		defer d.remove()
-		sides = append(sides, side{"RabbitMQ " + c.broker.Version, func() (scenario.Door, error) { return d, nil }, 3})
+		sides = append(sides, side{"RabbitMQ " + c.broker.Version, func() (scenario.Door, error) { return d, nil }, 3, d.late})
 	}
 	for s, ok := c.seed(); ok; s, ok = c.seed() {
 		c.compare(t, s, sides)

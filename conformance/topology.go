@@ -92,7 +92,7 @@ func (g *generator) arguments() string {
 		args += " x-single-active-consumer=true"
 	}
 	if g.timed && g.one(12) {
-		args += " x-expires=" + g.pick("1000", "2000")
+		args += " x-expires=" + "1700"
 	}
 	return args + g.ttl()
 }
