@@ -99,10 +99,10 @@ func (b *backlog) pop() entry {
 }
 
 // heads yields each place of a quorum queue whose head expires by itself: the first returned
-// message and the head of each priority.
+// message and the head of each priority; without priorities there is one head only.
 func (b *backlog) heads() iter.Seq[head] {
 	return func(yield func(head) bool) {
-		if e := b.returned.Front(); e != nil && !yield(head{e, nil}) {
+		if e := b.returned.Front(); e != nil && (!yield(head{e, nil}) || b.levels <= 1) {
 			return
 		}
 		if b.levels <= 1 {

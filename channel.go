@@ -12,29 +12,38 @@ import (
 // channel has closed it when the method returns; its outstanding messages are back in their
 // queues. Methods may be called by several goroutines; each is one atomic step.
 type Channel struct {
-	conn       *Conn
-	v          *VHost
-	number     uint16
-	super      bool // the broker's own: nothing is checked, nothing closes it
-	err        error
-	tags       tags.Window[unacked]
-	consumers  map[string]*Consumer
-	prefetch   int // for consumers to come
-	window     int // one prefetch for the whole channel (3.10); 0: none
-	held       int // outstanding deliveries
-	stalled    []*Consumer
-	leaving    []*Queue // queues whose consumers detach ended
+	conn      *Conn
+	v         *VHost
+	number    uint16
+	super     bool // the broker's own: nothing is checked, nothing closes it
+	err       error
+	tags      tags.Window[unacked]
+	consumers map[string]*Consumer
+	credit
+	ties
+	lastQueue string
+	confirm   bool
+	sequence  uint64
+	tx        *transaction
+	cache     routeCache
+	grants    permissionCache
+	directReply
+	getters *getTimer
+}
+
+// credit is what a channel may be handed before it settles.
+type credit struct {
+	prefetch int // of each consumer to come
+	window   int // one prefetch for the whole channel (3.10); 0: none
+	held     int // outstanding deliveries
+	stalled  []*Consumer
+}
+
+// ties are queues that have to hear of a channel's end.
+type ties struct {
+	leaving    []*Queue // detach ended consumers of theirs
 	timedOutOf []*Queue // quorum queues that cancelled a consumer that was too slow
 	feeds      feeds
-	lastQueue  string
-	confirm    bool
-	sequence   uint64
-	tx         *transaction
-	cache      routeCache
-	grants     permissionCache
-	reply      *Consumer // direct reply-to
-	replyName  string
-	getters    *getTimer
 }
 
 // Number returns the channel's number on its connection.

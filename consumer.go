@@ -21,6 +21,7 @@ type Consumer struct {
 	unacked  int
 	waiting  bool // for a message: in its queue's list of those that can take one
 	ended    bool
+	late     bool // it did not settle in time: its quorum queue counts it until its channel ends
 	inbox    *Inbox
 	timeout  int64 // ms that a delivery may stay unacknowledged; -1: no limit
 	timer    schedule.Timer[wakeable]
@@ -371,7 +372,7 @@ func (c *Consumer) leave() {
 		return
 	}
 	q.consumers.remove(c)
-	if q.quorum != nil && c.unacked > 0 {
+	if q.quorum != nil && c.unacked > 0 && !c.late {
 		q.quorum.lingering++
 	}
 	if q.consumers.len() == 0 {

@@ -67,10 +67,10 @@ func (q *Queue) kill(e entry, reason Reason) {
 	v := q.v
 	switch {
 	case !q.set.hasDLX:
-		v.counters.died(reason, strategyDisabled)
+		v.counters.NoDeadLetterExchange.died(reason)
 		q.dropped(e, reason, CauseNoDeadLetterExchange)
 	case q.quorum != nil && q.set.atLeastOnce:
-		v.counters.died(reason, strategyAtLeastOnce)
+		v.counters.DeadLetteredKept.died(reason)
 		q.keepPending(e, reason)
 	default:
 		v.deaths.push(deadLetter{q, e.m, e.deliveries, reason})
@@ -81,11 +81,11 @@ func (q *Queue) kill(e entry, reason Reason) {
 func (v *VHost) deadLetter(d deadLetter) {
 	x := v.deathExchange(d.q.set.dlx)
 	if x == nil || !d.q.set.hasDLX {
-		v.counters.died(d.reason, strategyDisabled)
+		v.counters.NoDeadLetterExchange.died(d.reason)
 		v.droppedEvent(d.q, d.m, d.reason, CauseExchangeMissing, "")
 		return
 	}
-	v.counters.died(d.reason, strategyAtMostOnce)
+	v.counters.DeadLetteredOnce.died(d.reason)
 	m := v.dead(d, x, v.now()/1e9)
 	targets := v.routeDead(x, m)
 	v.deadLetteredEvent(d.q, m, d.reason, targets)
@@ -157,10 +157,14 @@ func (v *VHost) dead(l deadLetter, x *Exchange, at int64) *message {
 	dead := &n.message
 	if p := m.props; p != nil && p.Has()&PropExpiration != 0 {
 		own := dead.editProps()
+		n.extra.removed += int32(1 + len(own.Expiration))
 		own.Expiration, own.Present = "", own.Present&^PropExpiration
 	}
 	if q.set.hasDLRK {
 		n.message.key, n.extra.routing = q.set.dlrk, nil
+		if bcc := m.bccKeys(); len(bcc) > 0 && !v.rules.keysWithoutBCC { // they still count for the history
+			n.extra.routing = &routing{[]string{q.set.dlrk}, bcc}
+		}
 		if v.rules.dropCCWithKey {
 			dead.dropHeader(headerCC)
 		}

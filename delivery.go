@@ -175,7 +175,7 @@ func (ch *Channel) get(name string, cfg GetConfig) (*Delivery, *Error) {
 
 func (q *Queue) get(ch *Channel, cfg GetConfig) *Delivery {
 	q.touch()
-	for q.deadlines > 0 && q.expireNext() {
+	for q.deadlines > 0 && !q.overtaken && q.expireNext() {
 	}
 	if q.ready == 0 {
 		return nil
@@ -195,6 +195,9 @@ func (q *Queue) get(ch *Channel, cfg GetConfig) *Delivery {
 		u.q, u.e = q, e
 		if q.quorum != nil || q.v.rules.channelAckTimeout {
 			ch.watchGet(q, u)
+		}
+		if q.quorum != nil {
+			q.quorum.lingering++
 		}
 		d.DeliveryTag = tag
 		ch.held++
@@ -265,13 +268,16 @@ func (ch *Channel) release(u *unacked) bool {
 	if c := u.c; c != nil {
 		if c.unacked--; c.ended && c.unacked == 0 {
 			ch.v.timing.heap.Remove(&c.timer)
-			if !u.q.deleted && u.q.quorum != nil && u.q.quorum.lingering > 0 {
+			if !u.q.deleted && u.q.quorum != nil && !c.late {
 				u.q.quorum.lingering--
 			}
 		}
 	}
 	if u.q.deleted {
 		return false
+	}
+	if u.c == nil && u.q.quorum != nil {
+		u.q.quorum.lingering--
 	}
 	u.q.held(&u.e, -1)
 	return true

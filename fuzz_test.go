@@ -21,9 +21,9 @@ func FuzzEngine(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(runMachine))
 }
 
-// FuzzPolicy sets any policy on queues of both types and on an exchange: it is refused with a
+// FuzzPolicyInForce sets any policy on queues of both types and on an exchange: it is refused with a
 // RabbitMQ text and changes nothing, or it is in force and can be cleared.
-func FuzzPolicy(f *testing.F) {
+func FuzzPolicyInForce(f *testing.F) {
 	for _, s := range []string{
 		`{"max-length":1}`, `{"message-ttl":0,"expires":1}`, `{"overflow":"reject-publish","max-length-bytes":0}`,
 		`{"dead-letter-exchange":"","dead-letter-routing-key":"c","dead-letter-strategy":"at-least-once","overflow":"reject-publish"}`,

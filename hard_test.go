@@ -58,10 +58,7 @@ func TestMillionDeaths(t *testing.T) {
 	watch := watchHeap()
 	casePublish(t, b, "a", "one too many", "")
 	peak := watch()
-	deaths := 0
-	for _, c := range b.Counters().DeadLettered {
-		deaths += int(c.MaxLength)
-	}
+	deaths := int(b.Counters().DeadLetteredOnce.MaxLength)
 	t.Logf("%d deaths, %d MiB before, %d MiB peak", deaths, before>>20, peak>>20)
 	require.GreaterOrEqual(t, deaths, 2*size)
 	for _, q := range b.Queues() {
@@ -574,6 +571,30 @@ func TestRealClockExpires(t *testing.T) {
 	}
 	require.GreaterOrEqual(t, time.Since(start), 20*time.Millisecond)
 	require.NoError(t, b.Check())
+}
+
+func TestConsumerTimeoutTakesYoungerDeliveriesToo(t *testing.T) {
+	b, clk := newTestBroker(t)
+	q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum"})
+	inbox := leveret.NewInbox(leveret.InboxConfig{})
+	conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", CancelNotify: true, Inbox: inbox})
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	_, err = ch.Consume("q", leveret.ConsumeConfig{Tag: "slow"})
+	require.NoError(t, err)
+	casePublish(t, b, "q", "old", "")
+	clk.Advance(10 * time.Minute)
+	casePublish(t, b, "q", "young", "")
+	clk.Advance(20 * time.Minute)
+	require.Equal(t, 1, q.Info().Unacked)
+	require.Equal(t, 1, q.Info().Consumers)
+	clk.Advance(10 * time.Minute)
+	require.Equal(t, 0, q.Info().Unacked)
+	require.Equal(t, 2, q.Info().Ready)
+	require.Equal(t, 1, q.Info().Consumers)
+	require.NoError(t, ch.Close())
+	require.Equal(t, 0, q.Info().Consumers)
 }
 
 func TestConsumerTimeout(t *testing.T) {

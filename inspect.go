@@ -117,22 +117,16 @@ type Counters struct {
 	Delivered, Redelivered                uint64
 	Acknowledged                          uint64
 	Requeued                              uint64
-	PendingConfirmed                      uint64 // at-least-once dead letters that all targets took
-	DeadLettered                          [3]DeathCounters
+	PendingConfirmed                      uint64        // at-least-once dead letters that all targets took
+	NoDeadLetterExchange                  DeathCounters // messages that died where no dead-letter exchange is set, or it does not exist
+	DeadLetteredOnce                      DeathCounters // published to the dead-letter exchange, at most once
+	DeadLetteredKept                      DeathCounters // kept until all targets confirmed them, at least once
 }
 
 // DeathCounters count deaths by reason.
 type DeathCounters struct{ Rejected, Expired, MaxLength, DeliveryLimit uint64 }
 
-// The indexes of Counters.DeadLettered: what became of the dead.
-const (
-	strategyDisabled    = iota // no dead-letter exchange is set, or it does not exist
-	strategyAtMostOnce         // published to the dead-letter exchange once
-	strategyAtLeastOnce        // kept until the targets confirmed
-)
-
-func (c *Counters) died(r Reason, strategy int) {
-	d := &c.DeadLettered[strategy]
+func (d *DeathCounters) died(r Reason) {
 	switch r {
 	case Rejected:
 		d.Rejected++
@@ -157,13 +151,16 @@ func (c *Counters) add(o *Counters) {
 	c.Acknowledged += o.Acknowledged
 	c.Requeued += o.Requeued
 	c.PendingConfirmed += o.PendingConfirmed
-	for i := range c.DeadLettered {
-		d, p := &c.DeadLettered[i], o.DeadLettered[i]
-		d.Rejected += p.Rejected
-		d.Expired += p.Expired
-		d.MaxLength += p.MaxLength
-		d.DeliveryLimit += p.DeliveryLimit
-	}
+	c.NoDeadLetterExchange.add(o.NoDeadLetterExchange)
+	c.DeadLetteredOnce.add(o.DeadLetteredOnce)
+	c.DeadLetteredKept.add(o.DeadLetteredKept)
+}
+
+func (d *DeathCounters) add(o DeathCounters) {
+	d.Rejected += o.Rejected
+	d.Expired += o.Expired
+	d.MaxLength += o.MaxLength
+	d.DeliveryLimit += o.DeliveryLimit
 }
 
 // Counters returns the counters of all virtual hosts together.

@@ -58,6 +58,10 @@ func (q *Queue) enforce() {
 		}
 		return
 	}
+	if q.quorum != nil && q.v.rules.newestTrimmedFirst {
+		q.trimNewestFirst()
+		return
+	}
 	dropped := false
 	for n, bytes := q.length(); s.over(n, bytes) && q.ready > 0; n, bytes = q.length() {
 		q.kill(q.take(), MaxLength)
@@ -68,19 +72,18 @@ func (q *Queue) enforce() {
 	}
 }
 
-// enforceNewLimits is enforce after a policy changed; RabbitMQ 3.10's quorum queues then
-// dead-letter the newest first.
-func (q *Queue) enforceNewLimits() {
-	if q.quorum == nil || !q.v.rules.reversedPolicyTrim || q.set.overflow != dropHead {
-		q.enforce()
-		return
-	}
+// trimNewestFirst is what RabbitMQ 3.10's quorum queues do: of the messages that one operation trims, the newest is
+// dead-lettered first.
+func (q *Queue) trimNewestFirst() {
 	var dead []entry
 	for n, bytes := q.length(); q.set.over(n, bytes) && q.ready > 0; n, bytes = q.length() {
 		dead = append(dead, q.take())
 	}
 	for i := len(dead) - 1; i >= 0; i-- {
 		q.kill(dead[i], MaxLength)
+	}
+	if len(dead) > 0 {
+		q.headChanged()
 	}
 }
 
@@ -160,6 +163,9 @@ func (q *Queue) updateRejecting() {
 func (m *message) propertiesSize() int {
 	p := m.props
 	n := 2
+	if m.extra != nil {
+		n += int(m.extra.removed)
+	}
 	has := p.Has()
 	if has == 0 {
 		return n

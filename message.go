@@ -124,6 +124,7 @@ type extra struct {
 	deaths       *death   // most recent first
 	firstDeath   *death   // as it was recorded
 	lastExchange *Exchange
+	removed      int32 // bytes of properties that dying has removed: quorum queues count them still
 }
 
 // routing are the routing keys of a message that may have several.

@@ -203,3 +203,145 @@ func TestExpiredMessagesCostNoConsumerItsPlace(t *testing.T) {
 	require.Len(t, got, 2)
 	require.Equal(t, "early", got[1].ConsumerTag)
 }
+
+// At-least-once with one target that takes the dead letter and one that refuses it.
+func TestPendingDeathWithARefusingTarget(t *testing.T) {
+	setUp := func(t *testing.T) (b *leveret.Broker, clk *leveret.ManualClock, source, full, open *leveret.Queue) {
+		b, clk = newTestBroker(t)
+		full = mustDeclare(t, b, "full", leveret.Table{"x-max-length": 1, "x-overflow": "reject-publish"})
+		open = mustDeclare(t, b, "open", nil)
+		casePublish(t, b, "full", "in the way", "")
+		for _, name := range []string{"full", "open"} {
+			require.NoError(t, b.BindQueue(name, "amq.fanout", "", nil))
+		}
+		source = mustDeclare(t, b, "source", leveret.Table{"x-queue-type": "quorum", "x-overflow": "reject-publish",
+			"x-dead-letter-strategy": "at-least-once", "x-dead-letter-exchange": "amq.fanout"})
+		casePublish(t, b, "source", "m", "")
+		d, _, err := source.Get()
+		require.NoError(t, err)
+		require.NoError(t, d.Nack(false))
+		require.Equal(t, 1, source.Info().Messages)
+		require.Zero(t, source.Info().Ready)
+		require.Equal(t, []string{"m"}, bodies(open))
+		return b, clk, source, full, open
+	}
+	t.Run("makes room", func(t *testing.T) {
+		b, clk, source, full, open := setUp(t)
+		clk.Advance(180 * time.Second)
+		require.Equal(t, 1, source.Info().Messages, "still refused")
+		_, err := full.Purge()
+		require.NoError(t, err)
+		clk.Advance(180 * time.Second)
+		require.Zero(t, source.Info().Messages)
+		require.Equal(t, []string{"m"}, bodies(full))
+		require.Equal(t, []string{"m"}, bodies(open), "who has it does not get it again")
+		require.NoError(t, b.Check())
+		_, ok := b.NextDeadline()
+		require.False(t, ok)
+	})
+	t.Run("is deleted", func(t *testing.T) {
+		_, clk, source, full, open := setUp(t)
+		_, err := full.Delete(leveret.DeleteConfig{})
+		require.NoError(t, err)
+		clk.Advance(360 * time.Second)
+		require.Equal(t, 1, source.Info().Messages, "RabbitMQ keeps waiting for it")
+		require.Equal(t, []string{"m"}, bodies(open))
+		n, err := source.Purge()
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+	})
+	t.Run("stops being at-least-once", func(t *testing.T) {
+		b, _, source, _, _ := setUp(t)
+		require.NoError(t, b.SetPolicy(leveret.Policy{Name: "p", Pattern: "^source$", Definition: leveret.Table{"overflow": "drop-head"}}))
+		require.Zero(t, source.Info().Messages)
+		require.NoError(t, b.Check())
+	})
+}
+
+// Several consumers of auto-delete queues end at once, with messages in hand that die of it.
+func TestAutoDeleteWithSeveralConsumersEndingAtOnce(t *testing.T) {
+	b, clk := newTestBroker(t)
+	dead := mustDeclare(t, b, "dead", nil)
+	conn, err := b.Connect("guest", "guest", "/")
+	require.NoError(t, err)
+	for i := range 3 {
+		_, err := b.DeclareQueue("q", leveret.QueueConfig{AutoDelete: true, Arguments: leveret.Table{"x-message-ttl": 1000,
+			"x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"}})
+		require.NoError(t, err)
+		ch, err := conn.Channel()
+		require.NoError(t, err)
+		for range 2 {
+			_, err = ch.Consume("q", leveret.ConsumeConfig{Prefetch: 1})
+			require.NoError(t, err)
+		}
+		casePublish(t, b, "q", string(rune('a'+i)), "")
+	}
+	require.NoError(t, conn.Close())
+	_, err = b.Queue("q")
+	require.ErrorIs(t, err, leveret.ErrNotFound)
+	clk.Advance(time.Minute)
+	require.Empty(t, bodies(dead), "what goes with its queue is not dead-lettered")
+	require.Zero(t, b.Memory().Used)
+	_, ok := b.NextDeadline()
+	require.False(t, ok)
+}
+
+// A transaction outlives the queues it published to and settled for.
+func TestTransactionOfDeletedQueues(t *testing.T) {
+	bothTypes(t, func(t *testing.T, kind string) {
+		b, _ := newTestBroker(t)
+		mustDeclare(t, b, "q", leveret.Table{"x-queue-type": kind})
+		casePublish(t, b, "q", "m", "")
+		conn, err := b.Connect("guest", "guest", "/")
+		require.NoError(t, err)
+		ch, err := conn.Channel()
+		require.NoError(t, err)
+		require.NoError(t, ch.Tx())
+		d, _, err := ch.Get("q", leveret.GetConfig{})
+		require.NoError(t, err)
+		require.NoError(t, d.Ack())
+		_, err = ch.Publish("", "q", leveret.Message{Body: []byte("late"), Mandatory: true})
+		require.NoError(t, err)
+		_, err = b.DeleteQueue("q", leveret.DeleteConfig{})
+		require.NoError(t, err)
+		again := mustDeclare(t, b, "q", nil)
+		returns, err := ch.Commit()
+		require.NoError(t, err)
+		require.Empty(t, returns, "it had been routed")
+		require.Empty(t, bodies(again), "to a queue that is gone")
+		require.Zero(t, b.Memory().Used)
+	})
+}
+
+// Purging takes the messages that wait for a retry, and their timer has nothing left to do.
+func TestPurgeTakesDelayedRetries(t *testing.T) {
+	b, clk := newTestBroker(t)
+	q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum", "x-delayed-retry-type": "all", "x-delayed-retry-min": 1000, "x-max-length": 1})
+	casePublish(t, b, "q", "m", "")
+	d, _, err := q.Get()
+	require.NoError(t, err)
+	require.NoError(t, d.Nack(true))
+	require.Equal(t, 1, q.Info().Messages)
+	casePublish(t, b, "q", "dropped: the one that waits counts", "")
+	require.Empty(t, bodies(q))
+	n, err := q.Purge()
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	_, ok := b.NextDeadline()
+	require.False(t, ok)
+	clk.Advance(time.Minute)
+	require.Zero(t, q.Info().Messages)
+	require.Zero(t, b.Memory().Used)
+}
+
+// A quorum queue counts a dead letter's properties as its publisher sent them, the expiration
+// that dying removed included. (Asked RabbitMQ 4.3.)
+func TestQuorumQueueCountsRemovedExpiration(t *testing.T) {
+	for _, c := range []struct{ limit, ready int }{{5, 0}, {6, 1}} {
+		b, _ := newTestBroker(t)
+		dead := mustDeclare(t, b, "dead", leveret.Table{"x-queue-type": "quorum", "x-max-length-bytes": c.limit})
+		mustDeclare(t, b, "q", leveret.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
+		casePublish(t, b, "q", "ab", "0")
+		require.Equal(t, c.ready, dead.Info().Ready)
+	}
+}

@@ -142,8 +142,26 @@ func (m *model) deleteExchange(x *mExchange) {
 	m.unbindAll("exchange", x.name)
 }
 
-// best is the policy of one kind that applies to an object.
+// best is the definition of the policy of one kind that applies to an object.
 func (m *model) best(which int, name, kind string) map[string]any {
+	if p := m.applied(which, name, kind); p != nil {
+		return p.definition
+	}
+	return nil
+}
+
+// policyText changes whenever a policy change touches the queue.
+func (m *model) policyText(q *mQueue) string {
+	s := ""
+	for which := range 2 {
+		if p := m.applied(which, q.name, q.kind()); p != nil {
+			s += fmt.Sprintf("%d %+v ", which, *p)
+		}
+	}
+	return s
+}
+
+func (m *model) applied(which int, name, kind string) *mPolicy {
 	var best *mPolicy
 	for i := range m.policies[which] {
 		p := &m.policies[which][i]
@@ -176,10 +194,7 @@ func (m *model) best(which int, name, kind string) map[string]any {
 			best = p
 		}
 	}
-	if best == nil {
-		return nil
-	}
-	return best.definition
+	return best
 }
 
 func (q *mQueue) kind() string {
@@ -267,6 +282,18 @@ func (m *model) alternate(x *mExchange) string {
 // policiesChanged puts the policies in force on what waits.
 func (m *model) policiesChanged(order []*mQueue) {
 	for _, q := range order {
+		was := q.pendingAllowed
+		q.pendingAllowed = m.atLeastOnce(q)
+		switch touched := m.policyText(q); {
+		case was && !q.pendingAllowed:
+			q.pending = nil
+		case touched != q.policies && len(q.pending) > 0:
+			for _, p := range q.pending {
+				p.next = m.now
+			}
+			m.jobs = append(m.jobs, mJob{q: q})
+		}
+		q.policies = m.policyText(q)
 		limits := m.limitText(q)
 		if limits != q.limits {
 			q.limits = limits

@@ -59,11 +59,15 @@ type mQueue struct {
 	consumers  []*mConsumer
 	rotation   []*mConsumer // those that can be served, next first
 	active     *mConsumer
-	quiescing  bool               // the active one is given nothing more
-	stopped    map[*mChannel]bool // QQ: publishers, and whether they were told to stop
+	quiescing  bool         // the active one is given nothing more
+	stopped    map[any]bool // QQ: publishers (channels, queues), and whether they were told to stop
+	pending    []*mPending  // QQ: at-least-once dead letters
 	low        bool
 	limits     string
-	seq        int
+	policies   string
+
+	pendingAllowed bool // at-least-once was in force at the last change of policies
+	seq            int
 }
 
 type mConsumer struct {
@@ -180,6 +184,10 @@ func (q *mQueue) length() (n, bytes int64) {
 			bytes += q.size(e)
 		}
 	}
+	for _, p := range q.pending {
+		n++
+		bytes += q.size(p.e)
+	}
 	return n, bytes
 }
 
@@ -272,7 +280,7 @@ func (q *mQueue) tell(stop bool) {
 
 // refusesFrom tells whether a quorum queue refuses a publisher, who learns the state with the
 // first message.
-func (m *model) refusesFrom(q *mQueue, by *mChannel) bool {
+func (m *model) refusesFrom(q *mQueue, by any) bool {
 	if by == nil {
 		return false
 	}
@@ -283,7 +291,7 @@ func (m *model) refusesFrom(q *mQueue, by *mChannel) bool {
 }
 
 // accept is a message's arrival in a queue.
-func (m *model) accept(msg mMessage, q *mQueue, by *mChannel) bool {
+func (m *model) accept(msg mMessage, q *mQueue, by any) bool {
 	e := &mEntry{mMessage: msg}
 	ttl, ok := m.number(q, "message-ttl")
 	if msg.ttl >= 0 && (!ok || msg.ttl < ttl) {
@@ -564,84 +572,6 @@ func (m *model) giveBack(e *mEntry, q *mQueue, how string) {
 	q.returned = append(q.returned, e)
 }
 
-func (m *model) die(e *mEntry, q *mQueue, reason string) {
-	m.jobs = append(m.jobs, mJob{e.mMessage, q, reason})
-}
-
-// drain routes the dead letters, the oldest death first.
-func (m *model) drain() {
-	for len(m.jobs) > 0 {
-		j := m.jobs[0]
-		m.jobs = m.jobs[1:]
-		m.deadLetter(j)
-	}
-}
-
-func (m *model) deadLetter(j mJob) {
-	name, ok := m.dead(j.q, "dead-letter-exchange")
-	if !ok || m.exchange(name) == nil {
-		return
-	}
-	msg := j.m
-	msg.record(j.q.name, j.reason, m.now)
-	if key, ok := m.dead(j.q, "dead-letter-routing-key"); ok {
-		msg.keys = []string{key}
-	}
-	msg.expiration, msg.ttl = "", -1
-	msg.exchange = name
-	m.routing = routeHint{body: msg.body, queue: j.q.name, reason: j.reason}
-	var targets []*mQueue
-	for _, t := range m.route(m.exchange(name), &msg) {
-		if !cyclic(t.name, msg.deaths, j.reason) {
-			targets = append(targets, t)
-		}
-	}
-	for _, t := range targets {
-		m.accept(msg, t, nil)
-	}
-}
-
-// record writes a death into the message's history.
-func (msg *mMessage) record(queue, reason string, now int64) {
-	d := mDeath{queue: queue, reason: reason, exchange: msg.exchange, expiration: msg.expiration, at: now}
-	d.keys = slices.Clone(msg.keys)
-	for _, b := range msg.bcc {
-		if i := slices.Index(d.keys, b); i >= 0 {
-			d.keys = slices.Delete(d.keys, i, i+1)
-		}
-	}
-	history := []mDeath{}
-	for _, old := range msg.deaths {
-		if old.queue == queue && old.reason == reason {
-			d = old
-		} else {
-			history = append(history, old)
-		}
-	}
-	d.count++
-	if len(msg.deaths) == 0 {
-		msg.first = [3]string{reason, queue, msg.exchange}
-	}
-	msg.last = [3]string{reason, queue, msg.exchange}
-	msg.deaths = append([]mDeath{d}, history...)
-}
-
-// cyclic tells whether the message was in the queue before and nobody rejected it since.
-func cyclic(queue string, history []mDeath, reason string) bool {
-	if reason == "rejected" {
-		return false
-	}
-	for _, d := range history {
-		if d.reason == "rejected" {
-			return false
-		}
-		if d.queue == queue {
-			return true
-		}
-	}
-	return false
-}
-
 // end is the end of channels by whatever cause: all their consumers leave, then all they hold
 // goes back.
 func (m *model) end(chs ...*mChannel) {
@@ -690,6 +620,7 @@ func (m *model) left(q *mQueue) {
 		m.deleteQueue(q)
 		return
 	}
+	m.chooseActive(q)
 	m.pump(q)
 	m.expire(q)
 	m.updateRejecting(q)
@@ -719,6 +650,9 @@ func (m *model) nextDue() (at int64, queues []*mQueue) {
 		for _, e := range q.delayed {
 			note(e.due)
 		}
+		for _, p := range q.pending {
+			note(p.next)
+		}
 		switch {
 		case first == 0:
 		case at == 0 || first < at:
@@ -743,6 +677,7 @@ func (m *model) wake(q *mQueue) {
 		q.remove(e)
 		q.returned = append(q.returned, e)
 	}
+	m.tryPending(q)
 	m.expire(q)
 	m.pump(q)
 	m.trim(q)

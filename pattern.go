@@ -32,7 +32,7 @@ type lookahead struct {
 
 const (
 	maxPatternLength = 1024 // bytes; RabbitMQ 4.3 refuses longer ones
-	patternTimeout   = 100 * time.Millisecond
+	patternTimeout   = time.Second
 )
 
 func compilePattern(source string) (*pattern, error) {

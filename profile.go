@@ -55,7 +55,7 @@ type rules struct {
 	noPreemption          bool  // single active consumer: priorities are ignored
 	plainQuorumName       bool  // error texts say "quorum queues", not <<"quorum">> queues
 	bodyBytesOnly         bool  // length in bytes counts bodies without properties
-	reversedPolicyTrim    bool  // messages trimmed by a policy are dead-lettered newest first
+	newestTrimmedFirst    bool  // of messages trimmed at once the newest is dead-lettered first
 	purgeSkipsPending     bool  // purge does not count pending at-least-once dead letters
 	policyChangeIsUse     bool  // a policy change restarts the idle time of x-expires
 	quorumRefusesHaCancel bool  // x-cancel-on-ha-failover is refused
@@ -98,7 +98,7 @@ var profiles = [...]rules{
 		plainQueueType: true, checkQueueMode: true, queueVersion1: true, noClassicLocator: true,
 		plainPriorityZero: true, noNewQuorumArguments: true,
 		quorumFIFO: true, countEveryReturn: true, requeueToTail: true, oldCountHeader: true, noPreemption: true,
-		plainQuorumName: true, bodyBytesOnly: true, reversedPolicyTrim: true, purgeSkipsPending: true,
+		plainQuorumName: true, bodyBytesOnly: true, newestTrimmedFirst: true, purgeSkipsPending: true,
 		policyChangeIsUse: true, quorumRefusesHaCancel: true, negativeLimitIsZero: true,
 		policyExpiresFirst: true,
 		channelPrefetch:    true, channelAckTimeout: true,

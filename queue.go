@@ -10,16 +10,15 @@ import (
 // A Queue holds messages and hands them out. Order is first in, first out within a priority;
 // basic.get and consumers draw from the same head.
 type Queue struct {
-	v         *VHost
-	name      string
-	kind      queueKind
-	cfg       QueueConfig
-	owner     *Conn  // of an exclusive queue
-	fields    Fields // the arguments as declared, the type added
-	args      *queueArgs
-	set       *settings // arguments and policies combined
-	policy    *policy
-	operator  *policy
+	v      *VHost
+	name   string
+	kind   queueKind
+	cfg    QueueConfig
+	owner  *Conn  // of an exclusive queue
+	fields Fields // the arguments as declared, the type added
+	args   *queueArgs
+	set    *settings // arguments and policies combined
+	applied
 	deleted   bool
 	visited   uint64 // the last routing that came by
 	incoming  map[*binding]struct{}
@@ -27,14 +26,23 @@ type Queue struct {
 	consumers *consumers // nil: never had one
 	quorum    *quorum    // nil: a classic queue
 
-	sequence     uint64 // of the last message taken
-	ready        int
-	unacked      int
-	bytesReady   int64
-	bytesUnacked int64
-	deadlines    int // ready messages that have one
-	expiry       schedule.Timer[wakeable]
-	idle         *idleTimer // nil: the queue itself does not expire
+	sequence uint64 // of the last message taken
+	tally
+	expiry    schedule.Timer[wakeable]
+	overtaken bool       // the head came in front of others, and nobody has looked whether it expires
+	idle      *idleTimer // nil: the queue itself does not expire
+}
+
+// applied are the policies that match a queue; nil: none.
+type applied struct {
+	policy, operator *policy
+}
+
+// tally is what a queue holds: messages ready and in somebody's hands, and their bytes.
+type tally struct {
+	ready, unacked           int
+	bytesReady, bytesUnacked int64
+	deadlines                int // ready messages that have one
 }
 
 // An entry is a message's place in one queue.
@@ -51,7 +59,7 @@ type quorum struct {
 	publishers map[publisher]bool // who has published here, and whether it was told to stop
 	feeds      feeds              // of its at-least-once dead letters
 	low        bool               // the queue is at 80 % of its limits or below
-	lingering  int                // cancelled consumers that still hold messages
+	lingering  int                // cancelled consumers that still hold messages, and gets that do
 	retries    delayed
 	pending    pending // dead letters of the at-least-once strategy
 }
@@ -256,11 +264,14 @@ func (ch *Channel) checkQueue(name string) (*Queue, *Error) {
 }
 
 // state is what declare-ok tells. Quorum queues count consumers that are gone but still hold
-// messages.
+// messages, and each message in the hands of basic.get as a consumer, but not those that wait for the single active one.
 func (q *Queue) state() QueueState {
 	s := QueueState{Name: q.name, Messages: q.ready}
 	if q.consumers != nil {
 		s.Consumers = len(q.consumers.all)
+	}
+	if q.quorum != nil && q.args.singleActive {
+		s.Consumers = min(s.Consumers, 1)
 	}
 	if q.quorum != nil {
 		s.Consumers += q.quorum.lingering
@@ -352,7 +363,7 @@ func (q *Queue) dropAll(cause Cause) int {
 	}
 	q.v.account(-q.bytesReady)
 	q.backlog.clear()
-	q.ready, q.bytesReady, q.deadlines = 0, 0, 0
+	q.ready, q.bytesReady, q.deadlines, q.overtaken = 0, 0, 0, false
 	if q.quorum != nil {
 		n += q.dropRetries(cause)
 		pending := q.dropPending(cause)
@@ -419,20 +430,25 @@ func (q *Queue) accept(m *message, deliveries uint32, by publisher) bool {
 		q.pump()
 	}
 	q.enforce()
-	if ttl == 0 {
+	if ttl == 0 && !q.overtaken {
 		q.expireDue(q.ready)
 	}
 	return true
 }
 
-// push puts e where it belongs in the backlog, as a new message.
+// push puts e where it belongs in the backlog, as a new message. A classic queue that takes a message while others
+// wait does not look at its head, even if its priority has made the message the head.
 func (q *Queue) push(e entry) {
 	q.backlog.push(e)
+	if q.quorum == nil && q.backlog.levels > 1 && q.ready > 0 && q.backlog.head().seq == e.seq {
+		q.overtaken = true
+	}
 	q.counted(&e, 1)
 }
 
 // take removes the head. There must be one.
 func (q *Queue) take() entry {
+	q.overtaken = false
 	e := q.backlog.pop()
 	q.counted(&e, -1)
 	return e
@@ -465,7 +481,7 @@ func (q *Queue) pump() {
 		if c == nil {
 			return
 		}
-		if q.deadlines > 0 && q.expireNext() {
+		if q.deadlines > 0 && !q.overtaken && q.expireNext() {
 			continue
 		}
 		q.deliver(c, q.take())

@@ -6,6 +6,12 @@ import "strings"
 // target of replies. A request's reply-to property of that name is replaced by a generated
 // name, which leads straight to the channel and is no queue.
 
+// directReply is a channel's consumer of replies and the name that leads to it.
+type directReply struct {
+	reply     *Consumer
+	replyName string
+}
+
 const replyQueue = "amq.rabbitmq.reply-to"
 
 // isReplyQueue reports whether name is the pseudo queue or one of the generated names.

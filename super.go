@@ -197,7 +197,8 @@ func (q *Queue) reconfigure() {
 	was := *q.set
 	q.configure()
 	if q.quorum == nil {
-		q.enforceNewLimits()
+		q.enforce()
+		q.headChanged()
 		return
 	}
 	if q.set.maxLength != was.maxLength || q.set.maxBytes != was.maxBytes || q.set.overflow != was.overflow {
@@ -208,6 +209,6 @@ func (q *Queue) reconfigure() {
 	} else if q.quorum.pending.len() > 0 {
 		q.hurryPending()
 	}
-	q.enforceNewLimits()
+	q.enforce()
 	q.eased()
 }

@@ -63,9 +63,12 @@ func (t *ackTimer) wake(now int64) {
 func (c *Consumer) timedOut(now int64) {
 	ch, q := c.ch, c.q
 	var back []entry
-	q.quorum.lingering++ // RabbitMQ goes on counting it
-	ch.timedOutOf = append(ch.timedOutOf, q)
-	c.endedByServer()
+	if !c.ended {
+		c.late = true
+		q.quorum.lingering++ // RabbitMQ goes on counting it
+		ch.timedOutOf = append(ch.timedOutOf, q)
+		c.endedByServer()
+	}
 	for _, u := range ch.tags.All() {
 		if u.c == c && !u.void && deadlineAfter(u.at, c.timeout) <= now && ch.release(u) {
 			back = append(back, u.e)
@@ -74,6 +77,9 @@ func (c *Consumer) timedOut(now int64) {
 	}
 	if len(back) > 0 {
 		q.requeue(back, nackRequeue, nil)
+	}
+	if at, ok := (*ackTimer)(c).nextWake(); ok {
+		ch.v.wakeAt(&c.timer, at) // it holds younger ones
 	}
 	q.left()
 }

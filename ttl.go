@@ -21,7 +21,7 @@ func deadlineAfter(now, ms int64) int64 {
 
 // nextExpiry is the earliest deadline of a head, 0 for none.
 func (q *Queue) nextExpiry() (at int64) {
-	if q.deadlines == 0 {
+	if q.deadlines == 0 || q.overtaken {
 		return 0
 	}
 	if q.quorum == nil {
@@ -63,6 +63,9 @@ func (h *headExpiry) wake(int64) {
 }
 
 func (h *headExpiry) nextWake() (int64, bool) {
+	if h.overtaken { // the timer is for a head that there was
+		return h.expiry.At()
+	}
 	at := (*Queue)(h).nextExpiry()
 	return at, at != 0
 }
@@ -70,6 +73,7 @@ func (h *headExpiry) nextWake() (int64, bool) {
 // expireDue lets due heads expire, at most limit of them; the timer brings it back for the rest.
 func (q *Queue) expireDue(limit int) {
 	now := q.v.now()
+	q.overtaken = false
 	if q.quorum == nil {
 		q.expireHeads(now, limit)
 		return
@@ -108,7 +112,7 @@ func (q *Queue) expireHeads(now int64, limit int) {
 		}
 	}
 	if unseen {
-		q.v.counters.DeadLettered[strategyDisabled].Expired += uint64(n)
+		q.v.counters.NoDeadLetterExchange.Expired += uint64(n)
 	}
 	q.ready -= n
 	q.deadlines -= n

@@ -16,16 +16,12 @@ type VHost struct {
 	name  string
 	rules *rules
 
-	mu        sync.Mutex // guards what follows and everything that hangs on it
-	exchanges map[string]*Exchange
-	nameless  *Exchange // the default exchange, also exchanges[""]
-	queues    map[string]*Queue
-	conns     map[uint64]*Conn
+	mu sync.Mutex // guards what follows and everything that hangs on it
+	registry
 	system    *Channel
 	policies  [2]map[string]*policy // users' and operators'
 	meta      VHostInfo
-	replies   map[string]*Channel // direct reply-to names and who they lead to
-	topology  uint64              // counts changes that may change a route
+	topology  uint64 // counts changes that may change a route
 	router    router
 	deaths    worklist
 	lastDeath routeCache
@@ -35,6 +31,15 @@ type VHost struct {
 	settings  *settings // the last queue's, shared by those that equal it
 	growth    int64     // bytes of bodies added and not yet reported to the broker
 	closed    bool
+}
+
+// registry is what there is in a virtual host, by name or number.
+type registry struct {
+	exchanges map[string]*Exchange
+	nameless  *Exchange // the default exchange, also exchanges[""]
+	queues    map[string]*Queue
+	conns     map[uint64]*Conn
+	replies   map[string]*Channel // direct reply-to names and who they lead to
 }
 
 // timing is the one heap of everything that happens by itself, and the one armed wake-up.
@@ -54,10 +59,10 @@ type wakeable interface {
 }
 
 func newVHost(b *Broker, name string) *VHost {
-	v := &VHost{b: b, name: name, rules: b.rules,
+	v := &VHost{b: b, name: name, rules: b.rules, registry: registry{
 		exchanges: map[string]*Exchange{}, queues: map[string]*Queue{}, conns: map[uint64]*Conn{},
 		replies: map[string]*Channel{},
-	}
+	}}
 	v.meta = VHostInfo{Name: name, DefaultQueueType: "classic", Limits: VHostLimits{MaxConnections: -1, MaxQueues: -1}}
 	v.policies = [2]map[string]*policy{{}, {}}
 	v.effects.idle.L = &v.mu

@@ -67,13 +67,12 @@ func (c *conn) handshake() error {
 		}
 	}
 	c.letGo()
-	return c.nc.SetDeadline(time.Time{})
+	return nil
 }
 
 // letGo lets go of what only the handshake needed: most connections do little after it.
 func (c *conn) letGo() {
 	c.in.share(c.nc)
-	c.out.release()
 	c.names = names{}
 }
 
@@ -290,16 +289,19 @@ func (c *conn) enter() error {
 	if err != nil {
 		return refused{err, connectionOpen}
 	}
+	// From here on a shutdown tells the client instead of cutting it off, and sets a deadline of its own:
+	// the writer, which begins after the handshake, sends what it adds behind open-ok.
 	c.mu.Lock()
-	c.session = session
-	c.mu.Unlock()
-	at := c.out.method(0, connectionOpenOk)
-	c.out.short("")
-	c.out.end(at)
-	if err := c.send(); err != nil {
+	defer c.mu.Unlock()
+	if err := c.nc.SetDeadline(time.Time{}); err != nil {
 		session.Close()
 		return err
 	}
+	c.session = session
+	at := c.out.method(0, connectionOpenOk)
+	c.out.short("")
+	c.out.end(at)
+	c.notifyWriterLocked()
 	return nil
 }
 

@@ -245,7 +245,7 @@ func BenchmarkQueueTimers(b *testing.B) {
 		}
 		t1 := time.Now()
 		clock.Advance(time.Hour)
-		if c := br.Counters().DeadLettered[0].Expired; c != n {
+		if c := br.Counters().NoDeadLetterExchange.Expired; c != n {
 			b.Fatal(c)
 		}
 		fire := time.Since(t1)

@@ -1,6 +1,6 @@
-// At-least-once shows the two strategies of a quorum queue for its dead letters when their target is full. The usual
-// strategy tries once: a dead letter that is refused is lost. With at-least-once the queue keeps it until its
-// target has taken it.
+// At-least-once shows the two strategies of a quorum queue for its dead letters when their target
+// is full. The usual strategy tries once: a dead letter that is refused is lost. With at-least-once
+// the queue keeps it until its target has taken it.
 package main
 
 import (
@@ -60,8 +60,11 @@ func try(w io.Writer, strategy string) error {
 
 	for range 2 {
 		d, ok, err := target.Get()
-		if err != nil || !ok {
-			return fmt.Errorf("no dead letter: %w", err)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return fmt.Errorf("%s is empty", target.Name())
 		}
 		fmt.Fprintf(w, "%s  collected: %s\n", show.Clock(clock.Now()), d.Body)
 		if err := d.Ack(); err != nil {

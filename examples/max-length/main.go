@@ -1,5 +1,5 @@
-// Max-length shows a queue that holds five messages and drops from its head, the oldest first, to make room for new ones.
-// What it drops goes to its dead-letter exchange.
+// Max-length shows a queue that holds five messages and drops from its head, the oldest first, to
+// make room for new ones. What it drops goes to its dead-letter exchange.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Message-ttl shows messages that outlive their time in a queue, 5 seconds here, on a virtual clock. It also shows what
-// surprises people: a queue looks at its head only, so a message with a shorter time of its own
-// waits for those before it.
+// Message-ttl shows messages that outlive their time in a queue, 5 seconds here, on a virtual
+// clock. It also shows what surprises people: a queue looks at its head only, so a message with a
+// shorter time of its own waits for those before it.
 package main
 
 import (

@@ -1,5 +1,6 @@
-// Policy shows an operator at work on running queues: a policy gives them a dead-letter exchange, another limits them at
-// once, and Effective tells where each setting comes from. Nothing is declared again and no client notices.
+// Policy shows an operator at work on running queues: a policy sends their dead letters to one
+// place, then, changed, to another, and shortens the queues at once. Effective tells where each
+// setting comes from. Nothing is declared again and no client notices.
 package main
 
 import (
@@ -37,53 +38,86 @@ func run(w io.Writer) error {
 		}
 	}
 
-	// Queues that say themselves where their dead letters go keep to it: an argument wins over a policy.
-	// A limit set by both is the smaller one.
-	err := b.SetPolicy(leveret.Policy{
-		Name: "orders", Pattern: `^orders\.`, ApplyTo: leveret.ApplyToQueues,
-		Definition: leveret.Table{
-			"dead-letter-exchange":    "dlx",
-			"dead-letter-routing-key": "by.policy",
-			"max-length":              2,
-		},
-	})
-	if err != nil {
+	if err := setPolicy(b, leveret.Table{
+		"dead-letter-exchange": "dlx", "dead-letter-routing-key": "old.place",
+	}); err != nil {
 		return err
 	}
+	if err := reject(b, "orders.eu"); err != nil {
+		return err
+	}
+	clock.Advance(time.Minute)
+	if err := setPolicy(b, leveret.Table{
+		"dead-letter-exchange": "dlx", "dead-letter-routing-key": "new.place", "max-length": 2,
+	}); err != nil {
+		return err
+	}
+	if err := reject(b, "orders.eu"); err != nil {
+		return err
+	}
+
 	for _, name := range []string{"orders.eu", "orders.us"} {
 		if err := explain(w, b, name); err != nil {
 			return err
 		}
 	}
-	dead, err := b.Queue("dead")
-	if err != nil {
-		return err
+	for _, name := range []string{"old", "new"} {
+		q, err := b.Queue(name)
+		if err != nil {
+			return err
+		}
+		show.Queue(w, q)
 	}
-	show.Queue(w, dead)
 	return nil
 }
 
-// declare makes two running queues and the queue for their dead letters. Only orders.us has been
-// declared with an opinion about dead letters.
+// declare makes two running queues, and two for dead letters. Only orders.us has been declared with
+// an opinion: a longer limit, and a routing key for dead letters. An argument wins over a policy,
+// but of two limits the smaller one is in force.
 func declare(b *leveret.Broker) error {
 	if _, err := b.DeclareExchange("dlx", leveret.Topic, leveret.ExchangeConfig{}); err != nil {
 		return err
 	}
-	if _, err := b.DeclareQueue("orders.eu", leveret.QueueConfig{}); err != nil {
+	for name, args := range map[string]leveret.Table{
+		"orders.eu": nil,
+		"orders.us": {
+			leveret.ArgDeadLetterExchange:   "dlx",
+			leveret.ArgDeadLetterRoutingKey: "old.place",
+			leveret.ArgMaxLength:            3,
+		},
+		"old": nil,
+		"new": nil,
+	} {
+		if _, err := b.DeclareQueue(name, leveret.QueueConfig{Arguments: args}); err != nil {
+			return err
+		}
+	}
+	if err := b.BindQueue("old", "dlx", "old.*", nil); err != nil {
 		return err
 	}
-	_, err := b.DeclareQueue("orders.us", leveret.QueueConfig{Arguments: leveret.Table{
-		leveret.ArgDeadLetterExchange:   "dlx",
-		leveret.ArgDeadLetterRoutingKey: "by.argument",
-		leveret.ArgMaxLength:            3,
-	}})
+	return b.BindQueue("new", "dlx", "new.*", nil)
+}
+
+func setPolicy(b *leveret.Broker, definition leveret.Table) error {
+	return b.SetPolicy(leveret.Policy{
+		Name: "orders", Pattern: `^orders\.`, ApplyTo: leveret.ApplyToQueues, Definition: definition,
+	})
+}
+
+// reject takes a queue's head and rejects it.
+func reject(b *leveret.Broker, name string) error {
+	q, err := b.Queue(name)
 	if err != nil {
 		return err
 	}
-	if _, err := b.DeclareQueue("dead", leveret.QueueConfig{}); err != nil {
+	d, ok, err := q.Get()
+	if err != nil {
 		return err
 	}
-	return b.BindQueue("dead", "dlx", "by.*", nil)
+	if !ok {
+		return fmt.Errorf("%s is empty", name)
+	}
+	return d.Reject(false)
 }
 
 // explain prints what is in force for a queue, and why.

@@ -1,5 +1,5 @@
-// Reject shows what becomes of a message that a consumer rejects: it goes to the dead-letter exchange of its queue,
-// under the routing key that the queue gives its dead letters.
+// Reject shows what becomes of a message that a consumer rejects: it goes to the dead-letter
+// exchange of its queue, under the routing key that the queue gives its dead letters.
 package main
 
 import (
@@ -43,8 +43,8 @@ func run(w io.Writer) error {
 		return err
 	}
 
-	// A handler is called with each message as soon as it is there. A program with goroutines of its
-	// own would range over the consumer's Deliveries instead.
+	// A handler is called with each message as soon as it is there. A program with goroutines of
+	// its own would range over the consumer's Deliveries instead.
 	_, err = work.Consume(leveret.ConsumeConfig{Handler: func(d *leveret.Delivery) {
 		if strings.HasPrefix(string(d.Body), "bad") {
 			fmt.Fprintf(w, "rejecting %q\n", d.Body)

@@ -1,6 +1,7 @@
-// Retry shows exponential backoff and a parking lot, made of nothing but queues: a rejected job waits 1 s, then
-// 2 s, then 4 s, and is parked when its fourth attempt fails too. The number of the attempt is in the routing
-// key, so the consumer has nothing to do but reject, and the whole history is in the message.
+// Retry shows exponential backoff and a parking lot, made of nothing but queues: a rejected job
+// waits 1 s, then 2 s, then 4 s, and is parked when its fourth attempt fails too. The number of the
+// attempt is in the routing key, so the consumer has nothing to do but reject, and the whole
+// history is in the message.
 package main
 
 import (
@@ -64,8 +65,8 @@ func run(w io.Writer) error {
 	return nil
 }
 
-// declare makes the topology. A rejected job keeps its routing key, so the exchange backoff sends it
-// to the waiting room of its attempt, and that sends it back as the next attempt:
+// declare makes the topology. A rejected job keeps its routing key, so the exchange backoff sends
+// it to the waiting room of its attempt, and that sends it back as the next attempt:
 //
 //	jobs --try.*--> work --rejected--> backoff --try.1--> wait.1s --expired, try.2--> jobs
 //	                                           --try.2--> wait.2s --expired, try.3--> jobs

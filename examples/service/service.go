@@ -1,5 +1,5 @@
-// Package service is a service that uses RabbitMQ through amqp091-go. It knows nothing of leveret; its
-// tests do.
+// Package service is a service that uses RabbitMQ through amqp091-go. It knows nothing of leveret;
+// its tests do.
 package service
 
 import (

@@ -1,10 +1,10 @@
-// Simulation plays a day of a web shop on virtual time: nine thousand orders, four workers, and a queue
-// that is too short for noon and evening. One goroutine drives everything, so a seed gives the
-// same day each time, in a fraction of a second.
+// Simulation plays a day of a web shop on virtual time: nine thousand orders, four workers, and a
+// queue that is too short for noon and evening. One goroutine drives everything, so a seed gives
+// the same day each time, in a fraction of a second.
 //
 // It finds what is hard to see on a drawing. Orders that die wait ten minutes in "later" and come
-// back. That works for those a worker rejected. An order that overflowed or expired would come
-// back without anybody having touched it: RabbitMQ takes that for a loop and drops it.
+// back. That works for those a worker rejected. An order that overflowed or expired would come back
+// without anybody having touched it: RabbitMQ takes that for a loop and drops it.
 package main
 
 import (

@@ -1,5 +1,6 @@
-// Tour shows dead-lettering at a glance: messages overflow, are rejected and expire, and end up in the
-// queue behind the dead-letter exchange, each with its history. It takes six seconds, but not of yours.
+// Tour shows dead-lettering at a glance: messages overflow, are rejected and expire, and end up in
+// the queue behind the dead-letter exchange, each with its history. It takes six seconds, but not
+// of yours.
 package main
 
 import (

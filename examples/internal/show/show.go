@@ -12,8 +12,8 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// Queue prints the messages that wait in a queue, oldest first, each with its dead-letter
-// history, most recent death first.
+// Queue prints the messages that wait in a queue, oldest first, each with its dead-letter history,
+// most recent death first.
 func Queue(w io.Writer, q *leveret.Queue) {
 	messages := q.Messages()
 	fmt.Fprintf(w, "%s: %d waiting\n", q.Name(), len(messages))

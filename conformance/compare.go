@@ -1,0 +1,191 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/scenario"
+)
+
+// A side is a broker that random programs run on, each from an empty virtual host.
+type side struct {
+	name  string
+	open  func() (scenario.Door, error)
+	tries int // how often a program must show a difference: a busy machine can spoil a run
+}
+
+// A difference is a program for which a side shows something else than the engine.
+type difference struct {
+	seed   uint64
+	side   string
+	script *scenario.Script
+	log    *scenario.Log
+	err    error
+}
+
+func (d *difference) String() string {
+	what := ""
+	if d.err != nil {
+		what = d.err.Error() + "\n"
+	}
+	if d.log != nil {
+		what += d.log.Diff()
+	}
+	return fmt.Sprintf("seed %d, %s:\n%s\n%s", d.seed, d.side, d.script.Text(), what)
+}
+
+// differs runs a script and returns where the side differs, nil if at least one run was the same.
+// retried tells that not the first one was.
+func (s side) differs(script *scenario.Script) (d *difference, retried bool) {
+	for n := 0; n < s.tries; n++ {
+		d = s.runOnce(script)
+		if d == nil {
+			return nil, n > 0
+		}
+	}
+	return d, true
+}
+
+func (s side) runOnce(script *scenario.Script) *difference {
+	door, err := s.open()
+	if err != nil {
+		return &difference{side: s.name, script: script, err: err}
+	}
+	l, err := scenario.Compare(script, door)
+	if err = errors.Join(err, door.Close()); err != nil || l.Diff() != "" {
+		return &difference{side: s.name, script: script, log: l, err: err}
+	}
+	return nil
+}
+
+// shrink removes statements for as long as the rest still differs, or until the time is over.
+func (s side) shrink(p leveret.Profile, statements []string, limit time.Duration) *difference {
+	deadline := time.Now().Add(limit)
+	g := newProgram(p)
+	defer func() { g.end() }()
+	differs := func(list []string) *difference {
+		if g.rebuild(list); len(g.statements) == 0 || g.excluded() != "" {
+			return nil
+		}
+		if len(list) != len(g.statements) {
+			return nil // smaller still: left to the next step, with the statements that apply
+		}
+		script := g.finish()
+		d, _ := side{s.name, s.open, 2}.differs(script)
+		return d
+	}
+	best := differs(statements)
+	if best == nil {
+		return nil
+	}
+	for size := len(statements) / 2; size > 0; {
+		removed := false
+		for at := len(statements) - size; at > -size && time.Now().Before(deadline); at -= size {
+			from := max(at, 0)
+			rest := append(append([]string{}, statements[:from]...), statements[min(from+size, len(statements)):]...)
+			applied := g.applicable(rest)
+			if applied == nil {
+				continue
+			}
+			if d := differs(applied); d != nil {
+				best, statements, removed = d, applied, true
+			}
+		}
+		if !removed || size > len(statements) {
+			size /= 2
+		}
+	}
+	return best
+}
+
+// applicable returns the statements that can be run one after the other; nil: one of them is excluded.
+func (g *program) applicable(statements []string) []string {
+	g.reset()
+	for _, s := range statements {
+		if _, ok := g.run(s); !ok && len(g.statements) > 0 && g.statements[len(g.statements)-1] == s && g.excluded() != "" {
+			return nil
+		}
+	}
+	return append([]string{}, g.statements...)
+}
+
+// A worker's virtual host on a real broker is used again and again: its door's Close empties it.
+type reusedDoor struct {
+	*door
+	policies []setPolicy // that a program has set
+}
+
+type setPolicy struct {
+	name     string
+	operator bool
+}
+
+func (b *Broker) reusedDoor() (*reusedDoor, error) {
+	d, err := b.Door()
+	if err != nil {
+		return nil, err
+	}
+	return &reusedDoor{door: d.(*door)}, nil
+}
+
+// Patience is short: what a program's looks wait for takes milliseconds.
+func (d *reusedDoor) Patience() time.Duration { return 1500 * time.Millisecond }
+
+func (d *reusedDoor) SetPolicy(p leveret.Policy, operator bool) error {
+	d.policies = append(d.policies, setPolicy{p.Name, operator})
+	return d.door.SetPolicy(p, operator)
+}
+
+// Close removes everything that a program can have made.
+func (d *reusedDoor) Close() error {
+	if err := d.clearPolicies(); err != nil {
+		return err
+	}
+	deadline := time.Now().Add(3 * time.Second)
+	for {
+		err := d.empty()
+		if err == nil || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(20 * time.Millisecond) // an exclusive queue ends a little after its connection
+	}
+}
+
+func (d *reusedDoor) empty() error {
+	c, err := d.Connect(scenario.Login{})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	ch, err := c.Channel()
+	if err != nil {
+		return err
+	}
+	for _, q := range []string{"own", "a", "b", "c", "d"} {
+		if _, err := ch.DeleteQueue(q, leveret.DeleteConfig{}); err != nil {
+			return err
+		}
+	}
+	for _, x := range []string{"x", "y", "z", "w"} {
+		if err := ch.DeleteExchange(x, leveret.DeleteConfig{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *reusedDoor) clearPolicies() error {
+	for _, p := range d.policies {
+		var refused *leveret.Error // it may be cleared already
+		if err := d.management.ClearPolicy(p.name, p.operator); err != nil && !errors.As(err, &refused) {
+			return err
+		}
+	}
+	d.policies = nil
+	return nil
+}
+
+// remove deletes the virtual host.
+func (d *reusedDoor) remove() error { return d.door.Close() }

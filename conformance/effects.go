@@ -1,0 +1,96 @@
+package conformance
+
+import (
+	"slices"
+	"time"
+
+	"github.com/leveretmq/leveret"
+)
+
+// effects is what one statement led to in the engine.
+type effects struct {
+	arrivals []arrival
+	deaths   []arrival // a queue and the time
+	requeued []string
+	served   map[string][]string // queues that delivered, by channel
+	touched  []string            // queues, in the order in which something happened to them
+	deleted  []string            // queues
+	last     time.Time           // of the last effect
+
+	origins map[string][]string // where what a queue is about to get comes from
+}
+
+// An arrival is a message that came to a queue from another one, or from a publisher: then the origin is empty.
+type arrival struct {
+	queue, origin string
+	at            time.Time
+}
+
+func (e *effects) forget() {
+	*e = effects{served: map[string][]string{}, origins: map[string][]string{}}
+}
+
+func (e *effects) touch(queue string, at time.Time) {
+	e.last = at
+	if !slices.Contains(e.touched, queue) {
+		e.touched = append(e.touched, queue)
+	}
+}
+
+func (e *effects) sent(origin string, queues []string) {
+	for _, q := range queues {
+		e.origins[q] = append(e.origins[q], origin)
+	}
+}
+
+func (e *effects) arrived(queue string, at time.Time) {
+	e.touch(queue, at)
+	origin := "?" // a pending dead letter
+	if from := e.origins[queue]; len(from) > 0 {
+		origin, e.origins[queue] = from[0], from[1:]
+	}
+	e.arrivals = append(e.arrivals, arrival{queue, origin, at})
+}
+
+func (e *effects) died(queue string, at time.Time) {
+	e.touch(queue, at)
+	e.deaths = append(e.deaths, arrival{queue: queue, at: at})
+}
+
+func (e *effects) events() *leveret.Events {
+	return &leveret.Events{
+		Published: func(p leveret.PublishedEvent) { e.sent("", p.Queues) },
+		Enqueued:  func(n leveret.EnqueuedEvent) { e.arrived(n.Queue, n.Time) },
+		Refused:   func(n leveret.RefusedEvent) { e.arrived(n.Queue, n.Time) },
+		DeadLettered: func(n leveret.DeadLetteredEvent) {
+			e.died(n.Queue, n.Time)
+			e.sent(n.Queue, n.Queues)
+		},
+		Dropped: func(n leveret.DroppedEvent) {
+			if n.Queue != "" {
+				e.died(n.Queue, n.Time)
+			}
+			if n.Cause == leveret.CauseCycle && len(e.origins[n.Target]) > 0 {
+				e.origins[n.Target] = e.origins[n.Target][1:]
+			}
+		},
+		QueueDeleted: func(n leveret.QueueEvent) {
+			e.touch(n.Queue, n.Time)
+			e.deleted = append(e.deleted, n.Queue)
+		},
+		Requeued: func(n leveret.RequeuedEvent) {
+			e.touch(n.Queue, n.Time)
+			e.requeued = append(e.requeued, n.Queue)
+		},
+		Delivered: func(n leveret.DeliveredEvent) {
+			e.touch(n.Queue, n.Time)
+			if n.ConsumerTag == "" {
+				return
+			}
+			actor := actorOf(n.ConsumerTag)
+			if !slices.Contains(e.served[actor], n.Queue) {
+				e.served[actor] = append(e.served[actor], n.Queue)
+			}
+		},
+	}
+}

@@ -1,0 +1,102 @@
+package conformance
+
+import (
+	"strings"
+	"time"
+)
+
+// An exclusion is something that RabbitMQ leaves to chance, or to how busy a machine is. A random program contains
+// none of it: a statement that leads to it is taken back.
+type exclusion struct {
+	name, why string
+	applies   func(*program) bool
+}
+
+// exclusions is the complete list. All else is compared.
+var exclusions = []exclusion{
+	{"two sources, one target", "Queues work concurrently: what two queues, or a queue and a publisher, send to one queue " +
+		"at the same time arrives in any order.", (*program).twoSources},
+	{"two queues, one channel", "Queues deliver concurrently: what two queues deliver to one channel at the same time " +
+		"is numbered in any order.", (*program).twoQueuesOneChannel},
+	{"close to a deadline", "A real broker needs time for the statements themselves: what is due soon after a statement, or " +
+		"has been due only just before one, may have happened on the wrong side of it.", (*program).closeToDeadline},
+	{"a history that is no history", "RabbitMQ 3.10 crashes over an x-death of which an element is no table: a queue when it dead-letters " +
+		"the message, and all at-least-once dead-lettering on the node for good.", (*program).badHistory},
+	{"a commit to a queue that is gone", "RabbitMQ 4.3 ends the connection with an internal error, 506 with an Erlang term, if the channel " +
+		"has not used the queue before: what a channel remembers of queues is not modelled.", (*program).lateCommit},
+	{"clearing no policy", "The refusal is the management API's own: its text is not the broker's.", (*program).clearsNothing},
+}
+
+// excluded names the exclusion that the last statement's effects fall under; empty: none.
+func (g *program) excluded() string {
+	for _, x := range exclusions {
+		if x.applies(g) {
+			return x.name
+		}
+	}
+	return ""
+}
+
+const (
+	soon   = 600 * time.Millisecond // what statements after this one may need
+	lately = 200 * time.Millisecond // what a busy broker may be late
+)
+
+func (g *program) twoSources() bool {
+	e := g.effects
+	for i, a := range e.arrivals {
+		for _, b := range e.arrivals[:i] {
+			if a.queue == b.queue && a.origin != b.origin && a.at.Sub(b.at) < soon {
+				return true
+			}
+		}
+		for _, queue := range e.requeued {
+			if a.queue == queue {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (g *program) twoQueuesOneChannel() bool {
+	for _, queues := range g.effects.served {
+		if len(queues) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *program) closeToDeadline() bool {
+	if at, ok := g.door.Broker.NextDeadline(); ok && at.Sub(g.now()) < soon {
+		return true
+	}
+	last := g.statements[len(g.statements)-1]
+	return len(last) > 7 && last[:7] == "advance" && g.now().Sub(g.effects.last) < lately
+}
+
+func (g *program) badHistory() bool {
+	return g.profile != newest && strings.Contains(g.statements[len(g.statements)-1], "x-death=[1]")
+}
+
+// lateCommit: a publish in a transaction routes at once, the commit delivers.
+func (g *program) lateCommit() bool {
+	transacting, pending := false, false
+	for _, s := range g.statements {
+		switch {
+		case s == "@p tx select":
+			transacting, pending = true, false
+		case strings.HasPrefix(s, "@p tx"):
+			pending = false
+		case strings.HasPrefix(s, "@p publish"):
+			pending = transacting
+		}
+	}
+	return pending && len(g.effects.deleted) > 0
+}
+
+func (g *program) clearsNothing() bool {
+	last := g.stage.Script.Steps[len(g.stage.Script.Steps)-1]
+	return strings.HasPrefix(last.Verb, "clear-") && len(last.Want("4.3")) > 0
+}

@@ -1,0 +1,201 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/scenario"
+)
+
+// A program is a scenario in the making: statements that are run on the engine's Go API, on virtual time, as they are
+// added. What they show is what the finished script expects. After each statement stand the looks that wait for
+// its effects: a real broker works in the background.
+type program struct {
+	profile    leveret.Profile
+	statements []string // as proposed; the script has the looks in addition
+
+	door    *scenario.Direct
+	stage   *scenario.Stage
+	effects *effects
+	ready   map[string]int // by queue, before the statement
+}
+
+func newProgram(p leveret.Profile) *program {
+	g := &program{profile: p}
+	g.reset()
+	return g
+}
+
+func (g *program) reset() {
+	if g.door != nil {
+		g.end()
+	}
+	g.statements = nil
+	g.effects = &effects{}
+	g.door = scenario.NewDirect(g.profile, leveret.WithEvents(g.effects.events()))
+	g.stage = scenario.NewStage("random", g.door)
+	g.effects.forget()
+	g.ready = map[string]int{}
+}
+
+func (g *program) end() {
+	g.stage.Close()
+	_ = g.door.Close()
+}
+
+// rebuild runs statements from the beginning and returns how many of them apply.
+func (g *program) rebuild(statements []string) int {
+	g.reset()
+	applied := 0
+	for _, s := range statements {
+		if _, ok := g.run(s); ok {
+			applied++
+		}
+	}
+	return applied
+}
+
+// add runs a statement, unless it does not apply or what it leads to is left to chance; then nothing has happened.
+func (g *program) add(format string, args ...any) (seen []string, ok bool) {
+	before := slices.Clone(g.statements)
+	seen, ok = g.run(fmt.Sprintf(format, args...))
+	if !ok && len(g.statements) != len(before) {
+		g.rebuild(before)
+	}
+	return seen, ok
+}
+
+// run is add, but the trace of an excluded statement is up to the caller.
+func (g *program) run(statement string) (seen []string, ok bool) {
+	g.effects.forget()
+	seen, err := g.stage.Do(statement)
+	if err != nil {
+		return nil, false
+	}
+	g.statements = append(g.statements, statement)
+	if g.excluded() != "" {
+		return seen, false
+	}
+	return append(seen, g.look()...), true
+}
+
+// look adds the statements that wait for the effects of the last one.
+func (g *program) look() []string {
+	var out []string
+	hidden := g.hidden()
+	for _, u := range g.stage.Unseen() {
+		for _, tag := range u.Consumers {
+			out = append(out, g.must("@%s deliveries %s", u.Actor, tag)...)
+		}
+		if u.Notices {
+			g.must("@%s notices", u.Actor)
+		}
+	}
+	if hidden {
+		g.must("advance 20ms")
+	}
+	g.count(g.effects.touched)
+	for name := range g.ready {
+		delete(g.ready, name)
+	}
+	for _, q := range g.queues() {
+		g.ready[q.Name] = q.Ready
+	}
+	return out
+}
+
+// count adds looks at queues; an exclusive queue is looked at over its owner's connection.
+func (g *program) count(queues []string) {
+	var shared, own []string
+	for _, q := range queues {
+		if isExclusive(q) {
+			own = append(own, q)
+		} else {
+			shared = append(shared, q)
+		}
+	}
+	if len(own) > 0 {
+		g.must("@two.z count %s", strings.Join(own, " "))
+	}
+	if len(shared) > 0 {
+		g.must("count %s", strings.Join(shared, " "))
+	}
+}
+
+func (g *program) must(format string, args ...any) []string {
+	seen, err := g.stage.Do(fmt.Sprintf(format, args...))
+	if err != nil {
+		panic(fmt.Sprintf(format, args...) + ": " + err.Error())
+	}
+	return seen
+}
+
+// hidden reports whether something happened to a queue that no count can show, while a quorum queue, whose effects
+// are not ordered with the client's requests, had part in it.
+func (g *program) hidden() bool {
+	if len(g.effects.deaths) == 0 {
+		return false
+	}
+	hidden, quorum := false, false
+	for _, name := range g.effects.touched {
+		q, err := g.door.Broker.Queue(name)
+		if err != nil {
+			continue
+		}
+		i := q.Info()
+		quorum = quorum || i.Type == "quorum"
+		hidden = hidden || i.Ready == g.ready[name]
+	}
+	return hidden && quorum
+}
+
+func (g *program) queues() []leveret.QueueInfo { return g.door.Broker.Queues() }
+
+func (g *program) now() time.Time { return g.door.Now() }
+
+// finish adds what every program ends with: everything that is left, counted and shown.
+func (g *program) finish() *scenario.Script {
+	var names []string
+	for _, q := range g.queues() {
+		names = append(names, q.Name)
+	}
+	g.must("advance 20ms")
+	g.count(names)
+	g.statements = append(g.statements, "") // so that what follows counts as applied
+	for _, c := range g.door.Broker.Consumers() {
+		g.must("@%s deliveries %s", actorOf(c.Tag), c.Tag)
+	}
+	for _, q := range names {
+		if isExclusive(q) {
+			g.must("@two.z drain %s", q)
+		} else {
+			g.must("@z drain %s", q)
+		}
+		g.effects.forget()
+	}
+	g.statements = g.statements[:len(g.statements)-1]
+	s, err := scenario.Parse(g.stage.Script.Name, g.stage.Script.Text())
+	if err != nil {
+		panic(err) // a script reads what it writes
+	}
+	return s
+}
+
+// A consumer's tag tells the channel that it is on: k1_3 is the third of channel k1.
+func actorOf(tag string) string {
+	actor, _, _ := strings.Cut(tag, "_")
+	if strings.HasPrefix(actor, "o") {
+		return "two." + actor
+	}
+	return actor
+}
+
+// Exclusive queues belong to the connection two and are named so.
+func isExclusive(queue string) bool { return strings.HasPrefix(queue, "own") }
+
+type queueInfo = leveret.QueueInfo
+
+const newest = leveret.RabbitMQ43

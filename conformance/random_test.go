@@ -1,0 +1,142 @@
+package conformance
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/scenario"
+)
+
+var (
+	programs = flag.Int("programs", 0, "how many random programs to run; 0: 60, or 300 on a real broker")
+	seed     = flag.Uint64("seed", 0, "the first random program; 0: chosen at random")
+	duration = flag.Duration("duration", 0, "run random programs for so long, however many that are")
+	workers  = flag.Int("workers", 16, "how many random programs to run at once")
+	print    = flag.Bool("print", false, "print the random program of -seed and what differs, unshrunk")
+)
+
+// TestRandomPrograms runs random programs on the engine's Go API, through the client on leveret's listener and, if
+// LEVERET_CONFORMANCE_AMQP and LEVERET_CONFORMANCE_HTTP name one, on a real broker. All must show the same.
+func TestRandomPrograms(t *testing.T) {
+	amqpURL, httpURL := os.Getenv("LEVERET_CONFORMANCE_AMQP"), os.Getenv("LEVERET_CONFORMANCE_HTTP")
+	if amqpURL == "" || httpURL == "" {
+		for profile := range scenario.Releases {
+			(&campaign{profile: profile, count: 60}).run(t)
+		}
+		return
+	}
+	broker, err := Open(amqpURL, httpURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("RabbitMQ %s", broker.Version)
+	(&campaign{profile: broker.profile, broker: broker, count: 300}).run(t)
+}
+
+// A campaign runs random programs of consecutive seeds.
+type campaign struct {
+	profile leveret.Profile
+	broker  *Broker // nil: only leveret
+	count   int
+
+	mu                    sync.Mutex
+	next, end             uint64
+	until                 time.Time
+	done, retried, differ int
+}
+
+func (c *campaign) run(t *testing.T) {
+	if *programs > 0 {
+		c.count = *programs
+	}
+	first := *seed
+	if first == 0 {
+		first = rand.Uint64N(1 << 40)
+	}
+	c.next, c.end = first, first+uint64(c.count)
+	if *duration > 0 {
+		c.until, c.end = time.Now().Add(*duration), 1<<63
+	}
+	start := time.Now()
+	var wg sync.WaitGroup
+	for range *workers {
+		wg.Go(func() { c.work(t) })
+	}
+	wg.Wait()
+	elapsed := time.Since(start)
+	t.Logf("%s: seeds %d to %d, %d programs in %s (%.1f/s): %d differ, %d the same only when run again",
+		scenario.Releases[c.profile], first, first+uint64(c.done)-1, c.done, elapsed.Round(time.Second),
+		float64(c.done)/elapsed.Seconds(), c.differ, c.retried)
+}
+
+// seed takes the next program's.
+func (c *campaign) seed() (s uint64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.next >= c.end || !c.until.IsZero() && time.Now().After(c.until) {
+		return 0, false
+	}
+	c.next++
+	return c.next - 1, true
+}
+
+func (c *campaign) work(t *testing.T) {
+	sides := []side{{"listener", func() (scenario.Door, error) { return Listener(c.profile) }, 1}}
+	if c.broker != nil {
+		d, err := c.broker.reusedDoor()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer d.remove()
+		sides = append(sides, side{"RabbitMQ " + c.broker.Version, func() (scenario.Door, error) { return d, nil }, 3})
+	}
+	for s, ok := c.seed(); ok; s, ok = c.seed() {
+		c.compare(t, s, sides)
+	}
+}
+
+func (c *campaign) compare(t *testing.T, seed uint64, sides []side) {
+	g := compose(c.profile, seed)
+	defer func() { g.end() }()
+	statements := append([]string{}, g.statements...)
+	script := g.finish()
+	var differs, again bool
+	for _, s := range sides {
+		d, retried := s.differs(script)
+		again = again || retried
+		if d == nil {
+			continue
+		}
+		differs = true
+		if *print {
+			fmt.Println(d)
+		} else if small := s.shrink(c.profile, statements, time.Minute); small != nil {
+			d = small
+		}
+		d.seed = seed
+		t.Error(d)
+		fmt.Println(d)
+		break
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done++
+	if differs {
+		c.differ++
+	} else if again {
+		c.retried++
+	}
+}
+
+func TestPrintOne(t *testing.T) {
+	if *print {
+		fmt.Println(Generate(leveret.RabbitMQ43, *seed).Text())
+	}
+}

@@ -1,0 +1,149 @@
+package leveret_test
+
+import (
+	"slices"
+)
+
+// How messages die in the model, and where they go.
+
+// mPending is an at-least-once dead letter: it stays until every target has taken it.
+type mPending struct {
+	e             *mEntry
+	reason        string
+	died          int64
+	next          int64 // when it is tried again
+	took, refused []*mQueue
+}
+
+const pendingRetry = 180_000
+
+func (m *model) atLeastOnce(q *mQueue) bool {
+	_, ok := m.dead(q, "dead-letter-exchange")
+	strategy, _ := m.dead(q, "dead-letter-strategy")
+	return q.quorum && ok && strategy == "at-least-once" && m.text(q, "overflow", "drop-head") == "reject-publish"
+}
+
+// tryPending sends what is due to all who do not have it yet.
+func (m *model) tryPending(q *mQueue) {
+	for _, p := range slices.Clone(q.pending) {
+		if p.next > m.now || m.queue(q.name) != q {
+			continue
+		}
+		p.next = m.now + pendingRetry
+		name, _ := m.dead(q, "dead-letter-exchange")
+		if m.exchange(name) == nil {
+			continue
+		}
+		msg := m.deadLetterOf(p.e.mMessage, q, p.reason, p.died, name)
+		m.routing = routeHint{body: msg.body, queue: q.name, reason: p.reason}
+		targets := slices.DeleteFunc(m.route(m.exchange(name), &msg), func(t *mQueue) bool { return cyclic(t.name, msg.deaths, p.reason) })
+		for _, t := range targets {
+			is := func(o *mQueue) bool { return o == t }
+			switch {
+			case slices.Contains(p.took, t):
+			case m.accept(msg, t, q):
+				p.took = append(p.took, t)
+				p.refused = slices.DeleteFunc(p.refused, is)
+			default:
+				p.refused = append(slices.DeleteFunc(p.refused, is), t)
+			}
+		}
+		if len(targets) > 0 && len(p.refused) == 0 {
+			q.pending = slices.DeleteFunc(q.pending, func(o *mPending) bool { return o == p })
+		}
+	}
+	m.expire(q)
+	m.updateRejecting(q)
+}
+
+func (m *model) die(e *mEntry, q *mQueue, reason string) {
+	if m.atLeastOnce(q) {
+		q.pending = append(q.pending, &mPending{e: e, reason: reason, died: m.now, next: m.now})
+		m.jobs = append(m.jobs, mJob{q: q})
+		return
+	}
+	m.jobs = append(m.jobs, mJob{e.mMessage, q, reason})
+}
+
+// drain routes the dead letters, the oldest death first.
+func (m *model) drain() {
+	for len(m.jobs) > 0 {
+		j := m.jobs[0]
+		m.jobs = m.jobs[1:]
+		if j.reason == "" {
+			m.tryPending(j.q)
+		} else {
+			m.deadLetter(j)
+		}
+	}
+}
+
+func (m *model) deadLetter(j mJob) {
+	name, ok := m.dead(j.q, "dead-letter-exchange")
+	if !ok || m.exchange(name) == nil {
+		return
+	}
+	msg := m.deadLetterOf(j.m, j.q, j.reason, m.now, name)
+	m.routing = routeHint{body: msg.body, queue: j.q.name, reason: j.reason}
+	var targets []*mQueue
+	for _, t := range m.route(m.exchange(name), &msg) {
+		if !cyclic(t.name, msg.deaths, j.reason) {
+			targets = append(targets, t)
+		}
+	}
+	for _, t := range targets {
+		m.accept(msg, t, nil)
+	}
+}
+
+// deadLetterOf is the message as it is published to the dead-letter exchange.
+func (m *model) deadLetterOf(msg mMessage, q *mQueue, reason string, at int64, exchange string) mMessage {
+	msg.record(q.name, reason, at)
+	if key, ok := m.dead(q, "dead-letter-routing-key"); ok {
+		msg.keys = []string{key}
+	}
+	msg.expiration, msg.ttl = "", -1
+	msg.exchange = exchange
+	return msg
+}
+
+// record writes a death into the message's history.
+func (msg *mMessage) record(queue, reason string, now int64) {
+	d := mDeath{queue: queue, reason: reason, exchange: msg.exchange, expiration: msg.expiration, at: now}
+	d.keys = slices.Clone(msg.keys)
+	for _, b := range msg.bcc {
+		if i := slices.Index(d.keys, b); i >= 0 {
+			d.keys = slices.Delete(d.keys, i, i+1)
+		}
+	}
+	history := []mDeath{}
+	for _, old := range msg.deaths {
+		if old.queue == queue && old.reason == reason {
+			d = old
+		} else {
+			history = append(history, old)
+		}
+	}
+	d.count++
+	if len(msg.deaths) == 0 {
+		msg.first = [3]string{reason, queue, msg.exchange}
+	}
+	msg.last = [3]string{reason, queue, msg.exchange}
+	msg.deaths = append([]mDeath{d}, history...)
+}
+
+// cyclic tells whether the message was in the queue before and nobody rejected it since.
+func cyclic(queue string, history []mDeath, reason string) bool {
+	if reason == "rejected" {
+		return false
+	}
+	for _, d := range history {
+		if d.reason == "rejected" {
+			return false
+		}
+		if d.queue == queue {
+			return true
+		}
+	}
+	return false
+}
