@@ -15,6 +15,9 @@ import (
 // compare looks at everything.
 func (s *machine) compare(t *rapid.T) {
 	s.t = t
+	if s.m.overtook {
+		s.ended = true // what the queue does now depends on timers that it had before
+	}
 	if s.ended {
 		return
 	}

@@ -128,6 +128,7 @@ type mDelivery struct {
 
 type model struct {
 	now       int64
+	overtook  bool // a classic queue did not look at a head that came in front of others: not modelled
 	queues    []*mQueue
 	exchanges []*mExchange
 	policies  [2][]mPolicy
@@ -342,6 +343,9 @@ func (m *model) accept(msg mMessage, q *mQueue, by any) bool {
 		m.expire(q)
 		m.updateRejecting(q)
 		return true
+	}
+	if len(q.ready) > 1 && q.inOrder()[0] == e {
+		m.overtook = true
 	}
 	e.back = msg.deliveries > 0
 	m.trim(q)

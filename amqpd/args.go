@@ -127,11 +127,16 @@ func (a *args) done() bool {
 
 // names keeps a few strings that were read before, so that the exchange, routing key or queue that
 // every message of a client names is not allocated each time.
-type names [64]string
+type names struct{ slots *nameSlots }
+
+type nameSlots [64]string
 
 // get returns b as a string, and whether it is valid UTF-8.
 func (n *names) get(b []byte) (string, bool) {
-	slot := &n[nameSlot(b)]
+	if n.slots == nil {
+		n.slots = new(nameSlots)
+	}
+	slot := &n.slots[nameSlot(b)]
 	if *slot == string(b) { // compares without allocating
 		return *slot, true
 	}
@@ -149,5 +154,5 @@ func nameSlot(b []byte) uint8 {
 		h = h*7 + uint(b[len(b)-1])
 		h = h*5 + uint(b[len(b)/2])
 	}
-	return uint8(h % uint(len(names{})))
+	return uint8(h % uint(len(nameSlots{})))
 }

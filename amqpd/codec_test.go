@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -233,6 +236,87 @@ func TestFrameReaderBuffer(t *testing.T) {
 	assert.Len(t, fr.buf, maxReadBuffer)
 }
 
+// socketPair returns the ends of a TCP connection, one of them as a frame reader.
+func socketPair(t *testing.T) (net.Conn, *frameReader, net.Conn) {
+	if !canTryRead {
+		t.Skip("sockets are read by package net here")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	client, err := net.Dial("tcp", l.Addr().String())
+	require.NoError(t, err)
+	server, err := l.Accept()
+	require.NoError(t, err)
+	t.Cleanup(func() { server.Close() })
+	fr := &frameReader{r: server, maxPayload: 1 << 20}
+	fr.share(server)
+	require.NotNil(t, fr.sock)
+	return client, fr, server
+}
+
+// A socket that waits holds a buffer only for a frame of which much is there.
+func TestWaitingSocketHoldsNoBuffer(t *testing.T) {
+	client, fr, server := socketPair(t)
+	defer client.Close()
+	var o output
+	at := o.begin(frameBody, 1)
+	o.b = append(o.b, make([]byte, 5000)...)
+	o.end(at)
+	wait := func() {
+		server.SetReadDeadline(time.Now().Add(time.Millisecond))
+		require.ErrorIs(t, fr.fill(), os.ErrDeadlineExceeded)
+		server.SetReadDeadline(time.Now().Add(time.Minute))
+	}
+	wait()
+	assert.Empty(t, fr.buf)
+	client.Write(o.b[:100])
+	require.NoError(t, fr.fill())
+	assert.Len(t, fr.buf, sharedBuffer)
+	wait()
+	assert.Equal(t, o.b[:100], fr.buf)
+	client.Write(o.b[100:4000])
+	require.NoError(t, fr.fill())
+	wait()
+	assert.Len(t, fr.buf, sharedBuffer)
+	client.Write(o.b[4000:])
+	f, err := fr.readFrame()
+	require.NoError(t, err)
+	assert.Equal(t, make([]byte, 5000), f.payload)
+	wait()
+	assert.Empty(t, fr.buf)
+}
+
+// A socket's frames are the same however they come, and larger than the shared buffers if need be.
+func TestSocketCutsFrames(t *testing.T) {
+	client, fr, _ := socketPair(t)
+	var o output
+	sizes := []int{0, 1, 100, 1023, 5000, 70000, sharedBuffer, 3, 131072, 2*sharedBuffer + 1, 0}
+	for i, size := range sizes {
+		at := o.begin(byte(i), uint16(i))
+		o.b = append(o.b, bytes.Repeat([]byte{byte(i)}, size)...)
+		o.end(at)
+	}
+	go func() {
+		defer client.Close()
+		for _, piece := range []int{1, 7, 500, 3000, 100_000} {
+			client.Write(o.b)
+			for rest := range slices.Chunk(o.b[:min(len(o.b), piece*1000)], piece) {
+				client.Write(rest)
+			}
+			client.Write(o.b[min(len(o.b), piece*1000):])
+		}
+	}()
+	for n := range 10 * len(sizes) {
+		i := n % len(sizes)
+		f, err := fr.readFrame()
+		require.NoError(t, err)
+		require.Equal(t, byte(i), f.typ)
+		require.Equal(t, bytes.Repeat([]byte{byte(i)}, sizes[i]), f.payload)
+	}
+	assert.ErrorIs(t, fr.fill(), io.EOF)
+}
+
 func TestContentIsSplitIntoFrames(t *testing.T) {
 	for _, size := range []int{0, 1, 92, 93, 92 * 3, spliceFrom, spliceFrom*2 + 1} {
 		body := make([]byte, size)
@@ -384,7 +468,7 @@ func BenchmarkEncodeDelivery(b *testing.B) {
 			o := output{}
 			b.ReportAllocs()
 			for b.Loop() {
-				o.reset()
+				o.release()
 				o.content(1, p, nil, body, 131064)
 			}
 		})

@@ -72,7 +72,7 @@ type throttle struct {
 func newConn(srv *Server, nc net.Conn) *conn {
 	c := &conn{
 		srv: srv, nc: nc, log: srv.logger().With("peer", nc.RemoteAddr().String()),
-		release: releases[srv.Broker.Profile()], out: outputs.Get().(*output),
+		release: releases[srv.Broker.Profile()], out: new(output),
 		wake: make(chan struct{}, 1), gone: make(chan struct{}), open: openChannels{byNumber: map[uint16]*channel{}},
 	}
 	c.moved.L = &c.mu

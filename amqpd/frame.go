@@ -23,7 +23,7 @@ const (
 // whenever a read fills it.
 const (
 	minReadBuffer = 1 << 10
-	maxReadBuffer = 256 << 10
+	maxReadBuffer = 64 << 10
 )
 
 // A frame's payload aliases the read buffer: it is good until the next read.
@@ -58,6 +58,7 @@ func (badFrameEnd) Error() string   { return "invalid frame end" }
 // one read usually brings many frames.
 type frameReader struct {
 	r          io.Reader
+	sock       *socket // nil: there is but r
 	buf        []byte
 	start, end int
 	maxPayload int
@@ -98,6 +99,9 @@ func (fr *frameReader) next() (f frame, ok bool, err error) {
 
 // fill reads once, having made room for at least the rest of the next frame.
 func (fr *frameReader) fill() error {
+	if fr.sock != nil {
+		return fr.sock.fill()
+	}
 	fr.makeRoom()
 	n, err := fr.r.Read(fr.buf[fr.end:])
 	fr.end += n
@@ -136,6 +140,9 @@ func (fr *frameReader) readPayload(dst []byte) error {
 	fr.start += headerSize
 	n := copy(dst, fr.buffered())
 	fr.start += n
+	if fr.sock != nil && n < len(dst) {
+		fr.sock.release()
+	}
 	if _, err := io.ReadFull(fr.r, dst[n:]); err != nil {
 		return err
 	}

@@ -66,7 +66,14 @@ func (c *conn) handshake() error {
 			return err
 		}
 	}
+	c.letGo()
 	return nil
+}
+
+// letGo lets go of what only the handshake needed: most connections do little after it.
+func (c *conn) letGo() {
+	c.in.share(c.nc)
+	c.names = names{}
 }
 
 // endHandshake ends a connection whose handshake failed.
@@ -105,7 +112,7 @@ func (c *conn) awaitCloseOk() {
 // send writes what has been encoded.
 func (c *conn) send() error {
 	err := c.out.writeTo(c.nc)
-	c.out.reset()
+	c.out.release()
 	return err
 }
 

@@ -3,6 +3,7 @@ package amqpd
 import (
 	"encoding/binary"
 	"net"
+	"sync"
 
 	"github.com/leveretmq/leveret"
 )
@@ -12,8 +13,11 @@ import (
 const spliceFrom = 8 << 10
 
 // output collects frames to be written together.
+//
+// Its buffer is one of buffers, and is there only while there are frames, so that idle connections hold none.
 type output struct {
 	b       []byte
+	held    *[]byte // what b was before it grew
 	splices []splice
 	spliced int // octets in splices
 }
@@ -27,12 +31,38 @@ type splice struct {
 // size returns how many octets there are to be written.
 func (o *output) size() int { return len(o.b) + o.spliced }
 
-func (o *output) reset() {
-	clear(o.splices) // lets go of the bodies
-	o.b, o.splices, o.spliced = o.b[:0], o.splices[:0], 0
+// buffers are for outputs of any connection.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxPooled is the size, in octets, up to which a buffer is worth keeping, and maxSplices the same for
+// a list of splices.
+const (
+	maxPooled  = 512 << 10
+	maxSplices = 64
+)
+
+// hold makes sure that there is a buffer.
+func (o *output) hold() {
+	if o.b == nil {
+		o.held = buffers.Get().(*[]byte)
+		o.b = (*o.held)[:0]
+	}
 }
 
-// writeTo writes everything. It does not reset o.
+// release empties o and gives its buffer back.
+func (o *output) release() {
+	if o.held != nil && cap(o.b) <= maxPooled {
+		*o.held = o.b[:0]
+		buffers.Put(o.held)
+	}
+	clear(o.splices) // lets go of the bodies
+	if cap(o.splices) > maxSplices {
+		o.splices = nil
+	}
+	o.b, o.held, o.splices, o.spliced = nil, nil, o.splices[:0], 0
+}
+
+// writeTo writes everything. It does not empty o.
 func (o *output) writeTo(nc net.Conn) error {
 	if len(o.splices) == 0 {
 		_, err := nc.Write(o.b)
@@ -51,6 +81,7 @@ func (o *output) writeTo(nc net.Conn) error {
 
 // begin starts a frame and returns the position that end wants.
 func (o *output) begin(typ byte, channel uint16) int {
+	o.hold()
 	at := len(o.b)
 	o.b = append(o.b, typ, byte(channel>>8), byte(channel), 0, 0, 0, 0)
 	return at

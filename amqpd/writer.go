@@ -1,17 +1,10 @@
 package amqpd
 
 import (
-	"sync"
 	"time"
 
 	"github.com/leveretmq/leveret"
 )
-
-// outputs are buffers that no connection is using, so that idle connections hold none.
-var outputs = sync.Pool{New: func() any { return &output{} }}
-
-// maxPooled is the size up to which a buffer is worth keeping.
-const maxPooled = 512 << 10
 
 // notifyWriterLocked makes the writer look for output, if there is any or the connection has ended.
 func (c *conn) notifyWriterLocked() {
@@ -30,6 +23,7 @@ func (c *conn) writeLoop() {
 	defer close(c.gone)
 	beat, stop := c.heartbeats()
 	defer stop()
+	var o output
 	idle := true // nothing was written since the last beat
 	for {
 		select {
@@ -41,7 +35,7 @@ func (c *conn) writeLoop() {
 			}
 			idle = true
 		}
-		wrote, ok := c.flush()
+		wrote, ok := c.flush(&o)
 		if !ok {
 			return
 		}
@@ -67,18 +61,14 @@ func (c *conn) heartbeat() {
 
 // flush writes until there is nothing left. It returns false when the connection has ended or
 // cannot be written to.
-func (c *conn) flush() (wrote, ok bool) {
+func (c *conn) flush(o *output) (wrote, ok bool) {
 	for {
-		o, last := c.takeOutput()
+		last := c.takeOutput(o)
 		if o.size() == 0 {
-			outputs.Put(o)
 			return wrote, !last
 		}
 		err := o.writeTo(c.nc)
-		if cap(o.b) <= maxPooled {
-			o.reset()
-			outputs.Put(o)
-		}
+		o.release()
 		if err != nil {
 			c.lost()
 			return true, false
@@ -87,16 +77,15 @@ func (c *conn) flush() (wrote, ok bool) {
 	}
 }
 
-// takeOutput returns everything there is to write, and whether it is the last.
-func (c *conn) takeOutput() (o *output, last bool) {
+// takeOutput puts everything there is to write into o, which is empty, and reports whether it is the last.
+func (c *conn) takeOutput(o *output) (last bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.takeNoticesLocked()
 	c.encodeNoticesLocked(len(c.notices))
-	o = c.out
-	c.out = outputs.Get().(*output)
+	*o, *c.out = *c.out, *o
 	c.moved.Broadcast()
-	return o, c.stage == ended
+	return c.stage == ended
 }
 
 // lost ends a connection that cannot be written to.

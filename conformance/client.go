@@ -50,7 +50,22 @@ func (c *conn) Close() error {
 	return nil
 }
 
-func (c *conn) Kill() error { return c.tap.Conn.Close() }
+// Kill cuts the connection without a word. It returns when the broker, too, has closed it: what the broker does about
+// it has happened before what the script does next.
+func (c *conn) Kill() error {
+	half, ok := c.tap.Conn.(interface{ CloseWrite() error })
+	if !ok {
+		return c.tap.Conn.Close()
+	}
+	gone := c.amqp.NotifyClose(make(chan *amqp.Error, 1))
+	err := half.CloseWrite()
+	select {
+	case <-gone:
+	case <-time.After(2 * time.Second):
+	}
+	c.tap.Conn.Close() // the client may have done that
+	return err
+}
 
 func (c *conn) Err() error {
 	if e := c.tap.closure(0); e != nil {

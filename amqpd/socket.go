@@ -1,0 +1,125 @@
+package amqpd
+
+import (
+	"io"
+	"net"
+	"sync"
+	"syscall"
+)
+
+// A socket is a connection of the operating system's that is read into a buffer it shares with others: while
+// nothing comes it holds none. So the buffers can be large, and one read brings many frames.
+type socket struct {
+	fr   *frameReader
+	raw  syscall.RawConn
+	try  func(fd uintptr) bool // tryRead, made once
+	held *[]byte               // what fr.buf is, if it is one of readBuffers
+	rest []byte                // for what is left of a buffer that was given back
+	err  error
+}
+
+// sharedBuffer is the size of readBuffers, in octets.
+const sharedBuffer = 256 << 10
+
+var readBuffers = sync.Pool{New: func() any {
+	b := make([]byte, sharedBuffer)
+	return &b
+}}
+
+// share makes fr read nc as a socket, if it is one whose reads nobody else has a hand in.
+func (fr *frameReader) share(nc net.Conn) {
+	var raw syscall.RawConn
+	switch nc := nc.(type) {
+	case *net.TCPConn:
+		raw, _ = nc.SyscallConn()
+	case *net.UnixConn:
+		raw, _ = nc.SyscallConn()
+	}
+	if raw == nil || !canTryRead {
+		return
+	}
+	fr.sock = &socket{fr: fr, raw: raw}
+	fr.sock.try = fr.sock.tryRead
+	if fr.start == fr.end {
+		fr.buf, fr.start, fr.end = nil, 0, 0
+	}
+}
+
+// fill reads once, waiting for input if there is none.
+func (s *socket) fill() error {
+	s.err = nil
+	err := s.raw.Read(s.try)
+	if err == nil {
+		err = s.err
+	}
+	return err
+}
+
+// tryRead reads what there is and reports false if there is nothing.
+func (s *socket) tryRead(fd uintptr) bool {
+	fr := s.fr
+	s.makeRoom()
+	n, again, err := tryRead(fd, fr.buf[fr.end:])
+	switch {
+	case again:
+		s.release()
+		return false
+	case err != nil:
+		s.err = err
+	case n == 0:
+		s.err = io.EOF
+	}
+	fr.end += max(n, 0)
+	return true
+}
+
+// makeRoom makes room for at least the rest of the next frame.
+func (s *socket) makeRoom() {
+	fr := s.fr
+	need := minReadBuffer
+	if h, ok := fr.head(); ok && h.size <= fr.maxPayload {
+		need = h.size + frameOverhead
+	}
+	if s.held == nil && need <= sharedBuffer || need > len(fr.buf) {
+		s.replace(need)
+		return
+	}
+	if fr.start == fr.end {
+		fr.start, fr.end = 0, 0
+	}
+	if fr.start+need > len(fr.buf) || len(fr.buf)-fr.end < len(fr.buf)/4 {
+		pending := copy(fr.buf, fr.buffered())
+		fr.start, fr.end = 0, pending
+	}
+}
+
+// replace goes on with a shared buffer or, for a frame of need octets that has no room in one, with
+// a buffer of the connection's own.
+func (s *socket) replace(need int) {
+	fr := s.fr
+	pending, old := fr.buffered(), s.held
+	if need <= sharedBuffer {
+		s.held = readBuffers.Get().(*[]byte)
+		fr.buf = *s.held
+	} else {
+		s.held = nil
+		fr.buf = make([]byte, need)
+	}
+	fr.start, fr.end = 0, copy(fr.buf, pending)
+	if old != nil {
+		readBuffers.Put(old)
+	}
+}
+
+// release gives the buffer back, if no large part of a frame is in it.
+func (s *socket) release() {
+	fr := s.fr
+	pending := fr.buffered()
+	if s.held == nil || len(pending) > minReadBuffer {
+		return
+	}
+	s.rest = append(s.rest[:0], pending...)
+	fr.buf, fr.start, fr.end = s.rest, 0, len(s.rest)
+	readBuffers.Put(s.held)
+	s.held = nil
+}

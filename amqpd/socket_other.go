@@ -1,0 +1,9 @@
+//go:build !unix
+
+package amqpd
+
+const canTryRead = false
+
+func tryRead(uintptr, []byte) (n int, again bool, err error) {
+	panic("amqpd: sockets are read by package net")
+}
