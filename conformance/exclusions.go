@@ -28,6 +28,8 @@ var exclusions = []exclusion{
 		"has not used the queue before: what a channel remembers of queues is not modelled.", (*program).lateCommit},
 	{"many messages, one soft limit", "A quorum queue with reject-publish refuses only from when a publisher has heard of it: of what is " +
 		"published together, by a commit, any number may get in.", (*program).softLimit},
+	{"many messages, no acknowledgements", "A quorum queue hears a little later that what it gave to a consumer without acknowledgements is " +
+		"settled: whether there is room for the next message is a race.", (*program).settlesItself},
 	{"several channels end", "The channels of a connection end in any order, and give back what they hold in that order.", (*program).channelsEnd},
 	{"an exclusive queue's last messages", "When a connection ends, its exclusive queues end while its channels give back: what is given " +
 		"back may still expire or be trimmed, and be dead-lettered, or not.", (*program).lastMessages},
@@ -144,6 +146,22 @@ func (g *program) changesType() bool {
 			return true
 		}
 		g.types[q.Name] = q.Type
+	}
+	return false
+}
+
+func (g *program) settlesItself() bool {
+	for _, c := range g.door.Broker.Consumers() {
+		n := 0
+		for _, a := range g.effects.arrivals {
+			if a.queue == c.Queue {
+				n++
+			}
+		}
+		q, err := g.door.Broker.Queue(c.Queue)
+		if n > 1 && !c.AckRequired && err == nil && q.Info().Type == "quorum" {
+			return true
+		}
 	}
 	return false
 }

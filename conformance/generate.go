@@ -85,8 +85,6 @@ func (g *generator) actions() []choice {
 
 func (g *generator) queue() string { return g.pick(g.queueNames...) }
 
-func (g *generator) consumable() string { return g.queue() }
-
 func (g *generator) publish() {
 	actor := "p"
 	if !g.confirming && !g.transacting && g.one(6) {

@@ -9,13 +9,9 @@ import (
 // topology declares exchanges, queues and bindings.
 func (g *generator) topology() {
 	names := []string{"x", "y", "z", "w"}
-	for _, name := range names[:g.IntN(4)] {
-		g.exchangeNames = append(g.exchangeNames, name)
-	}
+	g.exchangeNames = append(g.exchangeNames, names[:g.IntN(4)]...)
 	names = []string{"a", "b", "c", "d", "own"}
-	for _, name := range names[:2+g.IntN(3)] {
-		g.queueNames = append(g.queueNames, name)
-	}
+	g.queueNames = append(g.queueNames, names[:2+g.IntN(3)]...)
 	if g.one(5) {
 		g.queueNames = append(g.queueNames, "own")
 	}
