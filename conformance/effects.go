@@ -10,7 +10,7 @@ import (
 // effects is what one statement led to in the engine.
 type effects struct {
 	arrivals []arrival
-	deaths   []arrival // a queue and the time
+	deaths   []death
 	requeued []string
 	served   map[string][]string // queues that delivered, by channel
 	touched  []string            // queues, in the order in which something happened to them
@@ -52,9 +52,21 @@ func (e *effects) arrived(queue string, at time.Time) {
 	e.arrivals = append(e.arrivals, arrival{queue, origin, at})
 }
 
-func (e *effects) died(queue string, at time.Time) {
-	e.touch(queue, at)
-	e.deaths = append(e.deaths, arrival{queue: queue, at: at})
+// A death is a message that died in a queue.
+type death struct {
+	queue    string
+	reason   leveret.Reason
+	priority int // -1: none
+	at       time.Time
+}
+
+func (e *effects) died(queue string, m leveret.EventMessage, reason leveret.Reason) {
+	e.touch(queue, m.Time)
+	d := death{queue: queue, reason: reason, priority: -1, at: m.Time}
+	if m.Properties.Has()&leveret.PropPriority != 0 {
+		d.priority = int(m.Properties.Priority)
+	}
+	e.deaths = append(e.deaths, d)
 }
 
 func (e *effects) events() *leveret.Events {
@@ -63,12 +75,12 @@ func (e *effects) events() *leveret.Events {
 		Enqueued:  func(n leveret.EnqueuedEvent) { e.arrived(n.Queue, n.Time) },
 		Refused:   func(n leveret.RefusedEvent) { e.arrived(n.Queue, n.Time) },
 		DeadLettered: func(n leveret.DeadLetteredEvent) {
-			e.died(n.Queue, n.Time)
+			e.died(n.Queue, n.EventMessage, n.Reason)
 			e.sent(n.Queue, n.Queues)
 		},
 		Dropped: func(n leveret.DroppedEvent) {
 			if n.Queue != "" {
-				e.died(n.Queue, n.Time)
+				e.died(n.Queue, n.EventMessage, n.Reason)
 			}
 			if n.Cause == leveret.CauseCycle && len(e.origins[n.Target]) > 0 {
 				e.origins[n.Target] = e.origins[n.Target][1:]

@@ -29,6 +29,9 @@ var exclusions = []exclusion{
 		"is numbered in any order.", (*program).twoQueuesOneChannel},
 	{"close to a deadline", "A real broker needs time for the statements themselves: what is due soon after a statement, or " +
 		"has been due only just before one, may have happened on the wrong side of it.", (*program).closeToDeadline},
+	{"expiry and arrival", "What expires in a queue while dead letters arrive there may go before or after them.", (*program).meetsExpiry},
+	{"expiry in two priorities", "A quorum queue lets the heads of its priorities expire one by one: of two that are due almost at " +
+		"once the earlier goes first, or, if the queue looks late, the one of the higher priority.", (*program).twoHeads},
 	{"a history that is no history", "RabbitMQ 3.10 crashes over an x-death of which an element is no table: a queue when it dead-letters " +
 		"the message, and all at-least-once dead-lettering on the node for good.", (*program).badHistory},
 	{"a commit to a queue that is gone", "RabbitMQ 4.3 ends the connection with an internal error, 506 with an Erlang term, if the channel " +
@@ -90,8 +93,7 @@ func (g *program) closeToDeadline() bool {
 	if at, ok := g.door.Broker.NextDeadline(); ok && at.Sub(g.now()) < soon {
 		return true
 	}
-	last := g.statements[len(g.statements)-1]
-	return len(last) > 7 && last[:7] == "advance" && g.now().Sub(g.effects.last) < lately
+	return g.advances() && g.now().Sub(g.effects.last) < lately
 }
 
 func (g *program) badHistory() bool {
@@ -171,4 +173,36 @@ func (g *program) settlesItself() bool {
 		}
 	}
 	return false
+}
+
+func near(a, b time.Time) bool { return a.Sub(b).Abs() < soon }
+
+func (g *program) meetsExpiry() bool {
+	if !g.advances() {
+		return false
+	}
+	for _, a := range g.effects.arrivals {
+		for _, d := range g.effects.deaths {
+			if a.queue == d.queue && d.reason == leveret.Expired && near(a.at, d.at) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (g *program) twoHeads() bool {
+	for i, a := range g.effects.deaths {
+		for _, b := range g.effects.deaths[:i] {
+			if g.advances() && a.queue == b.queue && a.priority != b.priority && near(a.at, b.at) && g.types[a.queue] == "quorum" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// advances reports whether the last statement lets time pass.
+func (g *program) advances() bool {
+	return strings.HasPrefix(g.statements[len(g.statements)-1], "advance")
 }

@@ -46,7 +46,8 @@ type campaign struct {
 
 	mu                    sync.Mutex
 	next, end             uint64
-	until                 time.Time
+	first                 uint64
+	start, until          time.Time
 	done, retried, differ int
 }
 
@@ -62,15 +63,19 @@ func (c *campaign) run(t *testing.T) {
 	if *duration > 0 {
 		c.until, c.end = time.Now().Add(*duration), 1<<63
 	}
-	start := time.Now()
+	c.first, c.start = first, time.Now()
 	var wg sync.WaitGroup
 	for range *workers {
 		wg.Go(func() { c.work(t) })
 	}
 	wg.Wait()
-	elapsed := time.Since(start)
+	c.report(t)
+}
+
+func (c *campaign) report(t *testing.T) {
+	elapsed := time.Since(c.start)
 	t.Logf("%s: seeds %d to %d, %d programs in %s (%.1f/s): %d differ, %d the same only when run again",
-		scenario.Releases[c.profile], first, first+uint64(c.done)-1, c.done, elapsed.Round(time.Second),
+		scenario.Releases[c.profile], c.first, c.next-1, c.done, elapsed.Round(time.Second),
 		float64(c.done)/elapsed.Seconds(), c.differ, c.retried)
 }
 
@@ -128,6 +133,9 @@ func (c *campaign) compare(t *testing.T, seed uint64, sides []side) {
 		c.differ++
 	} else if again {
 		c.retried++
+	}
+	if c.done%1000 == 0 {
+		c.report(t)
 	}
 }
 
