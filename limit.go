@@ -62,8 +62,13 @@ func (q *Queue) enforce() {
 		q.trimNewestFirst()
 		return
 	}
+	q.trim()
+}
+
+// trim drops heads until the queue keeps its limits.
+func (q *Queue) trim() {
 	dropped := false
-	for n, bytes := q.length(); s.over(n, bytes) && q.ready > 0; n, bytes = q.length() {
+	for n, bytes := q.length(); q.set.over(n, bytes) && q.ready > 0; n, bytes = q.length() {
 		q.kill(q.take(), MaxLength)
 		dropped = true
 	}

@@ -56,6 +56,7 @@ type rules struct {
 	plainQuorumName       bool  // error texts say "quorum queues", not <<"quorum">> queues
 	bodyBytesOnly         bool  // length in bytes counts bodies without properties
 	newestTrimmedFirst    bool  // of messages trimmed at once the newest is dead-lettered first
+	stopsForGood          bool  // publishers that were told to stop are not told that the limits are gone
 	purgeSkipsPending     bool  // purge does not count pending at-least-once dead letters
 	policyChangeIsUse     bool  // a policy change restarts the idle time of x-expires
 	quorumRefusesHaCancel bool  // x-cancel-on-ha-failover is refused
@@ -100,7 +101,7 @@ var profiles = [...]rules{
 		plainQueueType: true, checkQueueMode: true, queueVersion1: true, noClassicLocator: true,
 		plainPriorityZero: true, noNewQuorumArguments: true,
 		quorumFIFO: true, countEveryReturn: true, requeueToTail: true, oldCountHeader: true, noPreemption: true,
-		plainQuorumName: true, bodyBytesOnly: true, newestTrimmedFirst: true, purgeSkipsPending: true,
+		plainQuorumName: true, bodyBytesOnly: true, newestTrimmedFirst: true, stopsForGood: true, purgeSkipsPending: true,
 		policyChangeIsUse: true, quorumRefusesHaCancel: true, negativeLimitIsZero: true,
 		policyExpiresFirst: true,
 		channelPrefetch:    true, channelAckTimeout: true, idleCancel: true, deathAddsCredit: true,

@@ -197,11 +197,14 @@ func (q *Queue) reconfigure() {
 	was := *q.set
 	q.configure()
 	if q.quorum == nil {
+		if was.overflow == dropHead { // RabbitMQ sets the limits first, and trims to them, before it sets what overflow does
+			q.trim()
+		}
 		q.enforce()
 		q.headChanged()
 		return
 	}
-	if q.set.overflow != was.overflow || was.limited() && !q.set.limited() {
+	if was.limited() && !q.set.limited() && !q.v.rules.stopsForGood {
 		q.tell(false)
 	}
 	if was.atLeastOnce && !q.set.atLeastOnce {

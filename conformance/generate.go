@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/internal/scenario"
 )
 
 // A generator makes a random program: a topology, then what clients do to it. It knows the state of the engine as it
@@ -26,13 +25,7 @@ type generator struct {
 	confirming, transacting   bool
 }
 
-// Generate makes the program of a seed for a release.
-func Generate(p leveret.Profile, seed uint64) *scenario.Script {
-	g := compose(p, seed)
-	defer g.end()
-	return g.finish()
-}
-
+// compose makes the program of a seed for a release.
 func compose(p leveret.Profile, seed uint64) *generator {
 	g := &generator{program: newProgram(p), Rand: rand.New(rand.NewPCG(seed, 0)), declared: map[string]string{}, held: map[string][]string{}}
 	g.timed, g.policies = g.one(4), g.one(5)
@@ -84,8 +77,6 @@ func (g *generator) actions() []choice {
 }
 
 func (g *generator) queue() string { return g.pick(g.queueNames...) }
-
-func (g *generator) consumable() string { return g.queue() }
 
 func (g *generator) publish() {
 	actor := "p"

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"sync"
@@ -18,7 +17,7 @@ var (
 	seed     = flag.Uint64("seed", 0, "the first random program; 0: chosen at random")
 	duration = flag.Duration("duration", 0, "run random programs for so long, however many that are")
 	workers  = flag.Int("workers", 16, "how many random programs to run at once")
-	print    = flag.Bool("print", false, "print the random program of -seed and what differs, unshrunk")
+	whole    = flag.Bool("whole", false, "do not shrink random programs that differ")
 )
 
 // TestRandomPrograms runs random programs on the engine's Go API, through the client on leveret's listener and, if
@@ -115,14 +114,11 @@ func (c *campaign) compare(t *testing.T, seed uint64, sides []side) {
 			continue
 		}
 		differs = true
-		if *print {
-			fmt.Println(d)
-		} else if small := s.shrink(c.profile, statements, time.Minute); small != nil {
+		if small := c.smaller(s, statements); small != nil {
 			d = small
 		}
 		d.seed = seed
 		t.Error(d)
-		fmt.Println(d)
 		break
 	}
 	c.mu.Lock()
@@ -135,8 +131,9 @@ func (c *campaign) compare(t *testing.T, seed uint64, sides []side) {
 	}
 }
 
-func TestPrintOne(t *testing.T) {
-	if *print {
-		fmt.Println(Generate(leveret.RabbitMQ43, *seed).Text())
+func (c *campaign) smaller(s side, statements []string) *difference {
+	if *whole {
+		return nil
 	}
+	return s.shrink(c.profile, statements, time.Minute)
 }

@@ -4,18 +4,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/leveretmq/leveret"
 )
 
 // topology declares exchanges, queues and bindings.
 func (g *generator) topology() {
 	names := []string{"x", "y", "z", "w"}
-	for _, name := range names[:g.IntN(4)] {
-		g.exchangeNames = append(g.exchangeNames, name)
-	}
+	g.exchangeNames = append(g.exchangeNames, names[:g.IntN(4)]...)
 	names = []string{"a", "b", "c", "d", "own"}
-	for _, name := range names[:2+g.IntN(3)] {
-		g.queueNames = append(g.queueNames, name)
-	}
+	g.queueNames = append(g.queueNames, names[:2+g.IntN(3)]...)
 	if g.one(5) {
 		g.queueNames = append(g.queueNames, "own")
 	}
@@ -52,7 +50,7 @@ func (g *generator) declareExchange(name string) {
 // declareQueue declares a queue again: the same way, or, if it is gone, in a new way.
 func (g *generator) declareQueue() {
 	name := g.queue()
-	if slices.ContainsFunc(g.queues(), func(q queueInfo) bool { return q.Name == name }) {
+	if slices.ContainsFunc(g.queues(), func(q leveret.QueueInfo) bool { return q.Name == name }) {
 		g.do(owner(name), g.declared[name])
 		return
 	}
@@ -191,7 +189,7 @@ func (g *generator) policy() {
 	if g.one(4) {
 		kind = "operator-policy"
 		definition = g.pick("max-length=1", "max-length=2 overflow=reject-publish", "message-ttl=0", "delivery-limit=1", "max-length-bytes=10")
-		if g.profile != newest && strings.Contains(definition, "overflow") {
+		if g.profile == leveret.RabbitMQ310 && strings.Contains(definition, "overflow") {
 			definition = "max-length=2"
 		}
 	}
