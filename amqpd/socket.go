@@ -15,6 +15,7 @@ type socket struct {
 	try  func(fd uintptr) bool // tryRead, made once
 	held *[]byte               // what fr.buf is, if it is one of readBuffers
 	rest []byte                // for what is left of a buffer that was given back
+	much bool                  // the last read filled a small buffer
 	err  error
 }
 
@@ -25,6 +26,23 @@ var readBuffers = sync.Pool{New: func() any {
 	b := make([]byte, sharedBuffer)
 	return &b
 }}
+
+// smallBuffer is the size of a buffer for connections whose last read brought little, in octets: many of them may
+// be at work at once.
+const smallBuffer = 8 << 10
+
+var smallBuffers = sync.Pool{New: func() any {
+	b := make([]byte, smallBuffer)
+	return &b
+}}
+
+func putBuffer(b *[]byte) {
+	if len(*b) == smallBuffer {
+		smallBuffers.Put(b)
+	} else {
+		readBuffers.Put(b)
+	}
+}
 
 // share makes fr read nc as a socket, if it is one whose reads nobody else has a hand in.
 func (fr *frameReader) share(nc net.Conn) {
@@ -70,6 +88,7 @@ func (s *socket) tryRead(fd uintptr) bool {
 		s.err = io.EOF
 	}
 	fr.end += max(n, 0)
+	s.much = n >= smallBuffer || fr.end == len(fr.buf)
 	return true
 }
 
@@ -80,7 +99,7 @@ func (s *socket) makeRoom() {
 	if h, ok := fr.head(); ok && h.size <= fr.maxPayload {
 		need = h.size + frameOverhead
 	}
-	if s.held == nil && need <= sharedBuffer || need > len(fr.buf) {
+	if s.held == nil && need <= sharedBuffer || need > len(fr.buf) || s.much && len(fr.buf) == smallBuffer {
 		s.replace(need)
 		return
 	}
@@ -98,16 +117,21 @@ func (s *socket) makeRoom() {
 func (s *socket) replace(need int) {
 	fr := s.fr
 	pending, old := fr.buffered(), s.held
-	if need <= sharedBuffer {
+	need = max(need, len(pending))
+	switch {
+	case need <= smallBuffer && !s.much:
+		s.held = smallBuffers.Get().(*[]byte)
+		fr.buf = *s.held
+	case need <= sharedBuffer:
 		s.held = readBuffers.Get().(*[]byte)
 		fr.buf = *s.held
-	} else {
+	default:
 		s.held = nil
 		fr.buf = make([]byte, need)
 	}
 	fr.start, fr.end = 0, copy(fr.buf, pending)
 	if old != nil {
-		readBuffers.Put(old)
+		putBuffer(old)
 	}
 }
 
@@ -120,6 +144,6 @@ func (s *socket) release() {
 	}
 	s.rest = append(s.rest[:0], pending...)
 	fr.buf, fr.start, fr.end = s.rest, 0, len(s.rest)
-	readBuffers.Put(s.held)
+	putBuffer(s.held)
 	s.held = nil
 }
