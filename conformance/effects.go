@@ -90,6 +90,7 @@ func (e *effects) events() *leveret.Events {
 			e.touch(n.Queue, n.Time)
 			e.deleted = append(e.deleted, n.Queue)
 		},
+		Acked:           func(n leveret.AckedEvent) { e.touch(n.Queue, n.Time) }, // a quorum queue's getters are counted until then
 		ConsumerRemoved: func(n leveret.ConsumerEvent) { e.touch(n.Queue, n.Time) },
 		Requeued: func(n leveret.RequeuedEvent) {
 			e.touch(n.Queue, n.Time)
