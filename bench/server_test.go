@@ -9,20 +9,19 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/amqpd"
 	"github.com/leveretmq/leveret/bench/nullserver"
 )
 
-// The test binary is also the servers: started with BENCH_SERVE=leveret or null it serves AMQP
-// on a free port, so that a server's CPU time and memory are its process's.
+// The test binary is also the null server: started with BENCH_SERVE=null it serves AMQP on a free port. leveret is
+// the command itself. So a server's CPU time and memory are its process's.
 func TestMain(m *testing.M) {
-	if kind := os.Getenv("BENCH_SERVE"); kind != "" {
-		if err := serve(kind); err != nil {
+	if os.Getenv("BENCH_SERVE") == "null" {
+		if err := serveNull(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -31,16 +30,38 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func serve(kind string) error {
+func serveNull() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	fmt.Println(l.Addr())
-	if kind == "null" {
-		return new(nullserver.Server).Serve(l)
+	return new(nullserver.Server).Serve(l)
+}
+
+// buildLeveret builds the command once.
+var buildLeveret = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "leveret")
+	if err != nil {
+		return "", err
 	}
-	return (&amqpd.Server{Broker: leveret.New()}).Serve(l)
+	bin := filepath.Join(dir, "leveret")
+	out, err := exec.Command("go", "build", "-C", "..", "-o", bin, "./cmd/leveret").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return bin, nil
+})
+
+func command(tb testing.TB, kind string) *exec.Cmd {
+	if kind == "null" {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "BENCH_SERVE=null")
+		return cmd
+	}
+	bin, err := buildLeveret()
+	check(tb, err)
+	return exec.Command(bin, "serve", "--amqp", "127.0.0.1:0", "--control", "none")
 }
 
 // A process is a server under measurement.
@@ -51,8 +72,7 @@ type process struct {
 }
 
 func startServer(tb testing.TB, kind string) *process {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "BENCH_SERVE="+kind)
+	cmd := command(tb, kind)
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.StdoutPipe()
@@ -60,7 +80,9 @@ func startServer(tb testing.TB, kind string) *process {
 	check(tb, cmd.Start())
 	addr, err := bufio.NewReader(out).ReadString('\n')
 	check(tb, err)
-	return &process{kind, "amqp://guest:guest@" + strings.TrimSpace(addr) + "/", cmd.Process.Pid, cmd}
+	addr = strings.TrimSpace(addr)
+	addr = addr[strings.LastIndexAny(addr, " /")+1:] // leveret says a little more
+	return &process{kind, "amqp://guest:guest@" + addr + "/", cmd.Process.Pid, cmd}
 }
 
 func (p *process) stop() {

@@ -17,16 +17,17 @@ import (
 type tap struct {
 	net.Conn
 
-	mu      sync.Mutex
-	in      []byte // of a frame that is not complete yet
-	out     []byte // likewise, in the other direction
-	deaf    bool   // do not announce that the client understands consumer cancellations
-	greeted bool   // the protocol header, which is no frame, has gone out
-	replace []byte // what the next content header's properties become
-	opened  uint16 // the channel opened last
-	method  map[uint16]content
-	headers map[content]header
-	closed  map[uint16]*leveret.Error // by channel; 0: the connection
+	mu       sync.Mutex
+	in       []byte // of a frame that is not complete yet
+	out      []byte // likewise, in the other direction
+	deaf     bool   // do not announce that the client understands consumer cancellations
+	greeted  bool   // the protocol header, which is no frame, has gone out
+	replace  []byte // what the next content header's properties become
+	opened   uint16 // the channel opened last
+	method   map[uint16]content
+	headers  map[content]header
+	returned map[uint16][]header       // of returns that were not looked at yet
+	closed   map[uint16]*leveret.Error // by channel; 0: the connection
 }
 
 // content identifies a message that the broker sent: a delivery by its tag, a return by its number on the channel.
@@ -43,7 +44,7 @@ type header struct {
 }
 
 func newTap(c net.Conn) *tap {
-	return &tap{Conn: c, method: map[uint16]content{}, headers: map[content]header{}, closed: map[uint16]*leveret.Error{}}
+	return &tap{Conn: c, method: map[uint16]content{}, headers: map[content]header{}, returned: map[uint16][]header{}, closed: map[uint16]*leveret.Error{}}
 }
 
 func (t *tap) Read(p []byte) (int, error) {
@@ -167,7 +168,11 @@ func (t *tap) frame(kind byte, channel uint16, payload []byte) {
 	case frameHeader:
 		d.u32()
 		d.u64()
-		t.headers[t.method[channel]] = d.header()
+		if m := t.method[channel]; m.returned {
+			t.returned[channel] = append(t.returned[channel], d.header())
+		} else {
+			t.headers[m] = d.header()
+		}
 	}
 }
 
@@ -208,6 +213,10 @@ func (t *tap) methodFrame(channel uint16, id uint32, d *decoder) {
 func (t *tap) header(c content) header {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if waiting := t.returned[c.channel]; c.returned && len(waiting) > 0 { // returns are taken in the order they come
+		t.returned[c.channel] = waiting[1:]
+		return waiting[0]
+	}
 	return t.headers[c]
 }
 
