@@ -51,7 +51,7 @@ func (c Code) String() string {
 }
 
 // ClosesConnection reports whether an error of this code ends the whole connection rather
-// than one channel (rule E-1 of RabbitMQ's error model).
+// than one channel.
 func (c Code) ClosesConnection() bool {
 	switch c {
 	case ContentTooLarge, NoRoute, NoConsumers, AccessRefused, NotFound, ResourceLocked, PreconditionFailed:
