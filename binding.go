@@ -48,25 +48,27 @@ type bindRequest struct {
 	toQueue             bool
 	destination, source string
 	key                 string
-	args                Fields
+	arguments           Table
+	args                Fields // the arguments, canonical
 }
 
-func (ch *Channel) bindRequest(toQueue bool, destination, source, key string, args Table) (*bindRequest, *Error) {
-	fields, err := canonicalTable(args)
-	if err != nil {
-		return nil, err
+// prepareBind fills in what the request leaves to the channel, and checks it.
+func (ch *Channel) prepareBind(r *bindRequest) *Error {
+	var err *Error
+	if r.args, err = canonicalTable(r.arguments); err != nil {
+		return err
 	}
-	r := &bindRequest{toQueue, withoutLineBreaks(destination), withoutLineBreaks(source), key, fields}
-	if toQueue && destination == "" {
+	r.destination, r.source = withoutLineBreaks(r.destination), withoutLineBreaks(r.source)
+	if r.toQueue && r.destination == "" {
 		if ch.lastQueue == "" {
-			return nil, errorf(NotFound, "", "", "no previously declared queue")
+			return errorf(NotFound, "", "", "no previously declared queue")
 		}
 		r.destination = ch.lastQueue
-		if key == "" {
+		if r.key == "" {
 			r.key = ch.lastQueue
 		}
 	}
-	return r, ch.checkBind(r)
+	return ch.checkBind(r)
 }
 
 // checkBind makes the checks that binding and unbinding share, in RabbitMQ's order.

@@ -207,31 +207,30 @@ func (ch *Channel) DeleteExchange(name string, cfg DeleteConfig) error {
 
 // BindExchange is exchange.bind: what source routes by key goes to destination.
 func (ch *Channel) BindExchange(destination, source, key string, args Table) error {
-	return ch.binding("exchange.bind", false, destination, source, key, args, ch.bind)
+	return ch.binding("exchange.bind", bindRequest{false, destination, source, key, args, nil}, ch.bind)
 }
 
 // UnbindExchange is exchange.unbind. Removing a missing binding succeeds.
 func (ch *Channel) UnbindExchange(destination, source, key string, args Table) error {
-	return ch.binding("exchange.unbind", false, destination, source, key, args, ch.unbind)
+	return ch.binding("exchange.unbind", bindRequest{false, destination, source, key, args, nil}, ch.unbind)
 }
 
 // BindQueue is queue.bind. An empty queue name means the queue declared last on this channel.
 func (ch *Channel) BindQueue(queue, exchange, key string, args Table) error {
-	return ch.binding("queue.bind", true, queue, exchange, key, args, ch.bind)
+	return ch.binding("queue.bind", bindRequest{true, queue, exchange, key, args, nil}, ch.bind)
 }
 
 // UnbindQueue is queue.unbind. Removing a missing binding succeeds.
 func (ch *Channel) UnbindQueue(queue, exchange, key string, args Table) error {
-	return ch.binding("queue.unbind", true, queue, exchange, key, args, ch.unbind)
+	return ch.binding("queue.unbind", bindRequest{true, queue, exchange, key, args, nil}, ch.unbind)
 }
 
-func (ch *Channel) binding(op string, toQueue bool, destination, source, key string, args Table, f func(*bindRequest) *Error) error {
+func (ch *Channel) binding(op string, r bindRequest, f func(*bindRequest) *Error) error {
 	return ch.do(op, func() *Error {
-		r, err := ch.bindRequest(toQueue, destination, source, key, args)
-		if err != nil {
+		if err := ch.prepareBind(&r); err != nil {
 			return err
 		}
-		return f(r)
+		return f(&r)
 	})
 }
 
