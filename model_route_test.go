@@ -295,10 +295,13 @@ func (m *model) policiesChanged(order []*mQueue) {
 		}
 		q.policies = m.policyText(q)
 		limits := m.limitText(q)
-		if limits != q.limits {
-			q.limits = limits
+		if strings.Contains(q.limits, "true") && !strings.Contains(limits, "true") {
 			q.tell(false)
 		}
+		if !q.quorum && strings.HasSuffix(q.limits, "drop-head") { // the new limits come before the new overflow
+			m.cut(q)
+		}
+		q.limits = limits
 		m.trim(q)
 		m.expire(q)
 		m.pump(q)

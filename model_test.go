@@ -246,13 +246,17 @@ func (m *model) over(q *mQueue, extraN, extraBytes int64) bool {
 func (m *model) trim(q *mQueue) {
 	overflow := m.text(q, "overflow", "drop-head")
 	if overflow == "drop-head" || q.quorum && overflow == "reject-publish-dlx" {
-		for m.over(q, 0, 0) && len(q.inOrder()) > 0 {
-			e := q.inOrder()[0]
-			q.remove(e)
-			m.die(e, q, "maxlen")
-		}
+		m.cut(q)
 	}
 	m.updateRejecting(q)
+}
+
+func (m *model) cut(q *mQueue) {
+	for m.over(q, 0, 0) && len(q.inOrder()) > 0 {
+		e := q.inOrder()[0]
+		q.remove(e)
+		m.die(e, q, "maxlen")
+	}
 }
 
 // updateRejecting applies the soft limit of quorum queues: the queue tells its publishers to
@@ -502,6 +506,9 @@ func (u *mUnacked) consumer() string {
 
 func (m *model) settleGroup(q *mQueue, c *mConsumer, us []*mUnacked, how string) {
 	gone := m.queue(q.name) != q
+	if !q.quorum && strings.HasSuffix(how, "-") { // by priority
+		slices.SortStableFunc(us, func(a, b *mUnacked) int { return b.e.level - a.e.level })
+	}
 	for _, u := range us {
 		if c != nil {
 			c.unacked--
