@@ -36,6 +36,10 @@ var exclusions = []exclusion{
 		"the message, and all at-least-once dead-lettering on the node for good.", (*program).badHistory},
 	{"a commit to a queue that is gone", "RabbitMQ 4.3 ends the connection with an internal error, 506 with an Erlang term, if the channel " +
 		"has not used the queue before: what a channel remembers of queues is not modelled.", (*program).lateCommit},
+	{"a declaration before a commit", "RabbitMQ 3.10 delivers what was published in a transaction to a queue that was declared since; " +
+		"leveret routes at the publish, as the later release does.", (*program).lateDeclaration},
+	{"two consumers of a single active one", "When a channel ends, a quorum queue of RabbitMQ may hand its messages on to a consumer " +
+		"that is ending, too, and count it from then on.", (*program).singleActives},
 	{"many messages, one soft limit", "A quorum queue with reject-publish refuses only from when a publisher has heard of it: of what is " +
 		"published together, by a commit, any number may get in.", (*program).softLimit},
 	{"many messages, no acknowledgements", "A quorum queue hears a little later that what it gave to a consumer without acknowledgements is " +
@@ -101,7 +105,28 @@ func (g *program) badHistory() bool {
 }
 
 // lateCommit: a publish in a transaction routes at once, the commit delivers.
-func (g *program) lateCommit() bool {
+func (g *program) lateCommit() bool { return g.uncommitted() && len(g.effects.deleted) > 0 }
+
+func (g *program) lateDeclaration() bool {
+	last := g.statements[len(g.statements)-1]
+	return g.profile == leveret.RabbitMQ310 && g.uncommitted() && strings.Contains(last, "declare queue")
+}
+
+func (g *program) singleActives() bool {
+	n := map[string]int{}
+	for _, c := range g.door.Broker.Consumers() {
+		n[c.Queue]++
+	}
+	for _, q := range g.door.Broker.Queues() {
+		if q.Type == "quorum" && q.Arguments[leveret.ArgSingleActiveConsumer] == true && n[q.Name] > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// uncommitted reports whether a transaction has publishes.
+func (g *program) uncommitted() bool {
 	transacting, pending := false, false
 	for _, s := range g.statements {
 		switch {
@@ -113,7 +138,7 @@ func (g *program) lateCommit() bool {
 			pending = transacting
 		}
 	}
-	return pending && len(g.effects.deleted) > 0
+	return pending
 }
 
 func (g *program) clearsNothing() bool {
