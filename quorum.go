@@ -141,6 +141,7 @@ const (
 type pending struct {
 	waiting fifo.Queue[pendingDeath]
 	tried   []*pendingDeath // oldest first
+	sending int             // 1 while one that is in neither is on its way: it still counts
 	bytes   int64
 	timer   schedule.Timer[wakeable]
 }
@@ -155,7 +156,7 @@ type pendingDeath struct {
 	refuse map[*Queue]bool // targets that refused it: they are waited for, whatever becomes of them
 }
 
-func (p *pending) len() int { return p.waiting.Len() + len(p.tried) }
+func (p *pending) len() int { return p.waiting.Len() + len(p.tried) + p.sending }
 
 func (q *Queue) keepPending(e entry, reason Reason) {
 	p := &q.quorum.pending
@@ -184,7 +185,10 @@ func (q *Queue) tryPending() {
 	for len(p.tried) < maxPendingTries && p.waiting.Len() > 0 {
 		d := p.waiting.PopFront()
 		d.died = now / 1e9
-		if !q.try(&d) {
+		p.sending = 1
+		sent := q.try(&d)
+		p.sending = 0
+		if !sent {
 			p.tried = append(p.tried, &d)
 		}
 	}
