@@ -130,8 +130,11 @@ func (ch *Channel) detach(reason *Error) {
 	}
 }
 
-// giveBack is the second half of end.
+// giveBack is the second half of end. What the channel holds of a queue that goes with its last consumer goes with it.
 func (ch *Channel) giveBack() {
+	for _, q := range ch.leaving {
+		q.removeUnused()
+	}
 	all := make([]unacked, 0, ch.tags.Len())
 	for _, u := range ch.tags.All() {
 		all = append(all, *u)

@@ -390,15 +390,19 @@ func (q *Queue) cancelled() {
 
 // left deals with what a queue does when consumers have left it.
 func (q *Queue) left() {
-	if q.deleted || q.consumers == nil {
-		return
-	}
-	if q.cfg.AutoDelete && q.consumers.len() == 0 {
-		q.v.removeQueue(q, CauseQueueDeleted)
+	if q.removeUnused() {
 		return
 	}
 	q.pump()
 	q.eased()
+}
+
+// removeUnused deletes an auto-delete queue that its last consumer has left, and reports whether the queue is gone.
+func (q *Queue) removeUnused() bool {
+	if !q.deleted && q.cfg.AutoDelete && q.consumers.len() == 0 {
+		q.v.removeQueue(q, CauseQueueDeleted)
+	}
+	return q.deleted
 }
 
 // endedByServer ends c because its queue is gone or its time is up, and tells the client if it wants to know.

@@ -601,6 +601,9 @@ func (m *model) end(chs ...*mChannel) {
 		}
 		ch.tags = map[string]*mConsumer{}
 	}
+	for _, c := range gone {
+		m.removeUnused(c.q)
+	}
 	for _, ch := range chs {
 		us := ch.unacked
 		for _, s := range ch.txAcks {
@@ -627,14 +630,22 @@ func (m *model) left(q *mQueue) {
 	if m.queue(q.name) != q {
 		return
 	}
-	if q.autoDelete && len(q.consumers) == 0 {
-		m.deleteQueue(q)
+	if m.removeUnused(q) {
 		return
 	}
 	m.chooseActive(q)
 	m.pump(q)
 	m.expire(q)
 	m.updateRejecting(q)
+}
+
+func (m *model) removeUnused(q *mQueue) bool {
+	gone := m.queue(q.name) != q
+	if !gone && q.autoDelete && len(q.consumers) == 0 {
+		m.deleteQueue(q)
+		return true
+	}
+	return gone
 }
 
 func (m *model) deleteQueue(q *mQueue) {
