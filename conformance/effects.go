@@ -28,7 +28,7 @@ type arrival struct {
 }
 
 // A departure is a consumer that has left its queue.
-type departure struct{ queue, actor string }
+type departure struct{ queue, tag string }
 
 func (e *effects) forget() {
 	*e = effects{served: map[string][]string{}, origins: map[string][]string{}}
@@ -99,7 +99,7 @@ func (e *effects) events() *leveret.Events {
 		Acked: func(n leveret.AckedEvent) { e.touch(n.Queue, n.Time) }, // a quorum queue's getters are counted until then
 		ConsumerRemoved: func(n leveret.ConsumerEvent) {
 			e.touch(n.Queue, n.Time)
-			e.left = append(e.left, departure{n.Queue, actorOf(n.Tag)})
+			e.left = append(e.left, departure{n.Queue, n.Tag})
 		},
 		Requeued: func(n leveret.RequeuedEvent) {
 			e.touch(n.Queue, n.Time)

@@ -9,8 +9,8 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// An exclusion is something that RabbitMQ leaves to chance, or to how busy a machine is. A random program contains
-// none of it: a statement that leads to it is taken back.
+// An exclusion is something that RabbitMQ leaves to chance, or to how busy a machine is, or that makes it fail in ways
+// nobody wants of a broker. A random program contains none of it: a statement that leads to it is taken back.
 type exclusion struct {
 	name, why string
 	applies   func(*program) bool
@@ -36,6 +36,9 @@ var exclusions = []exclusion{
 		"the message, and all at-least-once dead-lettering on the node for good.", (*program).badHistory},
 	{"a consumer that is ending", "A queue that hears of something else before it hears that a consumer's channel has ended may hand " +
 		"the consumer a message, which then comes back once more.", (*program).endingConsumer},
+	{"a consumer that was to be replaced", "A quorum queue's single active consumer that ends with messages in hand, while one of a higher " +
+		"priority waits for them to be settled, stays in RabbitMQ's list of waiting consumers for good, and gets messages for nobody.",
+		(*program).replacedConsumer},
 	{"many messages, one soft limit", "A quorum queue with reject-publish refuses only from when a publisher has heard of it: of what is " +
 		"published together, by a commit, any number may get in.", (*program).softLimit},
 	{"many messages, no acknowledgements", "A quorum queue hears a little later that what it gave to a consumer without acknowledgements is " +
@@ -108,8 +111,23 @@ func (g *program) endingConsumer() bool {
 			}
 		}
 		// The connection two has one channel that consumes and gets.
-		if g.connectionEnds() && l.actor != "two.o1" && slices.Contains(g.effects.requeued, l.queue) {
+		if g.connectionEnds() && actorOf(l.tag) != "two.o1" && slices.Contains(g.effects.requeued, l.queue) {
 			return true
+		}
+	}
+	return false
+}
+
+func (g *program) replacedConsumer() bool {
+	for _, l := range g.effects.left {
+		q, err := g.door.Broker.Queue(l.queue)
+		if err != nil || q.Info().Type != "quorum" || q.Info().Arguments[leveret.ArgSingleActiveConsumer] != true {
+			continue
+		}
+		for _, c := range g.subscribed {
+			if c.Queue == l.queue && c.Priority > g.subscribed[l.tag].Priority && slices.Contains(g.effects.requeued, l.queue) {
+				return true
+			}
 		}
 	}
 	return false
