@@ -105,7 +105,7 @@ func (ch *Channel) hand(m *message, queues []*Queue, mandatory bool, out *Outcom
 	}
 	v.counters.Routed++
 	for _, q := range queues {
-		if !q.accept(m, 0, ch) {
+		if !q.accept(m, 0, ch) && (ch.tx == nil || q.quorum == nil) { // a commit does not hear of a quorum queue's refusal
 			out.Rejected = true
 		}
 	}

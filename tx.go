@@ -61,10 +61,12 @@ func (ch *Channel) Tx() error {
 var errNotTx = Error{Code: PreconditionFailed, Reason: "channel is not transactional"}
 
 // Commit is tx.commit: publishes take place, then settlements, and the next transaction begins. It returns the
-// mandatory messages that reached no queue. If a queue refused a publish the error is
-// ErrPreconditionFailed, "partial tx completion", and everything else has been done. A publish to a queue that has been
-// deleted since is ErrResource, or ErrInternal if a queue of another type has its name now, and ends the connection, as
-// RabbitMQ 4.3 does: what stands before it in the transaction has been done. RabbitMQ 3.10 ignores it.
+// mandatory messages that reached no queue. If a classic queue refused a publish the error is ErrPreconditionFailed,
+// "partial tx completion", and everything else has been done; a quorum queue's refusal shows only in the events.
+//
+// A publish to a queue that has been deleted since is ErrResource, or ErrInternal if a queue of another type has its
+// name now, and ends the connection, as RabbitMQ 4.3 does: what stands before it in the transaction has been done.
+// RabbitMQ 3.10 ignores it.
 func (ch *Channel) Commit() (returns []*Return, err error) {
 	err = ch.do("tx.commit", func() *Error {
 		tx := ch.tx
