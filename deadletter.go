@@ -26,8 +26,11 @@ type deadLetter struct {
 
 // worklist is a FIFO that reuses its memory.
 type worklist struct {
-	items []deadLetter
-	done  int
+	items  []deadLetter
+	done   int
+	pushed int // since it was last empty
+	roots  int // of them, before the work began; 0: it has not
+	most   int // that may be pushed before it is empty; 0: not computed yet
 }
 
 func (w *worklist) len() int { return len(w.items) - w.done }
@@ -50,8 +53,34 @@ func (w *worklist) pop() deadLetter {
 	return d
 }
 
+// freeDeaths is how many deaths an operation may cause whatever there is in the virtual host.
+const freeDeaths = 100_000
+
+// die puts a dead letter on the worklist. It reports false if the deaths have no end: with RabbitMQ 3.10 a history that
+// a client made up can hide a circle, and with every release many queues that dead-letter to all others send
+// a message along every path there is. RabbitMQ works at that until it is out of memory. As the cycle rule lets a
+// message die once in each queue, there is a number of deaths that is not reached otherwise.
+func (v *VHost) die(d deadLetter) bool {
+	w := &v.deaths
+	if w.pushed++; w.roots > 0 && w.pushed > freeDeaths {
+		if w.most == 0 {
+			messages := w.roots
+			for _, q := range v.queues {
+				messages += q.ready + q.unacked
+			}
+			w.most = freeDeaths + messages*(len(v.queues)+1)
+		}
+		if w.pushed > w.most {
+			return false
+		}
+	}
+	w.push(d)
+	return true
+}
+
 // settle sends every dead letter where it leads, and those that die on the way after them.
 func (v *VHost) settle() {
+	v.deaths.roots = v.deaths.pushed
 	for v.deaths.len() > 0 {
 		d := v.deaths.pop()
 		if d.m == nil {
@@ -60,6 +89,7 @@ func (v *VHost) settle() {
 			v.deadLetter(d)
 		}
 	}
+	v.deaths.pushed, v.deaths.roots, v.deaths.most = 0, 0, 0
 }
 
 // kill ends e's time in q, which it has left already.
@@ -73,7 +103,9 @@ func (q *Queue) kill(e entry, reason Reason) {
 		v.counters.DeadLetteredKept.died(reason)
 		q.keepPending(e, reason)
 	default:
-		v.deaths.push(deadLetter{q, e.m, e.deliveries, reason})
+		if !v.die(deadLetter{q, e.m, e.deliveries, reason}) {
+			q.dropped(e, reason, CauseCycle)
+		}
 	}
 }
 

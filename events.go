@@ -115,8 +115,8 @@ const (
 	CauseNoDeadLetterExchange Cause = "no dead-letter exchange" // the queue has none configured
 	CauseExchangeMissing      Cause = "dead-letter exchange missing"
 	CauseDeadLetterUnroutable Cause = "dead letter unroutable" // the dead-letter exchange led to no queue
-	CauseCycle                Cause = "dead-letter cycle"
-	CauseRefused              Cause = "dead letter refused" // the target is full and overflow is reject-publish
+	CauseCycle                Cause = "dead-letter cycle"      // without a Target: one that the cycle rule does not end
+	CauseRefused              Cause = "dead letter refused"    // the target is full and overflow is reject-publish
 	CausePurged               Cause = "purged"
 	CauseQueueDeleted         Cause = "queue deleted"
 	CauseQueueExpired         Cause = "queue expired"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
@@ -110,6 +111,47 @@ func TestCascadeThroughManyQueues(t *testing.T) {
 	casePublish(t, b, "q0", "m", "")
 	require.Equal(t, 1, last.Info().Ready)
 	require.Len(t, last.Messages()[0].Deaths, n)
+}
+
+// Queues that all dead-letter to all others send a message along every path there is: twelve of them on more than a
+// billion. What is too much is lost, and says so.
+func TestEveryPathThereIs(t *testing.T) {
+	smallStack(t)
+	lost := 0
+	b, _ := newTestBroker(t, leveret.WithEvents(&leveret.Events{Dropped: func(e leveret.DroppedEvent) {
+		if e.Cause == leveret.CauseCycle && e.Target == "" {
+			lost++
+		}
+	}}))
+	for i := range 12 {
+		mustDeclare(t, b, fmt.Sprint("q", i), leveret.Table{"x-max-length": 0, "x-dead-letter-exchange": "amq.fanout"})
+		require.NoError(t, b.BindQueue(fmt.Sprint("q", i), "amq.fanout", "", nil))
+	}
+	end := mustDeclare(t, b, "end", nil)
+	casePublish(t, b, "q0", "m", "")
+	require.Positive(t, lost)
+	require.Zero(t, end.Info().Ready)
+	casePublish(t, b, "end", "goes on", "")
+	require.Equal(t, 1, end.Info().Ready)
+	require.NoError(t, b.Check())
+}
+
+// RabbitMQ 3.10 turns the history around with each death, so that a rejection in a history that a client made up hides a
+// circle for ever.
+func TestHiddenCircleEnds(t *testing.T) {
+	for _, kind := range []leveret.Table{{"x-message-ttl": 0}, {"x-message-ttl": 0, "x-queue-type": "quorum",
+		"x-dead-letter-strategy": "at-least-once", "x-overflow": "reject-publish"}} {
+		b, _ := newTestBroker(t, leveret.WithProfile(leveret.RabbitMQ310))
+		for name, other := range map[string]string{"a": "b", "b": "a"} {
+			args := maps.Clone(kind)
+			args["x-dead-letter-exchange"], args["x-dead-letter-routing-key"] = "", other
+			mustDeclare(t, b, name, args)
+		}
+		_, err := b.Publish("", "a", leveret.Message{Properties: &leveret.Properties{Headers: leveret.Table{
+			"x-death": []any{leveret.Table{"queue": "c", "reason": "rejected", "count": int64(1)}}}}})
+		require.NoError(t, err)
+		require.NoError(t, b.Check())
+	}
 }
 
 // A whole backlog dies at one blow, by a policy, into a queue that drops it on.

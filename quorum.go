@@ -167,7 +167,7 @@ func (q *Queue) keepPending(e entry, reason Reason) {
 	p.bytes += size
 	q.v.account(size)
 	p.waiting.PushBack(pendingDeath{e: e, reason: reason})
-	q.v.deaths.push(deadLetter{q: q})
+	q.v.die(deadLetter{q: q}) // if not now, it is sent after the next
 }
 
 // tryPending sends the pending dead letters that are due and those for which there is room now.

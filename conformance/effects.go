@@ -16,6 +16,7 @@ type effects struct {
 	touched  []string            // queues, in the order in which something happened to them
 	deleted  []string            // queues
 	left     []departure         // of consumers
+	endless  bool                // dead letters went round without end
 	last     time.Time           // of the last effect
 
 	origins map[string][]string // where what a queue is about to get comes from
@@ -85,6 +86,7 @@ func (e *effects) events() *leveret.Events {
 			e.sent(n.Queue, n.Queues)
 		},
 		Dropped: func(n leveret.DroppedEvent) {
+			e.endless = e.endless || n.Cause == leveret.CauseCycle && n.Target == ""
 			if n.Queue != "" {
 				e.died(n.Queue, n.EventMessage, n.Reason)
 			}

@@ -34,6 +34,8 @@ var exclusions = []exclusion{
 		"once the earlier goes first, or, if the queue looks late, the one of the higher priority.", (*program).twoHeads},
 	{"a history that is no history", "RabbitMQ 3.10 crashes over an x-death of which an element is no table: a queue when it dead-letters " +
 		"the message, and all at-least-once dead-lettering on the node for good.", (*program).badHistory},
+	{"a circle without end", "RabbitMQ 3.10 reverses a history that a client made up with each death: a rejection in it can hide a circle, in " +
+		"which the message then goes round for ever.", func(g *program) bool { return g.effects.endless }},
 	{"a consumer that is ending", "A queue that hears of something else before it hears that a consumer's channel has ended may hand " +
 		"the consumer a message, which then comes back once more.", (*program).endingConsumer},
 	{"a consumer that was to be replaced", "A quorum queue's single active consumer that ends with messages in hand, while one of a higher " +
