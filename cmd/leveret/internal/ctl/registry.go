@@ -45,7 +45,7 @@ const generalOptions = `General options:
   -p, --vhost <vhost>    the virtual host, "/" if not given
   -q, --quiet            no banner
   -s, --silent           no banner and no table header
-  --formatter <name>     table, json or csv
+  --formatter <name>     table, pretty_table, csv, json or erlang
 `
 
 // Help describes all commands.
