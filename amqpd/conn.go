@@ -36,7 +36,6 @@ type conn struct {
 	names   names
 	session *leveret.Conn
 	inbox   *leveret.Inbox
-	meter   leveret.Meter
 
 	wake chan struct{} // holds one token while there is output for the writer
 	gone chan struct{} // closed when the writer has returned
@@ -77,7 +76,7 @@ func newConn(srv *Server, nc net.Conn) *conn {
 		wake: make(chan struct{}, 1), gone: make(chan struct{}), open: openChannels{byNumber: map[uint16]*channel{}},
 	}
 	c.moved.L = &c.mu
-	c.in = frameReader{r: nc, maxPayload: c.release.minFrameMax, meter: &c.meter}
+	c.in = frameReader{r: nc, maxPayload: c.release.minFrameMax, meter: new(leveret.Meter)}
 	return c
 }
 

@@ -64,7 +64,7 @@ type frameReader struct {
 	buf        []byte
 	start, end int
 	maxPayload int
-	meter      *leveret.Meter // nil: nobody counts
+	meter      *leveret.Meter // counts what is read, and what the connection writes; nil: nobody does
 }
 
 // buffered returns what has been read but not consumed.

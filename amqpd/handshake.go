@@ -286,7 +286,7 @@ func (c *conn) enter() error {
 	session, err := c.srv.Broker.Open(leveret.ConnConfig{
 		User: c.client.user, VHost: vhost, Name: connName(c.nc), ClientProperties: c.client.properties,
 		CancelNotify: c.client.wantsCancel, ChannelMax: c.tune.channelMax, Inbox: c.inbox,
-		Transport: c.transport(), Meter: &c.meter,
+		Transport: c.transport(), Meter: c.in.meter,
 	})
 	if err != nil {
 		return refused{err, connectionOpen}

@@ -80,10 +80,10 @@ func (c *conn) flush(o *output) (wrote, ok bool) {
 // write writes o, and counts it.
 func (c *conn) write(o *output) error {
 	n := o.size()
-	c.meter.Sending(n)
+	c.in.meter.Sending(n)
 	err := o.writeTo(c.nc)
 	if err == nil {
-		c.meter.Sent(n)
+		c.in.meter.Sent(n)
 	}
 	return err
 }

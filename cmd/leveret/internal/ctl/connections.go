@@ -24,6 +24,8 @@ func connectionCommands() []*command {
 				"timeout", "frame_max", "channel_max", "client_properties", "recv_oct", "recv_cnt", "send_oct", "send_cnt",
 				"send_pend", "connected_at",
 			},
+			note: "pid names the connection for close_connection. recv_* and send_* count what is encrypted as what it was before.\n" +
+				"container_id and peer_cert_* are empty: clients speak AMQP 0-9-1, and are not asked for certificates.\n",
 			banner: func(*call) string { return "Listing connections ..." },
 		},
 		{

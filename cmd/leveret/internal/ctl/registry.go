@@ -35,7 +35,7 @@ func (cmd *command) usageText() string {
 func (cmd *command) help() string {
 	text := cmd.usageText() + "\n\n" + cmd.about + "\n"
 	if len(cmd.columns) > 0 {
-		text += "\nColumns: " + strings.Join(slices.Sorted(slices.Values(cmd.columns)), ", ") + "\n"
+		text += "\nColumns: " + strings.Join(slices.Sorted(slices.Values(cmd.columns)), ", ") + "\n" + cmd.note
 	}
 	return text + "\n" + generalOptions
 }
