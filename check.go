@@ -34,11 +34,7 @@ func (v *VHost) check() (bytes int64, err error) {
 		return 0, fmt.Errorf("%d dead letters left on the worklist", v.deaths.len())
 	}
 	held := map[*Queue]holdings{}
-	channels := []*Channel{v.system}
-	for _, c := range v.conns {
-		channels = append(channels, c.sortedChannels()...)
-	}
-	for _, ch := range channels {
+	for _, ch := range v.allChannels() {
 		if err := ch.checkTags(held); err != nil {
 			return 0, err
 		}

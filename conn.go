@@ -29,6 +29,8 @@ type ConnConfig struct {
 	CancelNotify     bool   // the client wants to be told that the broker ended a consumer (consumer_cancel_notify)
 	ChannelMax       int    // how many channels may be open; 0: 2047
 	Inbox            *Inbox // what the client is told without asking; nil: each consumer has an inbox of its own
+	Transport        Transport
+	Meter            *Meter // counts what goes over the connection, for listings; nil: nobody does
 }
 
 const defaultChannelMax = 2047

@@ -81,6 +81,9 @@ type ConnInfo struct {
 	ID                uint64
 	Name, User, VHost string
 	ClientProperties  Table
+	ChannelMax        int // how many channels may be open
+	Transport         Transport
+	Traffic           Traffic // zero if nobody counts
 	ConnectedAt       time.Time
 	Channels          []ChannelInfo
 	Blocked           bool
@@ -106,78 +109,6 @@ type MessageInfo struct {
 	Redelivered          bool
 	Deadline             time.Time // when it expires at the head of the queue; zero: never
 	Deaths               []Death
-}
-
-// Counters count what has happened since the broker was made. All only grow.
-type Counters struct {
-	Published, Routed                     uint64 // messages that passed all checks, and those of them that reached a queue
-	UnroutableDropped, UnroutableReturned uint64
-	Confirmed                             uint64 // acks on confirming channels
-	Refused                               uint64 // by a queue's reject-publish
-	Delivered, Redelivered                uint64
-	Acknowledged                          uint64
-	Requeued                              uint64
-	PendingConfirmed                      uint64        // at-least-once dead letters that all targets took
-	NoDeadLetterExchange                  DeathCounters // messages that died where no dead-letter exchange is set, or it does not exist
-	DeadLetteredOnce                      DeathCounters // published to the dead-letter exchange, at most once
-	DeadLetteredKept                      DeathCounters // kept until all targets confirmed them, at least once
-}
-
-// DeathCounters count deaths by reason.
-type DeathCounters struct{ Rejected, Expired, MaxLength, DeliveryLimit uint64 }
-
-func (d *DeathCounters) died(r Reason) {
-	switch r {
-	case Rejected:
-		d.Rejected++
-	case Expired:
-		d.Expired++
-	case MaxLength:
-		d.MaxLength++
-	case DeliveryLimit:
-		d.DeliveryLimit++
-	}
-}
-
-func (c *Counters) add(o *Counters) {
-	c.Published += o.Published
-	c.Routed += o.Routed
-	c.UnroutableDropped += o.UnroutableDropped
-	c.UnroutableReturned += o.UnroutableReturned
-	c.Confirmed += o.Confirmed
-	c.Refused += o.Refused
-	c.Delivered += o.Delivered
-	c.Redelivered += o.Redelivered
-	c.Acknowledged += o.Acknowledged
-	c.Requeued += o.Requeued
-	c.PendingConfirmed += o.PendingConfirmed
-	c.NoDeadLetterExchange.add(o.NoDeadLetterExchange)
-	c.DeadLetteredOnce.add(o.DeadLetteredOnce)
-	c.DeadLetteredKept.add(o.DeadLetteredKept)
-}
-
-func (d *DeathCounters) add(o DeathCounters) {
-	d.Rejected += o.Rejected
-	d.Expired += o.Expired
-	d.MaxLength += o.MaxLength
-	d.DeliveryLimit += o.DeliveryLimit
-}
-
-// Counters returns the counters of all virtual hosts together.
-func (b *Broker) Counters() Counters {
-	var sum Counters
-	b.eachVHost(func(v *VHost) {
-		c := v.Counters()
-		sum.add(&c)
-	})
-	return sum
-}
-
-// Counters returns the virtual host's counters.
-func (v *VHost) Counters() Counters {
-	v.lock()
-	defer v.unlock()
-	return v.counters
 }
 
 func (v *VHost) describe() VHostInfo {
@@ -310,7 +241,7 @@ func (q *Queue) info() QueueInfo {
 		Durable: q.cfg.Durable, AutoDelete: q.cfg.AutoDelete, Exclusive: q.cfg.Exclusive, Arguments: q.fields.Table(),
 		Ready: q.ready, Unacked: q.unacked, Messages: n + q.unacked,
 		BytesReady: q.bytesReady, BytesUnacked: q.bytesUnacked, Bytes: q.bytesReady + q.bytesUnacked,
-		Consumers: q.state().Consumers, EffectivePolicy: mergedDefinition(q.policy, q.operator),
+		Consumers: q.consumerCount(), EffectivePolicy: mergedDefinition(q.policy, q.operator),
 		HeadDeadline: instant(q.nextExpiry()),
 	}
 	if q.owner != nil {
@@ -362,6 +293,40 @@ func (q *Queue) Messages() []MessageInfo {
 	return infos
 }
 
+// Persistent counts the messages published as persistent, with delivery mode 2: those that Messages describes and
+// those in somebody's hands, and the octets of their bodies. It looks at all messages of the virtual host that are in
+// somebody's hands.
+func (q *Queue) Persistent() (messages int, bytes int64) {
+	q.v.lock()
+	defer q.v.unlock()
+	count := func(e *entry) {
+		if e.m.props != nil && e.m.props.DeliveryMode == 2 {
+			messages++
+			bytes += q.size(e.m)
+		}
+	}
+	for e := range q.backlog.all() {
+		count(e)
+	}
+	for _, ch := range q.v.allChannels() {
+		for _, u := range ch.tags.All() {
+			if u.q == q && !u.void {
+				count(&u.e)
+			}
+		}
+	}
+	return messages, bytes
+}
+
+// allChannels returns the channels of all connections and the broker's own.
+func (v *VHost) allChannels() []*Channel {
+	all := []*Channel{v.system}
+	for _, c := range v.conns {
+		all = append(all, c.sortedChannels()...)
+	}
+	return all
+}
+
 // Info describes the exchange; of a deleted exchange it describes the last state.
 func (x *Exchange) Info() ExchangeInfo {
 	x.v.lock()
@@ -387,6 +352,7 @@ func (c *Consumer) info() ConsumerInfo {
 
 func (c *Conn) info() ConnInfo {
 	return ConnInfo{ID: c.id, Name: c.cfg.Name, User: c.cfg.User, VHost: c.v.name, ClientProperties: c.cfg.ClientProperties,
+		ChannelMax: c.cfg.ChannelMax, Transport: c.cfg.Transport, Traffic: c.cfg.Meter.traffic(),
 		ConnectedAt: c.opened, Channels: collect(c.sortedChannels(), (*Channel).info), Blocked: c.blocked}
 }
 

@@ -266,17 +266,22 @@ func (ch *Channel) checkQueue(name string) (*Queue, *Error) {
 // state is what declare-ok tells. Quorum queues count consumers that are gone but still hold
 // messages, and each message in the hands of basic.get as a consumer, but not those that wait for the single active one.
 func (q *Queue) state() QueueState {
-	s := QueueState{Name: q.name, Messages: q.ready}
-	if q.consumers != nil {
-		s.Consumers = len(q.consumers.all)
-	}
-	if q.quorum != nil && q.args.singleActive {
-		s.Consumers = min(s.Consumers, 1)
-	}
-	if q.quorum != nil {
-		s.Consumers += q.quorum.lingering
+	s := QueueState{Name: q.name, Messages: q.ready, Consumers: q.consumerCount()}
+	if q.quorum != nil && q.args.singleActive && q.consumers != nil {
+		s.Consumers -= max(len(q.consumers.all)-1, 0) // only a listing counts those that wait for the one to end
 	}
 	return s
+}
+
+func (q *Queue) consumerCount() int {
+	n := 0
+	if q.consumers != nil {
+		n = len(q.consumers.all)
+	}
+	if q.quorum != nil {
+		n += q.quorum.lingering
+	}
+	return n
 }
 
 func (ch *Channel) deleteQueue(name string, cfg DeleteConfig) (int, *Error) {

@@ -76,7 +76,7 @@ func newConn(srv *Server, nc net.Conn) *conn {
 		wake: make(chan struct{}, 1), gone: make(chan struct{}), open: openChannels{byNumber: map[uint16]*channel{}},
 	}
 	c.moved.L = &c.mu
-	c.in = frameReader{r: nc, maxPayload: c.release.minFrameMax}
+	c.in = frameReader{r: nc, maxPayload: c.release.minFrameMax, meter: new(leveret.Meter)}
 	return c
 }
 

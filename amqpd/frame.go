@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+
+	"github.com/leveretmq/leveret"
 )
 
 // A frame is: type octet, channel, payload size, payload, end octet 0xCE.
@@ -62,6 +64,7 @@ type frameReader struct {
 	buf        []byte
 	start, end int
 	maxPayload int
+	meter      *leveret.Meter // counts what is read, and what the connection writes; nil: nobody does
 }
 
 // buffered returns what has been read but not consumed.
@@ -106,6 +109,7 @@ func (fr *frameReader) fill() error {
 	n, err := fr.r.Read(fr.buf[fr.end:])
 	fr.end += n
 	if n > 0 {
+		fr.meter.Received(n)
 		return nil
 	}
 	if err == nil {
@@ -143,8 +147,12 @@ func (fr *frameReader) readPayload(dst []byte) error {
 	if fr.sock != nil && n < len(dst) {
 		fr.sock.release()
 	}
-	if _, err := io.ReadFull(fr.r, dst[n:]); err != nil {
-		return err
+	if n < len(dst) {
+		read, err := io.ReadFull(fr.r, dst[n:])
+		fr.meter.Received(read)
+		if err != nil {
+			return err
+		}
 	}
 	for fr.start == fr.end {
 		if err := fr.fill(); err != nil {

@@ -38,6 +38,7 @@ func (r refused) Error() string { return r.err.Error() }
 // clientInfo is what the client said about itself.
 type clientInfo struct {
 	user         string
+	mechanism    string // of its login
 	properties   leveret.Table
 	wantsBlocked bool // connection.blocked
 	wantsCancel  bool // basic.cancel from the broker
@@ -111,7 +112,7 @@ func (c *conn) awaitCloseOk() {
 
 // send writes what has been encoded.
 func (c *conn) send() error {
-	err := c.out.writeTo(c.nc)
+	err := c.write(c.out)
 	c.out.release()
 	return err
 }
@@ -225,7 +226,7 @@ func (c *conn) login() error {
 	c.client.readCapabilities()
 	user, err := c.authenticate(mechanism, response)
 	if err == nil {
-		c.client.user = user
+		c.client.user, c.client.mechanism = user, mechanism
 		return nil
 	}
 	if !errors.Is(err, leveret.ErrAccessRefused) || !c.client.wantsClose {
@@ -285,6 +286,7 @@ func (c *conn) enter() error {
 	session, err := c.srv.Broker.Open(leveret.ConnConfig{
 		User: c.client.user, VHost: vhost, Name: connName(c.nc), ClientProperties: c.client.properties,
 		CancelNotify: c.client.wantsCancel, ChannelMax: c.tune.channelMax, Inbox: c.inbox,
+		Transport: c.transport(), Meter: c.in.meter,
 	})
 	if err != nil {
 		return refused{err, connectionOpen}
@@ -303,6 +305,15 @@ func (c *conn) enter() error {
 	c.out.end(at)
 	c.notifyWriterLocked()
 	return nil
+}
+
+func (c *conn) transport() leveret.Transport {
+	t := leveret.Transport{Mechanism: c.client.mechanism, FrameMax: c.tune.frameMax, Heartbeat: c.tune.heartbeat}
+	if nc, ok := c.nc.(*tls.Conn); ok {
+		s := nc.ConnectionState()
+		t.TLS = leveret.TLSInfo{Version: tls.VersionName(s.Version), CipherSuite: tls.CipherSuiteName(s.CipherSuite)}
+	}
+	return t
 }
 
 func connName(nc net.Conn) string {

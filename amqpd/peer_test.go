@@ -182,6 +182,30 @@ func TestAnnouncedBodiesCostNothing(t *testing.T) {
 	}
 }
 
+// What a client does not read shows as pending.
+func TestUnreadOutputIsPending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, q := newPeerBroker(t)
+		srv := &Server{Broker: b}
+		nc, err := srv.Dial()
+		require.NoError(t, err)
+		nc.Write([]byte(start + startOk("PLAIN", login) + tuneOk(2047, 131072, 0) + openVHost("/") + openChan(1) +
+			call(1, basicConsume, u16(0), ss("kept"), ss("tag"), u8(0), u32(0))))
+		synctest.Wait()
+		assert.Zero(t, b.Connections()[0].Traffic.Pending)
+		_, err = b.Publish("", q.Name(), leveret.Message{Body: make([]byte, 5<<20)})
+		require.NoError(t, err)
+		synctest.Wait()
+		assert.Greater(t, b.Connections()[0].Traffic.Pending, int64(5<<20))
+		go io.Copy(io.Discard, nc)
+		synctest.Wait()
+		assert.Zero(t, b.Connections()[0].Traffic.Pending)
+		nc.Close()
+		srv.Close()
+		b.Close()
+	})
+}
+
 // In a connection's idle state there is no output buffer, nor one to read into.
 func TestIdleConnectionHoldsNoBuffers(t *testing.T) {
 	b, _ := newPeerBroker(t)

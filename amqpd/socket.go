@@ -87,7 +87,10 @@ func (s *socket) tryRead(fd uintptr) bool {
 	case n == 0:
 		s.err = io.EOF
 	}
-	fr.end += max(n, 0)
+	if n > 0 {
+		fr.end += n
+		fr.meter.Received(n)
+	}
 	s.much = n >= smallBuffer || fr.end == len(fr.buf)
 	return true
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/amqpd"
 	"github.com/leveretmq/leveret/leverettest"
 	amqp091 "github.com/rabbitmq/amqp091-go"
@@ -73,6 +74,10 @@ func TestTLS(t *testing.T) {
 	_, err = ch.QueueDeclare("q", false, false, false, false, nil)
 	require.NoError(t, err)
 	require.NoError(t, ch.Publish("", "q", false, false, amqp091.Publishing{Body: make([]byte, 300000)}))
+	listed := b.Connections()[0]
+	assert.Equal(t, leveret.Transport{Mechanism: "PLAIN", FrameMax: 131072, Heartbeat: 10 * time.Second,
+		TLS: leveret.TLSInfo{Version: "TLS 1.3", CipherSuite: listed.Transport.TLS.CipherSuite}}, listed.Transport)
+	assert.Contains(t, listed.Transport.TLS.CipherSuite, "TLS_")
 	d, ok, err := ch.Get("q", true)
 	require.NoError(t, err)
 	require.True(t, ok)

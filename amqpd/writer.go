@@ -67,7 +67,7 @@ func (c *conn) flush(o *output) (wrote, ok bool) {
 		if o.size() == 0 {
 			return wrote, !last
 		}
-		err := o.writeTo(c.nc)
+		err := c.write(o)
 		o.release()
 		if err != nil {
 			c.lost()
@@ -75,6 +75,17 @@ func (c *conn) flush(o *output) (wrote, ok bool) {
 		}
 		wrote = true
 	}
+}
+
+// write writes o, and counts it.
+func (c *conn) write(o *output) error {
+	n := o.size()
+	c.in.meter.Sending(n)
+	err := o.writeTo(c.nc)
+	if err == nil {
+		c.in.meter.Sent(n)
+	}
+	return err
 }
 
 // takeOutput puts everything there is to write into o, which is empty, and reports whether it is the last.

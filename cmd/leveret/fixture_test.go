@@ -24,6 +24,18 @@ type fixture struct {
 }
 
 func (f *fixture) connect() {
+	f.dial()
+	f.declare(f.channel())
+	f.messages(f.channel())
+	require.NoError(f.t, f.channel().Confirm(false))
+	tx := f.channel()
+	require.NoError(f.t, tx.Tx())
+	require.NoError(f.t, tx.Publish("", "work", false, false, amqp.Publishing{Body: []byte("uncommitted")}))
+	_, err := tx.QueueDeclarePassive("work", true, false, false, false, nil) // the publish has arrived
+	require.NoError(f.t, err)
+}
+
+func (f *fixture) dial() {
 	var err error
 	f.conn, err = amqp.DialConfig(f.url, amqp.Config{
 		Vhost:      "ctl-test",
@@ -31,14 +43,52 @@ func (f *fixture) connect() {
 		Properties: amqp.Table{"connection_name": "fixture", "product": "test"},
 	})
 	require.NoError(f.t, err)
-	f.declare(f.channel())
-	f.messages(f.channel())
-	require.NoError(f.t, f.channel().Confirm(false))
-	tx := f.channel()
-	require.NoError(f.t, tx.Tx())
-	require.NoError(f.t, tx.Publish("", "work", false, false, amqp.Publishing{Body: []byte("uncommitted")}))
-	_, err = tx.QueueDeclarePassive("work", true, false, false, false, nil) // the publish has arrived
+}
+
+// connectAlone makes one of everything, so that a listing has one row.
+func (f *fixture) connectAlone() {
+	f.dial()
+	ch := f.channel()
+	_, err := ch.QueueDeclare("tab\tü", true, false, false, false, amqp.Table{
+		"x-max-length": int32(10), "x-array": []any{"a", int64(1), true, nil}, "x-table": amqp.Table{"a": 1.5},
+		"x-decimal": amqp.Decimal{Scale: 2, Value: 314}, "x-text": "λ\"ü",
+	})
 	require.NoError(f.t, err)
+	_, err = ch.Consume("tab\tü", "tag", false, false, false, false, amqp.Table{"x-priority": int32(3)})
+	require.NoError(f.t, err)
+}
+
+// consume has consumers of every kind and state.
+func (f *fixture) consume() {
+	ch := f.channel()
+	require.NoError(f.t, ch.Confirm(false))
+	require.NoError(f.t, ch.Qos(1, 0, false))
+	for _, q := range []struct {
+		name, kind   string
+		single, only bool // single active consumer, exclusive consumer
+		persistent   []uint8
+	}{
+		{"busy", "classic", false, false, []uint8{2, 1, 2}}, {"busy quorum", "quorum", false, false, []uint8{1, 2}},
+		{"single", "classic", true, false, []uint8{2}}, {"single quorum", "quorum", true, false, []uint8{2}},
+		{"only", "classic", false, true, nil}, {"free", "classic", false, false, nil},
+	} {
+		_, err := ch.QueueDeclare(q.name, true, false, false, false, amqp.Table{"x-queue-type": q.kind, "x-single-active-consumer": q.single})
+		require.NoError(f.t, err)
+		deliveries, err := ch.Consume(q.name, "of "+q.name, false, q.only, false, false, nil)
+		require.NoError(f.t, err)
+		if q.single {
+			_, err := ch.Consume(q.name, "behind "+q.name, false, q.only, false, false, nil)
+			require.NoError(f.t, err)
+		}
+		for _, mode := range q.persistent {
+			c, err := ch.PublishWithDeferredConfirm("", q.name, false, false, amqp.Publishing{Body: []byte("hello"), DeliveryMode: mode})
+			require.NoError(f.t, err)
+			require.True(f.t, c.Wait())
+		}
+		if len(q.persistent) > 0 {
+			<-deliveries
+		}
+	}
 }
 
 func (f *fixture) channel() *amqp.Channel {

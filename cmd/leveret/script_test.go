@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,7 +24,7 @@ import (
 //	$ command line                > line of standard output
 //	< line of standard input      ! line of standard error
 //	~ regexp: of the output only lines with it    = exit code, if not 0
-//	@ connect, @ disconnect: a client, see fixture
+//	@ connect, @ connect alone, @ consume, @ disconnect: a client, see fixture
 //
 // Each must give the same on leveret. With -rabbitmqctl they run on a real broker instead, which
 // shows that the expectation is true; -record writes it down anew.
@@ -102,6 +103,10 @@ func play(t *testing.T, on target, script string) string {
 			filter = rest
 		case line == "@ connect":
 			clients.connect()
+		case line == "@ connect alone":
+			clients.connectAlone()
+		case line == "@ consume":
+			clients.consume()
 		case line == "@ disconnect":
 			clients.disconnect()
 		case strings.HasPrefix(line, "$"):
@@ -143,7 +148,7 @@ func filtered(stdout, filter string) string {
 func block(args []string, stdout, stderr string, status int) string {
 	var b strings.Builder
 	out := splitLines(neutral(stdout))
-	if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "list_") }) {
+	if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "list_") }) && !structured(args) {
 		out = ordered(out)
 	}
 	for _, line := range out {
@@ -158,6 +163,11 @@ func block(args []string, stdout, stderr string, status int) string {
 	return b.String()
 }
 
+// structured reports whether the output has a form that takes several lines.
+func structured(args []string) bool {
+	return slices.Contains(args, "erlang") || slices.Contains(args, "pretty_table")
+}
+
 func splitLines(s string) []string {
 	if s == "" {
 		return nil
@@ -169,7 +179,8 @@ func splitLines(s string) []string {
 func neutral(s string) string {
 	for _, r := range []struct{ pattern, with string }{
 		{`\w+@localhost`, "NODE"}, {`<NODE\.[0-9.]+>`, "PID"}, {`Pid\(#PID<[0-9.]+>\)`, "PID"},
-		{`127\.0\.0\.1:\d+`, "ADDR"}, {`\t\d{5}\t`, "\tPORT\t"}, {`"peer_port":\d+`, `"peer_port":0`},
+		{`127\.0\.0\.1:\d+`, "ADDR"}, {`\t\d{5}\t`, "\tPORT\t"}, {`<\d+\.\d+\.\d+>`, "PID"},
+		{`\t\d+\t\d+\t\d+\t\d+\t(\d+)\t1\d{12}\b`, "\tOCTETS\tREADS\tOCTETS\tWRITES\t$1\tTIME"}, {`"peer_port":\d+`, `"peer_port":0`},
 		{regexp.QuoteMeta("rabbitmqctl [--node <node>] [--longnames] [--quiet]"), "PROGRAM"},
 		{regexp.QuoteMeta("leveret ctl [--control <socket>] [--quiet]"), "PROGRAM"},
 		{"'(rabbitmqctl|leveret ctl) help", "'PROGRAM help"},
@@ -190,12 +201,31 @@ func ordered(out []string) []string {
 	for i, line := range out {
 		var object map[string]any
 		if json.Unmarshal([]byte(strings.TrimPrefix(line, ",")), &object) == nil {
+			sortTables(object)
 			sorted, _ := json.Marshal(object)
 			out[i] = string(sorted)
 		}
 	}
 	slices.Sort(out[banners:])
 	return out
+}
+
+// sortTables sorts the fields of the tables in a JSON value. A field is its name, type and value.
+func sortTables(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, member := range v {
+			sortTables(member)
+		}
+	case []any:
+		fields := !slices.ContainsFunc(v, func(f any) bool { t, ok := f.([]any); return !ok || len(t) != 3 })
+		for _, elem := range v {
+			sortTables(elem)
+		}
+		if fields {
+			slices.SortFunc(v, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		}
+	}
 }
 
 // compare shows the differing commands rather than the whole script.

@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
@@ -140,6 +141,9 @@ func TestControlProcess(t *testing.T) {
 	assert.EqualValues(t, port, json.Number(jsonInt(s.Listeners[0].Port)))
 	assert.Equal(t, 1, s.Totals["virtual_host_count"])
 
+	out, status = ctl("status", "-q", "--formatter", "erlang")
+	assert.Zero(t, status)
+	assert.Contains(t, out, "[{pid,"+fmt.Sprint(p.Process.Pid)+"},")
 	out, status = ctl("status")
 	assert.Zero(t, status)
 	assert.Contains(t, out, "Status of node leveret@localhost ...\nRuntime\n")
@@ -225,11 +229,19 @@ func TestDefinitionFiles(t *testing.T) {
 
 func TestTLS(t *testing.T) {
 	cert, key, pool := certificate(t)
-	p := spawn(t, "serve", "--amqp", "127.0.0.1:0", "--amqps", "127.0.0.1:0", "--cert", cert, "--key", key)
+	s := settings{control: filepath.Join(t.TempDir(), "s")}
+	p := spawn(t, "serve", "--amqp", "127.0.0.1:0", "--amqps", "127.0.0.1:0", "--cert", cert, "--key", key, "--control", s.control)
 	plain, secure := p.greeting()
-	for _, url := range []string{plain, secure} {
-		conn, err := amqp.DialTLS(withGuest(url), &tls.Config{RootCAs: pool})
-		require.NoError(t, err, url)
+	for _, c := range []struct{ url, listed string }{
+		{plain, "false\t\t\t\t\t\n"},
+		{secure, "true\ttlsv1.2\tecdhe_ecdsa\taes_128_gcm\taead\t\n"},
+	} {
+		config := &tls.Config{RootCAs: pool, MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
+		conn, err := amqp.DialTLS(withGuest(c.url), config)
+		require.NoError(t, err, c.url)
+		out, _, _ := controlOf(s)([]string{"list_connections", "-s", "ssl", "ssl_protocol", "ssl_key_exchange", "ssl_cipher",
+			"ssl_hash", "peer_cert_subject"}, "")
+		assert.Equal(t, c.listed, out)
 		require.NoError(t, conn.Close())
 	}
 }

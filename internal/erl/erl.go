@@ -14,6 +14,8 @@ type (
 	Atom   string
 	String string // prints "…"
 	Binary string // prints <<"…">>, or <<1,2,3>> if it is no text
+	Latin1 string // a Binary where text is expected to be Latin-1, as ~p does, and UTF-8 is not looked for
+	Text   string // prints as it is
 	Tuple  []any
 	List   []any
 )
@@ -76,9 +78,16 @@ func measure(term any) measured {
 		return join("[", "]", term)
 	}
 	s := scalar(term)
-	_, bin := term.(Binary)
-	bytes := bin && len(s) > len("<<>>") && s[2] != '"'
+	bytes := isBinary(term) && len(s) > len("<<>>") && s[2] != '"'
 	return measured{text: s, len: utf8.RuneCountInString(s), bytes: bytes}
+}
+
+func isBinary(term any) bool {
+	switch term.(type) {
+	case Binary, Latin1:
+		return true
+	}
+	return false
 }
 
 func first(list []any) any {
@@ -273,6 +282,10 @@ func scalar(term any) string {
 		return quote(string(v), '"')
 	case Binary:
 		return binary(string(v))
+	case Latin1:
+		return latin1(string(v))
+	case Text:
+		return string(v)
 	case bool, int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64:
 		return fmt.Sprint(v)
 	case float32:
@@ -340,6 +353,13 @@ func binary(s string) string {
 			return "<<" + quote(s, '"') + "/utf8>>"
 		}
 		return "<<" + quote(s, '"') + ">>"
+	}
+	return latin1(s)
+}
+
+func latin1(s string) string {
+	if s == "" {
+		return "<<>>"
 	}
 	chars := make([]rune, len(s))
 	for i := range len(s) {

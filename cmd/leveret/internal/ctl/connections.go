@@ -24,6 +24,8 @@ func connectionCommands() []*command {
 				"timeout", "frame_max", "channel_max", "client_properties", "recv_oct", "recv_cnt", "send_oct", "send_cnt",
 				"send_pend", "connected_at",
 			},
+			note: "pid names the connection for close_connection. recv_* and send_* count what is encrypted as what it was before.\n" +
+				"container_id and peer_cert_* are empty: clients speak AMQP 0-9-1, and are not asked for certificates.\n",
 			banner: func(*call) string { return "Listing connections ..." },
 		},
 		{
@@ -74,7 +76,7 @@ func parseEnds(name string) ends {
 
 func port(a netip.AddrPort) any {
 	if !a.IsValid() {
-		return ""
+		return none
 	}
 	return a.Port()
 }
@@ -95,9 +97,9 @@ func (c *call) connectionItem(info leveret.ConnInfo, e ends, column string) any 
 		return address{e.peer.Addr()}
 	case "state":
 		if info.Blocked {
-			return "blocked"
+			return word("blocked")
 		}
-		return "running"
+		return word("running")
 	case "channels":
 		return len(info.Channels)
 	case "protocol":
@@ -111,7 +113,36 @@ func (c *call) connectionItem(info leveret.ConnInfo, e ends, column string) any 
 	case "connected_at":
 		return info.ConnectedAt.UnixMilli()
 	}
-	return "" // the broker does not know it
+	return transportItem(info, column)
+}
+
+// transportItem is a column about what carries a connection. No connection is from a container, and the certificates of
+// clients are not asked for.
+func transportItem(info leveret.ConnInfo, column string) any {
+	t := info.Transport
+	switch column {
+	case "auth_mechanism":
+		return orNone(t.Mechanism)
+	case "timeout":
+		return int64(t.Heartbeat / time.Second)
+	case "frame_max":
+		return t.FrameMax
+	case "channel_max":
+		return info.ChannelMax
+	case "recv_oct":
+		return int64(info.Traffic.Received)
+	case "recv_cnt":
+		return int64(info.Traffic.Reads)
+	case "send_oct":
+		return int64(info.Traffic.Sent)
+	case "send_cnt":
+		return int64(info.Traffic.Writes)
+	case "send_pend":
+		return info.Traffic.Pending
+	case "ssl":
+		return t.TLS != leveret.TLSInfo{}
+	}
+	return tlsItem(t.TLS, column)
 }
 
 func listChannels(c *call) (result, error) {

@@ -95,6 +95,7 @@ type command struct {
 	table              bool // a listing, shown as a table unless another format is asked for
 	timeout            bool // the usage line mentions --timeout
 	columns            []string
+	note               string // what differs from RabbitMQ in some columns
 	validate           func(*call) error
 	banner             func(*call) string
 	run                func(*call) (result, error)

@@ -105,6 +105,106 @@ func argumentTerm(v any) any {
 	return f
 }
 
+// valueTerm returns the term of any cell.
+func valueTerm(v any) any {
+	switch v := v.(type) {
+	case value:
+		return v.term()
+	case nil:
+		return none.term()
+	case string:
+		return erl.Latin1(v)
+	case bool:
+		return v
+	case row:
+		return pairs(v, valueTerm)
+	}
+	if fields, ok := asFields(v); ok {
+		return pairs(asRow(fields), valueTerm)
+	}
+	if array, ok := asArray(v); ok {
+		items := erl.List{}
+		for _, item := range array {
+			items = append(items, valueTerm(item))
+		}
+		return items
+	}
+	if n, ok := asInteger(v); ok {
+		return n
+	}
+	f, _ := asFloat(v)
+	return f
+}
+
+// pairs returns the term of a row: pairs of a name, which is an atom, and a value.
+func pairs(r row, of func(any) any) erl.List {
+	list := erl.List{}
+	for _, it := range r {
+		list = append(list, erl.Tuple{erl.Atom(it.key), of(it.value)})
+	}
+	return list
+}
+
+// reportTerm is valueTerm where texts are lists of characters.
+func reportTerm(v any) any {
+	switch v := v.(type) {
+	case string:
+		return stringTerm(v)
+	case row:
+		return pairs(v, reportTerm)
+	case []any:
+		items := erl.List{}
+		for _, item := range v {
+			items = append(items, reportTerm(item))
+		}
+		return items
+	}
+	return valueTerm(v)
+}
+
+func asRow(fields leveret.Fields) row {
+	r := make(row, len(fields))
+	for i, f := range fields {
+		r[i] = item{f.Name, f.Value}
+	}
+	return r
+}
+
+// fieldTerms returns the term of an argument table as it is for the broker: with the types.
+func fieldTerms(fields leveret.Fields) erl.List {
+	triples := erl.List{}
+	for _, f := range fields {
+		kind, v := typedTerm(f.Value)
+		triples = append(triples, erl.Tuple{erl.Latin1(f.Name), erl.Atom(kind), v})
+	}
+	return triples
+}
+
+// typedTerm returns the name RabbitMQ has for the field type of v, and the term of v.
+func typedTerm(v any) (kind string, term any) {
+	kind, _ = typed(v)
+	if fields, ok := asFields(v); ok {
+		return kind, fieldTerms(fields)
+	}
+	if array, ok := asArray(v); ok {
+		items := erl.List{}
+		for _, item := range array {
+			kind, v := typedTerm(item)
+			items = append(items, erl.Tuple{erl.Atom(kind), v})
+		}
+		return kind, items
+	}
+	switch v := v.(type) {
+	case nil:
+		return kind, erl.Atom("undefined")
+	case []byte:
+		return kind, erl.Latin1(v)
+	case leveret.Decimal:
+		return kind, erl.Tuple{int64(v.Scale), int64(v.Value)}
+	}
+	return kind, valueTerm(v)
+}
+
 // asFields returns the fields of anything a table may be given as.
 func asFields(v any) (leveret.Fields, bool) {
 	switch v := v.(type) {

@@ -2,6 +2,7 @@ package ctl
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -35,10 +36,83 @@ func TestFormatListing(t *testing.T) {
 ]
 `},
 		{nil, formatCSV, "\"name\",\"n\",\"f\",\"args\",\"none\"\n" +
-			"\"a\"\"b\",\"1\",\"2.0\",\"[{\"\"x\"\",5}]\",\"\"\n\"c,d\",\"2\",\"0.5\",\"[]\",\"true\"\n"},
+			"\"a\"\"b\",\"1\",\"2.0\",\"[{\"\"x\"\",5}]\",\"\"\n\"c,d\",\"2\",\"0.5\",\"\",\"true\"\n"},
+		{nil, formatErlang, `[[{name,<<"a\"b">>},{n,1},{f,2.0},{args,[{<<"x">>,signedint,5}]},{none,''}],
+ [{name,<<"c,d">>},{n,2},{f,0.5},{args,[]},{none,true}]]
+`},
+		{nil, formatPretty, drawn(`lqqqqqqwqqqwqqqqqqqqqqwqqqqqqqqqqqqqqqqqqqqqqqwqqqqqqk
+| *name* | *n* | *f*        | *args*                  | *none* |
+tqqqqqqnqqqnqqqqqqqqqqnqqqqqqqqqqqqqqqqqqqqqqqnqqqqqqu
+| a"b  | 1 | 2.000000 | {<<"x">>,signedint,5} |      |
+tqqqqqqnqqqnqqqqqqqqqqnqqqqqqqqqqqqqqqqqqqqqqqnqqqqqqu
+| c,d  | 2 | 0.500000 |                       | true |
+mqqqqqqvqqqvqqqqqqqqqqvqqqqqqqqqqqqqqqqqqqqqqqvqqqqqqj
+`)},
 	} {
 		assert.Equal(t, c.want, c.format(formatCall(c.options), r))
 	}
+}
+
+// drawn puts the escape sequences of a terminal into a table: | is a vertical line, *…* is bold.
+func drawn(s string) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		if line[0] != '|' {
+			b.WriteString("\x1b(0" + strings.TrimSuffix(line, "\n") + "\x1b(B\n")
+			continue
+		}
+		line = strings.ReplaceAll(line, "|", "\x1b(0x\x1b(B")
+		b.WriteString(regexp.MustCompile(`\*(\w+)\*`).ReplaceAllString(line, "\x1b[1m$1\x1b[0m"))
+	}
+	return b.String()
+}
+
+func TestPrettyCells(t *testing.T) {
+	r := result{listing: true, rows: []row{
+		{{"a", "one\r\ntwo\tx"}, {"b", "\xff"}},
+		{{"a", names{"p", "q r"}}, {"b", arguments{"k": "v", "l": []any{}}}},
+	}}
+	assert.Equal(t, drawn(`lqqqqqqqqqqqwqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqk
+| *a*         | *b*                                           |
+tqqqqqqqqqqqnqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqu
+| one       | <<"ÿ">>                                     |
+| two     x |                                             |
+tqqqqqqqqqqqnqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqu
+| pq r      | {<<"k">>,longstr,<<"v">>}{<<"l">>,array,[]} |
+mqqqqqqqqqqqvqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqj
+`), formatPretty(nil, r))
+}
+
+func TestErlangReport(t *testing.T) {
+	n := &Node{Name: "n@h", Listeners: []Listener{{"127.0.0.1", 5672, "amqp"}}}
+	r := result{message: "text", report: true, object: statusReport{release: "4.3", alarm: true}.object(n)}
+	out := formatErlang(nil, r)
+	assert.True(t, strings.HasPrefix(out, "[{pid,"), out)
+	assert.Contains(t, out, `{rabbitmq_version,"4.3"}`)
+	assert.Contains(t, out, `{totals,[{connection_count,0},{queue_count,0},{virtual_host_count,0}]}`)
+	assert.Contains(t, out, `{alarms,[[{node,"n@h"},{type,"resource_limit"},{resource,"memory"}]]}`)
+	assert.Contains(t, out, "{tags,[]}")
+}
+
+// The names are those of Erlang's ssl:str_to_suite.
+func TestCiphers(t *testing.T) {
+	for suite, want := range map[string]cipher{
+		"TLS_AES_128_GCM_SHA256":                        {"any", "aes_128_gcm", "aead"},
+		"TLS_CHACHA20_POLY1305_SHA256":                  {"any", "chacha20_poly1305", "aead"},
+		"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256":         {"ecdhe_rsa", "aes_128_gcm", "aead"},
+		"TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256": {"ecdhe_ecdsa", "chacha20_poly1305", "aead"},
+		"TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA":            {"ecdhe_rsa", "aes_128_cbc", "sha"},
+		"TLS_RSA_WITH_3DES_EDE_CBC_SHA":                 {"rsa", "3des_ede_cbc", "sha"},
+		"TLS_RSA_WITH_RC4_128_SHA":                      {"rsa", "rc4_128", "sha"},
+		"TLS_RSA_WITH_AES_128_CBC_SHA256":               {"rsa", "aes_128_cbc", "sha256"},
+		"0x1234":                                        {},
+	} {
+		assert.Equal(t, want, parseCipher(suite), suite)
+	}
+	for version, want := range map[string]word{"TLS 1.3": "tlsv1.3", "TLS 1.2": "tlsv1.2", "TLS 1.1": "tlsv1.1", "TLS 1.0": "tlsv1"} {
+		assert.Equal(t, want, tlsItem(leveret.TLSInfo{Version: version}, "ssl_protocol"))
+	}
+	assert.Equal(t, none, tlsItem(leveret.TLSInfo{}, "ssl_protocol"))
 }
 
 func TestFormatEmptyAndSingle(t *testing.T) {
@@ -125,7 +199,7 @@ func TestAddresses(t *testing.T) {
 	assert.Equal(t, `[8193,3512,0,0,0,0,0,1]`, marshal(address{six.local.Addr()}.json()))
 	unnamed := parseEnds("in memory")
 	assert.Equal(t, "", address{unnamed.peer.Addr()}.plain())
-	assert.Equal(t, "", port(unnamed.local))
+	assert.Equal(t, none, port(unnamed.local))
 }
 
 func TestCharlist(t *testing.T) {

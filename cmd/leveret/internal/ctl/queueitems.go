@@ -9,7 +9,7 @@ import (
 type queueListing struct {
 	node      string
 	vhost     *leveret.VHost
-	exclusive map[string]leveret.ConsumerInfo // by queue; nil: not looked yet
+	consumers map[string][]leveret.ConsumerInfo // by queue; nil: not looked yet
 }
 
 func (l *queueListing) item(q leveret.QueueInfo, column string) any {
@@ -19,32 +19,32 @@ func (l *queueListing) item(q leveret.QueueInfo, column string) any {
 	switch column {
 	case "owner_pid":
 		if q.Owner == 0 {
-			return ""
+			return none
 		}
 		return pid{node: l.node, connection: q.Owner}
 	case "exclusive_consumer_pid":
 		if c, ok := l.exclusiveConsumer(q.Name); ok {
 			return pid{l.node, c.Conn, c.Channel}
 		}
-		return ""
+		return none
 	case "exclusive_consumer_tag":
 		c, _ := l.exclusiveConsumer(q.Name)
-		return c.Tag
+		return orNone(c.Tag)
 	case "leader":
-		return l.node
+		return word(l.node)
 	case "members":
 		return names{l.node}
 	case "online":
 		if q.Type == "quorum" {
 			return names{l.node}
 		}
-		return ""
+		return none
 	}
 	if v, ok := countItem(q, column); ok {
 		return v
 	}
 	if q.Type == "quorum" {
-		return "" // the rest is known of classic queues only
+		return none // the rest is known of classic queues only
 	}
 	return l.classicItem(q, column)
 }
@@ -60,17 +60,17 @@ func descriptionItem(q leveret.QueueInfo, column string) (any, bool) {
 	case "arguments":
 		return arguments(q.Arguments), true
 	case "policy":
-		return q.Policy, true
+		return orNone(q.Policy), true
 	case "operator_policy":
-		return q.OperatorPolicy, true
+		return orNone(q.OperatorPolicy), true
 	case "effective_policy_definition":
 		return definition(q.EffectivePolicy), true
 	case "state":
-		return "running", true
+		return word("running"), true
 	case "type":
-		return q.Type, true
+		return word(q.Type), true
 	case "pid":
-		return "", true // a queue is no process here
+		return none, true // a queue is no process here
 	}
 	return nil, false
 }
@@ -114,57 +114,77 @@ func (l *queueListing) classicItem(q leveret.QueueInfo, column string) any {
 	case "disk_reads", "disk_writes":
 		return 0
 	case "consumer_utilisation", "consumer_capacity":
-		if q.Consumers == 0 {
-			return 0
-		}
-		return "" // not measured
-	}
-	return l.messageItem(q, column)
-}
-
-// messageItem looks at the messages themselves, of which only the ready ones can be seen.
-func (l *queueListing) messageItem(q leveret.QueueInfo, column string) any {
-	if q.Unacked > 0 && column != "head_message_timestamp" {
-		return "" // not known
-	}
-	queue, err := l.vhost.Queue(q.Name)
-	if err != nil {
-		return "" // deleted meanwhile
-	}
-	var count int
-	var bytes int64
-	for i, m := range queue.Messages() {
-		if i == 0 && column == "head_message_timestamp" {
-			if m.Properties == nil || m.Properties.Timestamp.IsZero() {
-				return ""
-			}
-			return m.Properties.Timestamp.Unix()
-		}
-		if m.Properties != nil && m.Properties.DeliveryMode == 2 {
-			count++
-			bytes += int64(len(m.Body))
-		}
-	}
-	switch column {
+		return l.capacity(q)
 	case "head_message_timestamp":
-		return ""
-	case "messages_persistent":
-		return count
-	case "message_bytes_persistent":
-		return bytes
+		return l.headTimestamp(q)
+	case "messages_persistent", "message_bytes_persistent":
+		return l.persistent(q, column)
 	}
 	panic("no such column of a queue: " + column)
 }
 
-func (l *queueListing) exclusiveConsumer(queue string) (leveret.ConsumerInfo, bool) {
-	if l.exclusive == nil {
-		l.exclusive = map[string]leveret.ConsumerInfo{}
-		for _, c := range l.vhost.Consumers() {
-			if c.Exclusive {
-				l.exclusive[c.Queue] = c
-			}
+// capacity is RabbitMQ's share of the time in which consumers could have taken a message, of this moment: 1.0 if one
+// could, 0.0 if all have to acknowledge some first, 0 if there is none.
+func (l *queueListing) capacity(q leveret.QueueInfo) any {
+	if q.Consumers == 0 {
+		return 0
+	}
+	l.look()
+	for _, c := range l.consumers[q.Name] {
+		if !full(c) {
+			return 1.0
 		}
 	}
-	c, ok := l.exclusive[queue]
-	return c, ok
+	return 0.0
+}
+
+// full reports whether a consumer has to acknowledge messages before it gets more.
+func full(c leveret.ConsumerInfo) bool {
+	return c.AckRequired && c.Prefetch > 0 && c.Unacked >= c.Prefetch
+}
+
+// headTimestamp is the timestamp of the first message that is ready.
+func (l *queueListing) headTimestamp(q leveret.QueueInfo) any {
+	queue, err := l.vhost.Queue(q.Name)
+	if err != nil {
+		return none // deleted meanwhile
+	}
+	head := queue.Messages()
+	if len(head) == 0 || head[0].Properties == nil || head[0].Properties.Timestamp.IsZero() {
+		return none
+	}
+	return head[0].Properties.Timestamp.Unix()
+}
+
+func (l *queueListing) persistent(q leveret.QueueInfo, column string) any {
+	queue, err := l.vhost.Queue(q.Name)
+	if err != nil {
+		return none // deleted meanwhile
+	}
+	messages, bytes := queue.Persistent()
+	if column == "messages_persistent" {
+		return messages
+	}
+	return bytes
+}
+
+func (l *queueListing) exclusiveConsumer(queue string) (leveret.ConsumerInfo, bool) {
+	l.look()
+	for _, c := range l.consumers[queue] {
+		if c.Exclusive {
+			return c, true
+		}
+	}
+	return leveret.ConsumerInfo{}, false
+}
+
+// look finds the consumers of all queues.
+func (l *queueListing) look() {
+	if l.consumers != nil {
+		return
+	}
+	l.consumers = map[string][]leveret.ConsumerInfo{}
+	for _, c := range l.vhost.Consumers() {
+		l.consumers[c.Queue] = append(l.consumers[c.Queue], c)
+	}
 }

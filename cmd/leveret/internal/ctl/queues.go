@@ -25,6 +25,8 @@ func queueCommands() []*command {
 				"message_bytes_ram", "message_bytes_persistent", "head_message_timestamp", "disk_reads", "disk_writes",
 				"consumers", "consumer_utilisation", "consumer_capacity", "memory", "state", "type", "leader", "members", "online",
 			},
+			note: "memory is that of the bodies, all messages are in RAM, and nothing is read from or written to a disk. pid is empty: a\n" +
+				"queue is no process. consumer_capacity and consumer_utilisation are of this moment: 1.0 if a consumer has room.\n",
 			banner: func(c *call) string {
 				seconds, _ := strconv.ParseFloat(c.text("timeout", "60"), 64)
 				return "Timeout: " + oneLine(seconds) + " seconds ...\nListing queues for vhost " + c.vhostName() + " ..."
@@ -147,8 +149,22 @@ func listConsumers(c *call) (result, error) {
 			columns = append(columns, column)
 		}
 	}
+	queues := map[string]leveret.QueueInfo{}
+	for _, q := range v.Queues() {
+		queues[q.Name] = q
+	}
+	last := ""
 	for _, info := range v.Consumers() {
-		r.rows = append(r.rows, pick(columns, func(column string) any { return consumerItem(c.node.Name, info, column) }))
+		if len(r.groups) == 0 || info.Queue != last {
+			r.groups, last = append(r.groups, 0), info.Queue
+		}
+		r.groups[len(r.groups)-1]++
+		r.rows = append(r.rows, pick(columns, func(column string) any {
+			if column == "activity_status" {
+				return activity(info, queues[info.Queue])
+			}
+			return consumerItem(c.node.Name, info, column)
+		}))
 	}
 	return r, nil
 }
@@ -167,21 +183,22 @@ func consumerItem(node string, info leveret.ConsumerInfo, column string) any {
 		return info.Prefetch
 	case "active":
 		return info.Active
-	case "activity_status":
-		return activity(info)
 	case "arguments":
 		return arguments(info.Arguments)
 	}
 	panic("no such column of a consumer: " + column)
 }
 
-// activity is what RabbitMQ calls a consumer that can get messages, one that has to acknowledge
-// some first, and one that waits for another to end.
-func activity(info leveret.ConsumerInfo) string {
+// activity is what RabbitMQ calls a consumer that can get messages, one that has to acknowledge some first, and, of a
+// queue that has one at a time, the one and those that wait for it to end. A quorum queue does not tell the first two
+// apart.
+func activity(info leveret.ConsumerInfo, q leveret.QueueInfo) word {
 	switch {
 	case !info.Active:
 		return "waiting"
-	case info.AckRequired && info.Prefetch > 0 && info.Unacked >= info.Prefetch:
+	case q.SingleActive != "":
+		return "single_active"
+	case q.Type == "classic" && full(info):
 		return "blocked"
 	}
 	return "up"

@@ -35,7 +35,7 @@ func (cmd *command) usageText() string {
 func (cmd *command) help() string {
 	text := cmd.usageText() + "\n\n" + cmd.about + "\n"
 	if len(cmd.columns) > 0 {
-		text += "\nColumns: " + strings.Join(slices.Sorted(slices.Values(cmd.columns)), ", ") + "\n"
+		text += "\nColumns: " + strings.Join(slices.Sorted(slices.Values(cmd.columns)), ", ") + "\n" + cmd.note
 	}
 	return text + "\n" + generalOptions
 }
@@ -45,7 +45,7 @@ const generalOptions = `General options:
   -p, --vhost <vhost>    the virtual host, "/" if not given
   -q, --quiet            no banner
   -s, --silent           no banner and no table header
-  --formatter <name>     table, json or csv
+  --formatter <name>     table, pretty_table, csv, json or erlang
 `
 
 // Help describes all commands.

@@ -37,7 +37,7 @@ func exchangeItem(x leveret.ExchangeInfo, column string) any {
 	case "name":
 		return x.Name
 	case "type":
-		return string(x.Type)
+		return word(x.Type)
 	case "durable":
 		return x.Durable
 	case "auto_delete":
@@ -47,7 +47,7 @@ func exchangeItem(x leveret.ExchangeInfo, column string) any {
 	case "arguments":
 		return arguments(x.Arguments)
 	case "policy":
-		return x.Policy
+		return orNone(x.Policy)
 	}
 	panic("no such column of an exchange: " + column)
 }
@@ -73,11 +73,11 @@ func bindingItem(b leveret.BindingInfo, column string) any {
 	case "source_name":
 		return b.Source
 	case "source_kind":
-		return "exchange"
+		return word("exchange")
 	case "destination_name":
 		return b.Destination
 	case "destination_kind":
-		return b.DestinationType
+		return word(b.DestinationType)
 	case "routing_key":
 		return b.RoutingKey
 	case "arguments":

@@ -94,7 +94,7 @@ func (c *call) inUnit(bytes int64) string {
 
 func status(c *call) (result, error) {
 	s := c.takeStatus()
-	return result{message: s.text(c), object: s.object(c.node)}, nil
+	return result{message: s.text(c), object: s.object(c.node), report: true}, nil
 }
 
 // A statusReport is what both formats of the status show.

@@ -15,11 +15,12 @@ import (
 	"github.com/leveretmq/leveret/internal/erl"
 )
 
-// A value is one cell of a listing, with its two notations. Strings, booleans, integers and
-// floating-point numbers stand for themselves; "" is what RabbitMQ shows for what does not apply.
+// A value is one cell of a listing, with its three notations. Strings, booleans, integers and
+// floating-point numbers stand for themselves.
 type value interface {
 	plain() string // as tables show it
 	json() any     // as JSON shows it, to be marshalled
+	term() any     // the term it is for Erlang
 }
 
 // An item is a named value; a row is one object's items in the order of the columns.
@@ -29,6 +30,24 @@ type item struct {
 }
 
 type row []item
+
+// A word is a text that is an atom for Erlang, such as the type of a queue.
+type word string
+
+// none is what RabbitMQ shows for what does not apply, or is not known.
+const none = word("")
+
+func (w word) plain() string { return string(w) }
+func (w word) json() any     { return string(w) }
+func (w word) term() any     { return erl.Atom(w) }
+
+// orNone is a name that there may not be.
+func orNone(s string) any {
+	if s == "" {
+		return none
+	}
+	return s
+}
 
 // A pid stands for RabbitMQ's process ids, which name connections and channels.
 type pid struct {
@@ -42,6 +61,7 @@ func (p pid) plain() string {
 }
 
 func (p pid) json() any { return fmt.Sprintf("Pid(#PID<1.%d.%d>)", p.connection, p.channel) }
+func (p pid) term() any { return erl.Text(fmt.Sprintf("<1.%d.%d>", p.connection, p.channel)) }
 
 // parsePid reads what plain wrote.
 func parsePid(s string) (p pid, ok bool) {
@@ -65,6 +85,7 @@ type arguments leveret.Table
 
 func (a arguments) plain() string { return oneLine(argumentsTerm(leveret.Table(a))) }
 func (a arguments) json() any     { return typedFields(sortedFields(leveret.Table(a))) }
+func (a arguments) term() any     { return fieldTerms(sortedFields(leveret.Table(a))) }
 
 func typedFields(fields leveret.Fields) []any {
 	triples := []any{}
@@ -172,6 +193,17 @@ func (d definition) json() any {
 	return object
 }
 
+func (d definition) term() any {
+	if len(d) == 0 {
+		return erl.Text("#{}")
+	}
+	pairs := erl.List{}
+	for _, f := range sortedFields(leveret.Table(d)) {
+		pairs = append(pairs, erl.Tuple{erl.Latin1(f.Name), valueTerm(f.Value)})
+	}
+	return pairs
+}
+
 // document is a policy's definition as listings of policies show it: as a JSON text.
 func document(t leveret.Table) string {
 	if t == nil {
@@ -207,24 +239,41 @@ func (a address) json() any {
 	return numbers
 }
 
+func (a address) term() any {
+	numbers, ok := a.json().([]int)
+	if !ok {
+		return none.term()
+	}
+	return tuple(numbers).term()
+}
+
 // tuple is an Erlang tuple of integers, such as a protocol version.
 type tuple []int
 
-func (t tuple) plain() string {
+func (t tuple) plain() string { return oneLine(t.term()) }
+func (t tuple) json() any     { return []int(t) }
+
+func (t tuple) term() any {
 	term := erl.Tuple{}
 	for _, n := range t {
 		term = append(term, n)
 	}
-	return oneLine(term)
+	return term
 }
-
-func (t tuple) json() any { return []int(t) }
 
 // names is a list of names, such as a user's tags.
 type names []string
 
 func (n names) plain() string { return "[" + strings.Join(n, ", ") + "]" }
 func (n names) json() any     { return append([]string{}, n...) }
+
+func (n names) term() any {
+	atoms := erl.List{}
+	for _, name := range n {
+		atoms = append(atoms, erl.Atom(name))
+	}
+	return atoms
+}
 
 // plainText returns any cell's text for a table.
 func plainText(v any) string {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
 )
 
 // Virtual hosts.
@@ -131,6 +132,14 @@ func (s states) json() any {
 	return object
 }
 
+func (s states) term() any {
+	pairs := erl.List{}
+	for _, node := range s {
+		pairs = append(pairs, erl.Tuple{erl.Atom(node), erl.Atom("running")})
+	}
+	return pairs
+}
+
 // metadata shows as a map.
 type metadata row
 
@@ -143,6 +152,14 @@ func (m metadata) plain() string {
 }
 
 func (m metadata) json() any { return row(m) }
+
+func (m metadata) term() any {
+	pairs := make([]string, len(m))
+	for i, it := range m {
+		pairs[i] = it.key + " => " + oneLine(valueTerm(it.value))
+	}
+	return erl.Text("#{" + strings.Join(pairs, ",") + "}")
+}
 
 // columnsOr returns the columns that were asked for, or else those a listing has by default.
 func (c *call) columnsOr(defaults ...string) []string {
