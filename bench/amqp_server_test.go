@@ -41,7 +41,7 @@ func openRun(b *testing.B, p *process, size int) *amqpRun {
 }
 
 func (r *amqpRun) channel() *amqp.Channel {
-	c, err := amqp.Dial(r.p.url)
+	c, err := r.p.dial()
 	check(r.b, err)
 	r.b.Cleanup(func() { c.Close() })
 	ch, err := c.Channel()
@@ -156,10 +156,18 @@ func (r *amqpRun) deadLetter() {
 	})
 }
 
-// BenchmarkAMQP compares servers on loopback. impl=null is what the client can do at most;
+// BenchmarkAMQP compares servers on loopback, and in memory. impl=null is what the client can do at most;
 // server-cpu-ns is the server's CPU time a message.
 func BenchmarkAMQP(b *testing.B) {
-	all := servers(b)
+	for _, net := range []struct {
+		name    string
+		servers func(testing.TB) []*process
+	}{{"tcp", servers}, {"pipe", pipes}} {
+		b.Run("net="+net.name, func(b *testing.B) { benchmarkAMQP(b, net.servers(b)) })
+	}
+}
+
+func benchmarkAMQP(b *testing.B, all []*process) {
 	for _, m := range []struct {
 		name string
 		run  func(*amqpRun)

@@ -14,6 +14,10 @@ import (
 	"testing"
 	"time"
 
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/amqpd"
 	"github.com/leveretmq/leveret/bench/nullserver"
 )
 
@@ -69,6 +73,18 @@ type process struct {
 	name, url string
 	pid       int // 0: unknown
 	cmd       *exec.Cmd
+	open      func() (net.Conn, error) // in place of url, for a server in this process; nil: there is none
+}
+
+func (p *process) dial() (*amqp.Connection, error) {
+	if p.open == nil {
+		return amqp.Dial(p.url)
+	}
+	nc, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	return openPipe(nc)
 }
 
 func startServer(tb testing.TB, kind string) *process {
@@ -82,7 +98,7 @@ func startServer(tb testing.TB, kind string) *process {
 	check(tb, err)
 	addr = strings.TrimSpace(addr)
 	addr = addr[strings.LastIndexAny(addr, " /")+1:] // leveret says a little more
-	return &process{kind, "amqp://guest:guest@" + addr + "/", cmd.Process.Pid, cmd}
+	return &process{name: kind, url: "amqp://guest:guest@" + addr + "/", pid: cmd.Process.Pid, cmd: cmd}
 }
 
 func (p *process) stop() {
@@ -103,6 +119,25 @@ func servers(tb testing.TB) []*process {
 		tb.Cleanup(p.stop)
 	}
 	return all
+}
+
+// pipes are leveret and the null server in this process, connected in memory.
+func pipes(tb testing.TB) []*process {
+	null := new(nullserver.Server)
+	b := leveret.New()
+	srv := &amqpd.Server{Broker: b}
+	tb.Cleanup(func() {
+		check(tb, srv.Close())
+		check(tb, b.Close())
+	})
+	return []*process{
+		{name: "null", open: func() (net.Conn, error) {
+			client, server := amqpd.Pipe()
+			null.Start(server)
+			return client, nil
+		}},
+		{name: "leveret", open: srv.Dial},
+	}
 }
 
 func rabbitPID() int {
