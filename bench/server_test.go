@@ -63,8 +63,12 @@ func command(tb testing.TB, kind string) *exec.Cmd {
 		cmd.Env = append(os.Environ(), "BENCH_SERVE=null")
 		return cmd
 	}
-	bin, err := buildLeveret()
-	check(tb, err)
+	bin := os.Getenv("BENCH_BASE")
+	if kind != "base" {
+		var err error
+		bin, err = buildLeveret()
+		check(tb, err)
+	}
 	return exec.Command(bin, "serve", "--amqp", "127.0.0.1:0", "--control", "none")
 }
 
@@ -112,6 +116,9 @@ func (p *process) stop() {
 // RabbitMQ.
 func servers(tb testing.TB) []*process {
 	all := []*process{startServer(tb, "null"), startServer(tb, "leveret")}
+	if os.Getenv("BENCH_BASE") != "" {
+		all = append(all, startServer(tb, "base"))
+	}
 	if rabbitURL != "" {
 		all = append(all, &process{name: "rabbit", url: rabbitURL, pid: rabbitPID()})
 	}
