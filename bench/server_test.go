@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,11 +22,11 @@ import (
 	"github.com/leveretmq/leveret/bench/nullserver"
 )
 
-// The test binary is also the null server: started with BENCH_SERVE=null it serves AMQP on a free port. leveret is
+// The test binary is also the null server: started with BENCH_SERVE=null, or =keep, it serves AMQP on a free port. leveret is
 // the command itself. So a server's CPU time and memory are its process's.
 func TestMain(m *testing.M) {
-	if os.Getenv("BENCH_SERVE") == "null" {
-		if err := serveNull(); err != nil {
+	if kind := os.Getenv("BENCH_SERVE"); kind != "" {
+		if err := serveNull(kind == "keep"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -34,13 +35,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func serveNull() error {
+func serveNull(keep bool) error {
+	ballast := make([]byte, 128<<20) // as leveret's
+	defer runtime.KeepAlive(ballast)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	fmt.Println(l.Addr())
-	return new(nullserver.Server).Serve(l)
+	return (&nullserver.Server{Keep: keep}).Serve(l)
 }
 
 // buildLeveret builds the command once.
@@ -58,9 +61,9 @@ var buildLeveret = sync.OnceValues(func() (string, error) {
 })
 
 func command(tb testing.TB, kind string) *exec.Cmd {
-	if kind == "null" {
+	if kind == "null" || kind == "keep" {
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "BENCH_SERVE=null")
+		cmd.Env = append(os.Environ(), "BENCH_SERVE="+kind)
 		return cmd
 	}
 	bin := os.Getenv("BENCH_BASE")
@@ -115,7 +118,7 @@ func (p *process) stop() {
 // servers are those that AMQP benchmarks compare: leveret, the null server and, if it is named,
 // RabbitMQ.
 func servers(tb testing.TB) []*process {
-	all := []*process{startServer(tb, "null"), startServer(tb, "leveret")}
+	all := []*process{startServer(tb, "null"), startServer(tb, "keep"), startServer(tb, "leveret")}
 	if os.Getenv("BENCH_BASE") != "" {
 		all = append(all, startServer(tb, "base"))
 	}
@@ -130,7 +133,13 @@ func servers(tb testing.TB) []*process {
 
 // pipes are leveret and the null server in this process, connected in memory.
 func pipes(tb testing.TB) []*process {
-	null := new(nullserver.Server)
+	open := func(s *nullserver.Server) func() (net.Conn, error) {
+		return func() (net.Conn, error) {
+			client, server := amqpd.Pipe()
+			s.Start(server)
+			return client, nil
+		}
+	}
 	b := leveret.New()
 	srv := &amqpd.Server{Broker: b}
 	tb.Cleanup(func() {
@@ -138,11 +147,8 @@ func pipes(tb testing.TB) []*process {
 		check(tb, b.Close())
 	})
 	return []*process{
-		{name: "null", open: func() (net.Conn, error) {
-			client, server := amqpd.Pipe()
-			null.Start(server)
-			return client, nil
-		}},
+		{name: "null", open: open(new(nullserver.Server))},
+		{name: "keep", open: open(&nullserver.Server{Keep: true})},
 		{name: "leveret", open: srv.Dial},
 	}
 }

@@ -18,6 +18,10 @@ import (
 
 // A Server serves any number of listeners. Its zero value is ready.
 type Server struct {
+	// Keep has it keep the body of each message in memory of its own until that is delivered. Fresh memory is most of
+	// what a large message costs a broker.
+	Keep bool
+
 	mu     sync.Mutex // guards queues, and the channels of all connections
 	queues map[string]*queue
 }
@@ -26,7 +30,8 @@ type queue struct {
 	name  string
 	n     int
 	props []byte // flags and values
-	body  []byte
+	body  []byte // the last one
+	kept  [][]byte
 	to    *channel // its consumer
 	dead  *queue   // nil: nothing was rejected yet
 }
@@ -227,7 +232,9 @@ func (ch *channel) arrived() {
 	s := ch.c.s
 	s.mu.Lock()
 	q := ch.inQueue
-	if len(q.body) != len(ch.body) {
+	if s.Keep {
+		q.kept = append(q.kept, append([]byte(nil), ch.body...))
+	} else if len(q.body) != len(ch.body) {
 		q.body = append([]byte(nil), ch.body...)
 	}
 	q.n++
@@ -245,6 +252,10 @@ func (q *queue) deliver() {
 	c.mu.Lock()
 	for q.n > 0 && (ch.prefetch == 0 || ch.delivered-ch.settled < uint64(ch.prefetch)) {
 		q.n--
+		if len(q.kept) > 0 {
+			q.body, q.kept[0] = q.kept[0], nil
+			q.kept = q.kept[1:]
+		}
 		ch.delivered++
 		c.out = ch.appendDelivery(c.out, q)
 	}
@@ -345,7 +356,7 @@ func (c *conn) call(id uint16, ch *channel, class, method uint16, p []byte) bool
 		name, _ := short(p[2:])
 		q := c.s.queue(name)
 		c.s.mu.Lock()
-		q.n = 0
+		q.n, q.kept = 0, nil
 		c.s.mu.Unlock()
 		c.method(id, class, method+1, []byte{0, 0, 0, 0})
 	case [2]uint16{60, 10}:
