@@ -128,6 +128,7 @@ var (
 	ErrSyntax             error = &sentinel{SyntaxError}
 	ErrCommandInvalid     error = &sentinel{CommandInvalid}
 	ErrChannel            error = &sentinel{ChannelError}
+	ErrResource           error = &sentinel{ResourceError}
 	ErrNotAllowed         error = &sentinel{NotAllowed}
 	ErrNotImplemented     error = &sentinel{NotImplemented}
 	ErrInternal           error = &sentinel{InternalError}

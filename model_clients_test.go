@@ -305,11 +305,16 @@ func (s *machine) closeConn(t *rapid.T) {
 	if !chance(t, "really", 30) {
 		return
 	}
-	i := slices.Index(s.conns[:], c.cc)
-	s.note("close connection %d", i)
+	s.note("close connection %d", slices.Index(s.conns[:], c.cc))
 	s.same("close", errText(c.cc.conn.Close()), "")
+	s.connEnded(c.cc)
+}
+
+// connEnded is the end of a connection by whatever cause.
+func (s *machine) connEnded(cc *clientConn) {
+	i := slices.Index(s.conns[:], cc)
 	var chs []*mChannel
-	for _, c := range c.cc.chs {
+	for _, c := range cc.chs {
 		if c != nil {
 			chs = append(chs, c.model)
 		}
@@ -341,12 +346,22 @@ func (s *machine) commit(t *rapid.T) {
 	pubs, acks := c.model.txPubs, c.model.txAcks
 	c.model.txPubs, c.model.txAcks = nil, nil
 	for _, p := range pubs {
+		queues, lost, text := s.m.committed(p.queues)
+		if text != "" {
+			s.m.drain()
+			s.same("commit", errText(err), text)
+			s.connEnded(c.cc)
+			return
+		}
 		if len(p.queues) == 0 && p.mandatory {
 			want++
 		}
-		if !s.m.enqueue(p.m, p.queues, c.model) {
-			all = false
+		for _, q := range queues { // a quorum queue's refusal is not noticed
+			if !s.m.enqueue(p.m, []*mQueue{q}, c.model) && !q.quorum {
+				all = false
+			}
 		}
+		all = all && !lost
 	}
 	for _, a := range acks {
 		s.m.settle(a.us, a.how)

@@ -583,6 +583,28 @@ func (m *model) giveBack(e *mEntry, q *mQueue, how string) {
 	q.returned = append(q.returned, e)
 }
 
+// committed returns where a transaction's message goes that was routed to queues: to those that are still there, and
+// to a quorum queue that was declared anew. What a new classic queue should get is lost. text is the error of the whole commit.
+func (m *model) committed(routed []*mQueue) (queues []*mQueue, lost bool, text string) {
+	worst := ""
+	for _, was := range routed {
+		now := m.queue(was.name)
+		switch {
+		case now == was, now != nil && now.quorum && was.quorum:
+			queues = append(queues, now)
+		case now != nil && !now.quorum && !was.quorum:
+			lost = true
+		case was.name > worst:
+			worst = was.name
+			text = "541 INTERNAL_ERROR"
+			if now == nil {
+				text = "506 RESOURCE_ERROR - failed to deliver message: {not_found,{resource,<<\"/\">>,queue,<<\"" + was.name + "\">>}}"
+			}
+		}
+	}
+	return queues, lost, text
+}
+
 // end is the end of channels by whatever cause: all their consumers leave, then all they hold
 // goes back.
 func (m *model) end(chs ...*mChannel) {

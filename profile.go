@@ -19,6 +19,7 @@ type rules struct {
 	strictDeliveryMode bool // only absent, 1 and 2 are delivery modes
 	verbatimExpiration bool // consumers get the expiration as the publisher wrote it
 	keepHeaderOrder    bool // headers are delivered in the publisher's order, duplicates included
+	routesToNames      bool // a transaction's route are names, of which the queues are sought at the commit
 	userIDFirst        bool // user-id is checked before expiration and CC, topic permission before reply-to
 	topicKeyOnly       bool // topic permissions look at the routing key, not at CC and BCC
 	returnReplies      bool // a mandatory publish to a direct reply-to name is returned; declaring one's own name crashes, not a malformed one
@@ -93,7 +94,7 @@ var profiles = [...]rules{
 		maxMessageSize: 128 << 20,
 		deliveryLimit:  -1,
 
-		strictDeliveryMode: true, verbatimExpiration: true, keepHeaderOrder: true, userIDFirst: true,
+		strictDeliveryMode: true, verbatimExpiration: true, keepHeaderOrder: true, routesToNames: true, userIDFirst: true,
 		topicKeyOnly: true, returnReplies: true,
 		bareRefusals: true, passiveUnchecked: true, rawTopicVars: true, anyTopicExchange: true,
 		unknownTypeClosesConnection: true, manyHashWords: true, looseNumbers: true, secondsTimestamps: true,

@@ -1,7 +1,5 @@
 package leveret
 
-import "slices"
-
 // Publish is basic.publish. It returns when every queue has taken or refused the message, so
 // the outcome is all that a client would be told later: first Return (basic.return), then on a
 // confirming channel an ack of Sequence, or a nack if Rejected. On a channel in a transaction
@@ -79,7 +77,7 @@ func (ch *Channel) publish(exchange, key string, m *Message) (Outcome, *Error) {
 		}
 	}
 	if ch.tx != nil {
-		ch.tx.publish(stored, slices.Clone(queues), m.Mandatory)
+		ch.tx.publish(stored, v.destinations(x, stored, queues), m.Mandatory)
 		return Outcome{Queues: len(queues)}, nil
 	}
 	ch.hand(stored, queues, m.Mandatory, &out)
@@ -107,10 +105,7 @@ func (ch *Channel) hand(m *message, queues []*Queue, mandatory bool, out *Outcom
 	}
 	v.counters.Routed++
 	for _, q := range queues {
-		if q.deleted { // a transaction's route may be older than the deletion
-			continue
-		}
-		if !q.accept(m, 0, ch) {
+		if !q.accept(m, 0, ch) && (ch.tx == nil || q.quorum == nil) { // a commit does not hear of a quorum queue's refusal
 			out.Rejected = true
 		}
 	}

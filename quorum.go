@@ -106,6 +106,9 @@ func (t *retryTimer) wake(now int64) {
 	if len(d.waiting) > 0 {
 		q.v.wakeAt(&d.timer, d.waiting[0].at)
 	}
+	if q.deadlines > 0 {
+		q.expireDue(q.ready)
+	}
 	q.pump()
 	q.enforce()
 	q.eased()

@@ -44,6 +44,9 @@ type Decimal struct {
 // maxFieldName is the longest name of a field, in bytes: the protocol carries it as a short string.
 const maxFieldName = 255
 
+// maxNesting is how deep tables and arrays may be nested: what refers to itself has no end.
+const maxNesting = 100
+
 // Fields returns the table as AMQP carries it, in ascending byte order of its names. Values
 // have one Go type for each field type: whole numbers of a type that Table does not name are
 // int64, a time.Duration is int64 milliseconds, a time.Time is cut to seconds, an array is
@@ -51,7 +54,8 @@ const maxFieldName = 255
 // shared but the bytes of []byte values. A nil Table gives nil.
 //
 // A value of another Go type, a number that does not fit into 64 bits with sign, and a name of
-// more than 255 bytes are errors that say where in the table they are.
+// more than 255 bytes are errors that say where in the table they are. So is a table that contains itself, or more
+// than 100 tables and arrays one within the other.
 func (t Table) Fields() (Fields, error) {
 	if t == nil {
 		return nil, nil
@@ -121,7 +125,7 @@ func tableValue(v any) any {
 // canonical returns the fields with canonical values, in the order they have. It returns f
 // itself if they are canonical already, as they are when they come from a client.
 func (f Fields) canonical() (Fields, error) {
-	if f == nil || isCanonicalFields(f) {
+	if f == nil || isCanonicalFields(f, 0) {
 		return f, nil
 	}
 	c, err := f.canonicalAt(nil)
@@ -168,6 +172,19 @@ type fieldPath struct {
 	parent *fieldPath
 	name   string
 	index  int // of an array, whose elements have no name
+	depth  int
+}
+
+// within returns the path of a part of what is at p; nil is the whole.
+func (p *fieldPath) within(name string, index int) (*fieldPath, error) {
+	at := &fieldPath{p, name, index, 1}
+	if p != nil {
+		at.depth += p.depth
+	}
+	if at.depth > maxNesting {
+		return nil, fmt.Errorf("nested deeper than %d tables and arrays", maxNesting)
+	}
+	return at, nil
 }
 
 func (p *fieldPath) String() string {
@@ -181,16 +198,22 @@ func (p *fieldPath) String() string {
 }
 
 func canonicalField(parent *fieldPath, name string, v any) (Field, error) {
-	at := fieldPath{parent, name, -1}
+	at, err := parent.within(name, -1)
+	if err != nil {
+		return Field{}, err
+	}
 	if len(name) > maxFieldName {
 		return Field{}, fmt.Errorf("the name of %q is longer than %d bytes", at.String(), maxFieldName)
 	}
-	v, err := canonicalValue(&at, v)
+	v, err = canonicalValue(at, v)
 	return Field{name, v}, err
 }
 
-// isCanonical reports whether canonicalValue returns v itself.
-func isCanonical(v any) bool {
+// isCanonical reports whether canonicalValue returns v itself, which is nested so deep already.
+func isCanonical(v any, depth int) bool {
+	if depth > maxNesting {
+		return false
+	}
 	switch v := v.(type) {
 	case nil, bool, string, []byte, Decimal, float32, float64,
 		int8, uint8, int16, uint16, int32, uint32, int64:
@@ -198,16 +221,16 @@ func isCanonical(v any) bool {
 	case time.Time:
 		return v.Nanosecond() == 0 && v.Location() == time.UTC
 	case []any:
-		return v != nil && !slices.ContainsFunc(v, func(e any) bool { return !isCanonical(e) })
+		return v != nil && !slices.ContainsFunc(v, func(e any) bool { return !isCanonical(e, depth+1) })
 	case Fields:
-		return v != nil && isCanonicalFields(v)
+		return v != nil && isCanonicalFields(v, depth)
 	}
 	return false
 }
 
-func isCanonicalFields(f Fields) bool {
+func isCanonicalFields(f Fields, depth int) bool {
 	for i := range f {
-		if len(f[i].Name) > maxFieldName || !isCanonical(f[i].Value) {
+		if len(f[i].Name) > maxFieldName || !isCanonical(f[i].Value, depth+1) {
 			return false
 		}
 	}
@@ -248,7 +271,11 @@ func canonicalValue(at *fieldPath, v any) (any, error) {
 func canonicalArray(at *fieldPath, v []any) (any, error) {
 	list := make([]any, len(v))
 	for i := range v {
-		e, err := canonicalValue(&fieldPath{at, "", i}, v[i])
+		inner, err := at.within("", i)
+		if err != nil {
+			return nil, err
+		}
+		e, err := canonicalValue(inner, v[i])
 		if err != nil {
 			return nil, err
 		}

@@ -50,7 +50,7 @@ func TestTableFieldsAreCanonicalAndSorted(t *testing.T) {
 		{"unchanged", []any{int8(1), uint8(2), int16(3), uint16(4), int32(5), uint32(6), float32(1.5), 2.5, true, []byte("b"), Decimal{1, 2}}},
 		{"zz", "last"},
 	}, got)
-	require.True(t, isCanonicalFields(got))
+	require.True(t, isCanonicalFields(got, 0))
 }
 
 func TestNilAndEmptyTablesStayApart(t *testing.T) {
@@ -157,14 +157,14 @@ func fieldsGen(depth int) *rapid.Generator[Fields] {
 func TestCanonicalIsStable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := fieldsGen(2).Draw(t, "fields")
-		require.True(t, isCanonicalFields(f))
+		require.True(t, isCanonicalFields(f, 0))
 		again, err := f.canonicalAt(nil)
 		require.NoError(t, err)
 		require.Equal(t, f, again)
 		fromTable, err := f.Table().Fields()
 		require.NoError(t, err)
 		require.True(t, ascending(fromTable))
-		require.True(t, isCanonicalFields(fromTable))
+		require.True(t, isCanonicalFields(fromTable, 0))
 		require.Equal(t, f.Table(), fromTable.Table())
 	})
 }
@@ -180,7 +180,29 @@ func FuzzTable(f *testing.F) {
 		}
 		require.NoError(t, err)
 		require.True(t, ascending(fields))
-		require.True(t, isCanonicalFields(fields))
+		require.True(t, isCanonicalFields(fields, 0))
 		require.NotEmpty(t, bindingID(fields))
 	})
+}
+
+// A table that contains itself is an error like any other, not the end of the process.
+func TestTablesWithoutEnd(t *testing.T) {
+	table := Table{"a": 1}
+	table["self"] = table
+	list := []any{nil}
+	list[0] = list
+	fields := Fields{{"a", []any{nil}}}
+	fields[0].Value.([]any)[0] = fields
+	for _, endless := range []Table{table, {"list": list}, {"fields": fields}} {
+		_, err := endless.Fields()
+		require.ErrorContains(t, err, "nested deeper than 100 tables and arrays")
+	}
+	_, err := fields.canonical()
+	require.ErrorContains(t, err, "nested deeper than 100 tables and arrays")
+	deep := Table{}
+	for range 99 {
+		deep = Table{"t": deep}
+	}
+	_, err = deep.Fields()
+	require.NoError(t, err)
 }

@@ -15,6 +15,7 @@ type effects struct {
 	served   map[string][]string // queues that delivered, by channel
 	touched  []string            // queues, in the order in which something happened to them
 	deleted  []string            // queues
+	left     []departure         // of consumers
 	last     time.Time           // of the last effect
 
 	origins map[string][]string // where what a queue is about to get comes from
@@ -25,6 +26,9 @@ type arrival struct {
 	queue, origin string
 	at            time.Time
 }
+
+// A departure is a consumer that has left its queue.
+type departure struct{ queue, tag string }
 
 func (e *effects) forget() {
 	*e = effects{served: map[string][]string{}, origins: map[string][]string{}}
@@ -56,13 +60,15 @@ func (e *effects) arrived(queue string, at time.Time) {
 type death struct {
 	queue    string
 	reason   leveret.Reason
-	priority int // -1: none
+	priority int  // -1: none
+	expires  bool // the message had an expiration
 	at       time.Time
 }
 
 func (e *effects) died(queue string, m leveret.EventMessage, reason leveret.Reason) {
 	e.touch(queue, m.Time)
 	d := death{queue: queue, reason: reason, priority: -1, at: m.Time}
+	d.expires = m.Properties.Has()&leveret.PropExpiration != 0
 	if m.Properties.Has()&leveret.PropPriority != 0 {
 		d.priority = int(m.Properties.Priority)
 	}
@@ -90,8 +96,11 @@ func (e *effects) events() *leveret.Events {
 			e.touch(n.Queue, n.Time)
 			e.deleted = append(e.deleted, n.Queue)
 		},
-		Acked:           func(n leveret.AckedEvent) { e.touch(n.Queue, n.Time) }, // a quorum queue's getters are counted until then
-		ConsumerRemoved: func(n leveret.ConsumerEvent) { e.touch(n.Queue, n.Time) },
+		Acked: func(n leveret.AckedEvent) { e.touch(n.Queue, n.Time) }, // a quorum queue's getters are counted until then
+		ConsumerRemoved: func(n leveret.ConsumerEvent) {
+			e.touch(n.Queue, n.Time)
+			e.left = append(e.left, departure{n.Queue, n.Tag})
+		},
 		Requeued: func(n leveret.RequeuedEvent) {
 			e.touch(n.Queue, n.Time)
 			e.requeued = append(e.requeued, n.Queue)

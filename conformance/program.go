@@ -22,6 +22,8 @@ type program struct {
 	effects *effects
 	ready   map[string]int    // by queue, before the statement
 	types   map[string]string // by queue, of all queues there have been
+
+	subscribed map[string]leveret.ConsumerInfo // by tag, before the statement
 }
 
 func newProgram(p leveret.Profile) *program {
@@ -39,7 +41,7 @@ func (g *program) reset() {
 	g.door = scenario.NewDirect(g.profile, leveret.WithEvents(g.effects.events()))
 	g.stage = scenario.NewStage("random", g.door)
 	g.effects.forget()
-	g.ready, g.types = map[string]int{}, map[string]string{}
+	g.ready, g.types, g.subscribed = map[string]int{}, map[string]string{}, map[string]leveret.ConsumerInfo{}
 }
 
 func (g *program) end() {
@@ -99,11 +101,13 @@ func (g *program) look() []string {
 		g.must("advance 20ms")
 	}
 	g.count(g.effects.touched)
-	for name := range g.ready {
-		delete(g.ready, name)
-	}
+	clear(g.ready)
 	for _, q := range g.queues() {
 		g.ready[q.Name] = q.Ready
+	}
+	clear(g.subscribed)
+	for _, c := range g.door.Broker.Consumers() {
+		g.subscribed[c.Tag] = c
 	}
 	return out
 }

@@ -243,6 +243,9 @@ func (r *renderer) hideTimes(s string) string {
 // failure writes a refusal. The name of the run's virtual host reads as /.
 func (r *renderer) failure(e *leveret.Error, scope string) string {
 	text := strings.ReplaceAll(e.Text(), "'"+r.vhost+"'", "'/'")
+	if term := `<<"` + r.vhost + `">>`; strings.Contains(text, term) { // where lines are broken depends on the name's length
+		text = brokenTerm.ReplaceAllString(strings.ReplaceAll(text, term, `<<"/">>`), "")
+	}
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\\", `\\`), "\n", `\n`)
 	return fmt.Sprintf("%s closed: %d %s", scope, e.Code, text)
 }
@@ -251,5 +254,7 @@ func generated(name string) string { return hideGenerated(quoteEmpty(name)) }
 
 // generatedName matches names that the broker makes up, which differ each time.
 var generatedName = regexp.MustCompile(`(amq\.gen-|amq\.ctag-|amq\.rabbitmq\.reply-to\.)[-A-Za-z0-9+/=_.]{20,}`)
+
+var brokenTerm = regexp.MustCompile(`\n +`)
 
 func hideGenerated(s string) string { return generatedName.ReplaceAllString(s, "${1}*") }
