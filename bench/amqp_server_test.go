@@ -176,16 +176,21 @@ func BenchmarkAMQP(b *testing.B) {
 // warm has a server's heap grow to what the benchmarks need, because memory that comes fresh from the operating system
 // costs more than all the rest, once.
 func warm(b *testing.B, p *process) {
-	b.StopTimer()
-	r := openRun(b, p, 64<<10)
-	for i := range 4 << 10 {
-		r.send()
-		if i%1024 == 1023 {
-			r.sync()
-			_, err := r.pub.QueuePurge(r.q, false)
-			check(b, err)
+	c, err := p.dial()
+	check(b, err)
+	ch, err := c.Channel()
+	check(b, err)
+	body := make([]byte, 64<<10)
+	for range 4 {
+		_, err := ch.QueueDeclare("warm", false, false, false, false, nil)
+		check(b, err)
+		for range 1024 {
+			check(b, ch.PublishWithContext(ctx, "", "warm", false, false, amqp.Publishing{Body: body}))
 		}
+		_, err = ch.QueueDelete("warm", false, false, false)
+		check(b, err)
 	}
+	check(b, c.Close())
 }
 
 func benchmarkAMQP(b *testing.B, all []*process) {
