@@ -134,10 +134,16 @@ func (v *VHost) deadLetter(d deadLetter) {
 	}
 }
 
+// lastDeath is what is known from the dead letter before.
+type lastDeath struct {
+	route   routeCache
+	history *commonHistory // nil: none yet
+}
+
 // deathExchange is the exchange of that name, nil if there is none. Dead letters mostly take the
 // way of the one before.
 func (v *VHost) deathExchange(name string) *Exchange {
-	if c := &v.lastDeath; c.topology == v.topology && c.exchange == name && c.x != nil {
+	if c := &v.lastDeath.route; c.topology == v.topology && c.exchange == name && c.x != nil {
 		return c.x
 	}
 	return v.exchanges[name]
@@ -145,7 +151,7 @@ func (v *VHost) deathExchange(name string) *Exchange {
 
 // routeDead is route for a dead letter.
 func (v *VHost) routeDead(x *Exchange, m *message) []*Queue {
-	c := &v.lastDeath
+	c := &v.lastDeath.route
 	plain := m.extra.routing == nil
 	if plain && c.x == x && c.topology == v.topology && c.key == m.key {
 		return c.queues
@@ -170,6 +176,9 @@ func (v *VHost) carried(deliveries uint32) uint32 {
 // died, in seconds.
 func (v *VHost) dead(l deadLetter, x *Exchange, at int64) *message {
 	q, m := l.q, l.m
+	if m.extra == nil && !v.rules.headerHistory {
+		return v.deadFirst(l, x, at)
+	}
 	n := &struct { // one allocation: most of them live and go together
 		message
 		extra
@@ -178,6 +187,7 @@ func (v *VHost) dead(l deadLetter, x *Exchange, at int64) *message {
 	n.message.exchange, n.message.extra = x, &n.extra
 	if m.extra != nil {
 		n.extra = *m.extra
+		n.extra.common = nil
 	}
 	n.extra.expiration = -1
 	n.extra.lastExchange = m.exchange
@@ -207,6 +217,20 @@ func (v *VHost) dead(l deadLetter, x *Exchange, at int64) *message {
 		n.extra.record(d)
 	}
 	return dead
+}
+
+// deadFirst is dead for a message without extra, whose history is but this death. It shares that with those that died
+// alike just before.
+func (v *VHost) deadFirst(l deadLetter, x *Exchange, at int64) *message {
+	n := *l.m
+	n.exchange, n.extra = x, v.lastDeath.common(l, at)
+	if set := l.q.set; set.hasDLRK {
+		n.key = set.dlrk
+		if v.rules.dropCCWithKey {
+			n.dropHeader(headerCC)
+		}
+	}
+	return &n
 }
 
 func (m *message) dropHeader(name string) {

@@ -78,9 +78,12 @@ func (d *Delivery) render() {
 }
 
 // HeaderFields returns all headers, those that the broker added included, in the order in which RabbitMQ
-// sends them; nil if the message has no headers property.
+// sends them; nil if the message has no headers property. They are shared with other deliveries: read only.
 func (d *Delivery) HeaderFields() Fields {
 	h := d.m.headers()
+	if x := d.m.extra; x != nil && x.common != nil && len(h) == 0 && d.counted == noCounts {
+		return x.common.fields()
+	}
 	var added Fields
 	if d.m.deaths() != nil {
 		added = d.m.extra.deathHeaders()

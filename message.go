@@ -124,7 +124,8 @@ type extra struct {
 	deaths       *death   // most recent first
 	firstDeath   *death   // as it was recorded
 	lastExchange *Exchange
-	removed      int32 // bytes of properties that dying has removed: quorum queues count them still
+	common       *commonHistory // what this is part of; nil: it is this message's own
+	removed      int32          // bytes of properties that dying has removed: quorum queues count them still
 }
 
 // routing are the routing keys of a message that may have several.

@@ -24,7 +24,7 @@ type VHost struct {
 	topology  uint64 // counts changes that may change a route
 	router    router
 	deaths    worklist
-	lastDeath routeCache
+	lastDeath lastDeath
 	timing    timing
 	effects   effects
 	counters  Counters

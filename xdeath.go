@@ -2,6 +2,7 @@ package leveret
 
 import (
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -59,6 +60,35 @@ func (x *extra) record(d *death) {
 	if x.firstDeath == nil {
 		x.firstDeath = d
 	}
+}
+
+// A commonHistory is the extra of messages that had none and died alike: in the same queue and second, for the same
+// reason, published to the same exchange with the same key. Its headers are made once for all of them.
+type commonHistory struct {
+	extra   extra
+	death   death
+	once    sync.Once
+	headers Fields
+}
+
+// common returns the extra of a message that has none and dies now, at a time in seconds.
+func (last *lastDeath) common(l deadLetter, at int64) *extra {
+	h, m := last.history, l.m
+	if h != nil {
+		if d := &h.death; d.at == at && d.reason == l.reason && d.exchange == m.exchange && d.queue == l.q.name && d.key == m.key {
+			return &h.extra
+		}
+	}
+	h = &commonHistory{death: death{queue: l.q.name, reason: l.reason, count: 1, at: at, exchange: m.exchange, key: m.key}}
+	h.extra = extra{expiration: -1, deaths: &h.death, firstDeath: &h.death, lastExchange: m.exchange, common: h}
+	last.history = h
+	return &h.extra
+}
+
+// fields are the headers of a message that has no others, in the order in which RabbitMQ sends them.
+func (h *commonHistory) fields() Fields {
+	h.once.Do(func() { h.headers = sortedFields(h.extra.deathHeaders()) })
+	return h.headers
 }
 
 // except returns the list without gone, sharing what follows it.

@@ -61,6 +61,7 @@ type openChannels struct {
 type batch struct {
 	closed   []uint16   // channels that the client closed
 	confirms []*channel // with confirms that were not sent yet
+	args     args       // of the method at hand: here they cost no allocation
 }
 
 // throttle is the memory alarm, as it concerns the connection.
@@ -129,6 +130,7 @@ func (c *conn) execute() error {
 	}
 	c.flushConfirmsLocked()
 	c.batch.closed = c.batch.closed[:0]
+	c.batch.args = args{} // lets go of the read buffer
 	c.stream = c.streamableLocked()
 	return nil
 }

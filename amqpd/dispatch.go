@@ -119,10 +119,11 @@ func (c *conn) closingFrame(f frame) error {
 // channelMethod handles a method on a channel.
 func (c *conn) channelMethod(f frame) error {
 	id := methodOf(f)
-	a := newArgs(f.payload[4:], &c.names)
+	a := &c.batch.args
+	*a = newArgs(f.payload[4:], &c.names)
 	ch := c.channelLocked(f.channel)
 	if ch == nil {
-		return c.unopened(f.channel, id, &a)
+		return c.unopened(f.channel, id, a)
 	}
 	if ch.content.state != noContent {
 		c.failLocked(ch.content.unexpected(), basicPublish)
@@ -139,7 +140,7 @@ func (c *conn) channelMethod(f frame) error {
 		c.failLocked(errorf(leveret.CommandInvalid, "unimplemented method"), id)
 		return nil
 	}
-	return c.handledLocked(ch, h(c, ch, &a), id)
+	return c.handledLocked(ch, h(c, ch, a), id)
 }
 
 // handler finds the handler of a method; the ones that come with every message go first.

@@ -134,6 +134,11 @@ func (s doorSys) close() {
 	check(s.tb, s.broker.Close())
 }
 
+// openPipe is amqp.Dial on a connection that is there already.
+func openPipe(nc net.Conn) (*amqp.Connection, error) {
+	return amqp.Open(nc, amqp.Config{Vhost: "/", SASL: []amqp.Authentication{&amqp.PlainAuth{Username: "guest", Password: "guest"}}, Heartbeat: 10 * time.Second})
+}
+
 // openDoor opens amqp091-go over amqpd's pipe, or over loopback.
 func openDoor(loopback bool, confirm int) func(testing.TB, int) system {
 	return func(tb testing.TB, queues int) system {
@@ -144,7 +149,7 @@ func openDoor(loopback bool, confirm int) func(testing.TB, int) system {
 			if err != nil {
 				return nil, err
 			}
-			return amqp.Open(nc, amqp.Config{Vhost: "/", SASL: []amqp.Authentication{&amqp.PlainAuth{Username: "guest", Password: "guest"}}, Heartbeat: 10 * time.Second})
+			return openPipe(nc)
 		}
 		if loopback {
 			l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -4,6 +4,7 @@
 #   BENCH_RABBIT_URL   a RabbitMQ to measure beside leveret; its queues get names of their own
 #   BENCH_RABBIT_PID   the process of that RabbitMQ, for its CPU time, if it is on this machine
 #   BENCH_GARAGE_URL   a GarageMQ
+#   BENCH_BASE         another build of the leveret command, to measure beside this one as impl=base
 set -u
 cd "$(dirname "$0")"
 reps=${1:-6}

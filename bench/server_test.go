@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,14 +15,18 @@ import (
 	"testing"
 	"time"
 
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/amqpd"
 	"github.com/leveretmq/leveret/bench/nullserver"
 )
 
-// The test binary is also the null server: started with BENCH_SERVE=null it serves AMQP on a free port. leveret is
+// The test binary is also the null server: started with BENCH_SERVE=null, or =keep, it serves AMQP on a free port. leveret is
 // the command itself. So a server's CPU time and memory are its process's.
 func TestMain(m *testing.M) {
-	if os.Getenv("BENCH_SERVE") == "null" {
-		if err := serveNull(); err != nil {
+	if kind := os.Getenv("BENCH_SERVE"); kind != "" {
+		if err := serveNull(kind == "keep"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -30,13 +35,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func serveNull() error {
+func serveNull(keep bool) error {
+	ballast := make([]byte, 128<<20) // as leveret's
+	defer runtime.KeepAlive(ballast)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	fmt.Println(l.Addr())
-	return new(nullserver.Server).Serve(l)
+	return (&nullserver.Server{Keep: keep}).Serve(l)
 }
 
 // buildLeveret builds the command once.
@@ -54,13 +61,17 @@ var buildLeveret = sync.OnceValues(func() (string, error) {
 })
 
 func command(tb testing.TB, kind string) *exec.Cmd {
-	if kind == "null" {
+	if kind == "null" || kind == "keep" {
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "BENCH_SERVE=null")
+		cmd.Env = append(os.Environ(), "BENCH_SERVE="+kind)
 		return cmd
 	}
-	bin, err := buildLeveret()
-	check(tb, err)
+	bin := os.Getenv("BENCH_BASE")
+	if kind != "base" {
+		var err error
+		bin, err = buildLeveret()
+		check(tb, err)
+	}
 	return exec.Command(bin, "serve", "--amqp", "127.0.0.1:0", "--control", "none")
 }
 
@@ -69,6 +80,18 @@ type process struct {
 	name, url string
 	pid       int // 0: unknown
 	cmd       *exec.Cmd
+	open      func() (net.Conn, error) // in place of url, for a server in this process; nil: there is none
+}
+
+func (p *process) dial() (*amqp.Connection, error) {
+	if p.open == nil {
+		return amqp.Dial(p.url)
+	}
+	nc, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	return openPipe(nc)
 }
 
 func startServer(tb testing.TB, kind string) *process {
@@ -82,7 +105,7 @@ func startServer(tb testing.TB, kind string) *process {
 	check(tb, err)
 	addr = strings.TrimSpace(addr)
 	addr = addr[strings.LastIndexAny(addr, " /")+1:] // leveret says a little more
-	return &process{kind, "amqp://guest:guest@" + addr + "/", cmd.Process.Pid, cmd}
+	return &process{name: kind, url: "amqp://guest:guest@" + addr + "/", pid: cmd.Process.Pid, cmd: cmd}
 }
 
 func (p *process) stop() {
@@ -95,7 +118,10 @@ func (p *process) stop() {
 // servers are those that AMQP benchmarks compare: leveret, the null server and, if it is named,
 // RabbitMQ.
 func servers(tb testing.TB) []*process {
-	all := []*process{startServer(tb, "null"), startServer(tb, "leveret")}
+	all := []*process{startServer(tb, "null"), startServer(tb, "keep"), startServer(tb, "leveret")}
+	if os.Getenv("BENCH_BASE") != "" {
+		all = append(all, startServer(tb, "base"))
+	}
 	if rabbitURL != "" {
 		all = append(all, &process{name: "rabbit", url: rabbitURL, pid: rabbitPID()})
 	}
@@ -103,6 +129,28 @@ func servers(tb testing.TB) []*process {
 		tb.Cleanup(p.stop)
 	}
 	return all
+}
+
+// pipes are leveret and the null server in this process, connected in memory.
+func pipes(tb testing.TB) []*process {
+	open := func(s *nullserver.Server) func() (net.Conn, error) {
+		return func() (net.Conn, error) {
+			client, server := amqpd.Pipe()
+			s.Start(server)
+			return client, nil
+		}
+	}
+	b := leveret.New()
+	srv := &amqpd.Server{Broker: b}
+	tb.Cleanup(func() {
+		check(tb, srv.Close())
+		check(tb, b.Close())
+	})
+	return []*process{
+		{name: "null", open: open(new(nullserver.Server))},
+		{name: "keep", open: open(&nullserver.Server{Keep: true})},
+		{name: "leveret", open: srv.Dial},
+	}
 }
 
 func rabbitPID() int {

@@ -2,7 +2,8 @@
 // published, counts it, and delivers as many messages as were published to a queue, all with
 // the body of the last one. What a client reaches with it is the most that the client can do.
 //
-// A message rejected on queue Q counts for queue Q-dead. Only what the benchmarks use exists;
+// A message rejected on queue Q counts for queue Q-dead, and is delivered from there with the headers of a dead letter,
+// which a client takes longer to decode than all the rest. Only what the benchmarks use exists;
 // acknowledgements are expected in the order of delivery, with one consumer on a channel.
 package nullserver
 
@@ -12,19 +13,27 @@ import (
 	"io"
 	"net"
 	"sync"
+	"time"
 )
 
 // A Server serves any number of listeners. Its zero value is ready.
 type Server struct {
+	// Keep has it keep the body of each message in memory of its own until that is delivered. Fresh memory is most of
+	// what a large message costs a broker.
+	Keep bool
+
 	mu     sync.Mutex // guards queues, and the channels of all connections
 	queues map[string]*queue
 }
 
 type queue struct {
-	name string
-	n    int
-	body []byte
-	to   *channel // its consumer
+	name  string
+	n     int
+	props []byte // flags and values
+	body  []byte // the last one
+	kept  [][]byte
+	to    *channel // its consumer
+	dead  *queue   // nil: nothing was rejected yet
 }
 
 type channel struct {
@@ -59,20 +68,25 @@ type conn struct {
 
 // Serve accepts connections until l fails.
 func (s *Server) Serve(l net.Listener) error {
-	s.mu.Lock()
-	if s.queues == nil {
-		s.queues = map[string]*queue{}
-	}
-	s.mu.Unlock()
 	for {
 		nc, err := l.Accept()
 		if err != nil {
 			return err
 		}
-		c := &conn{s: s, nc: nc, r: bufio.NewReaderSize(nc, 1<<17), channels: map[uint16]*channel{}, wake: make(chan struct{}, 1)}
-		go c.write()
-		go c.read()
+		s.Start(nc)
 	}
+}
+
+// Start serves one connection and does not wait for its end.
+func (s *Server) Start(nc net.Conn) {
+	s.mu.Lock()
+	if s.queues == nil {
+		s.queues = map[string]*queue{}
+	}
+	s.mu.Unlock()
+	c := &conn{s: s, nc: nc, r: bufio.NewReaderSize(nc, 1<<17), channels: map[uint16]*channel{}, wake: make(chan struct{}, 1)}
+	go c.write()
+	go c.read()
 }
 
 // write sends what has gathered since the last time.
@@ -218,7 +232,9 @@ func (ch *channel) arrived() {
 	s := ch.c.s
 	s.mu.Lock()
 	q := ch.inQueue
-	if len(q.body) != len(ch.body) {
+	if s.Keep {
+		q.kept = append(q.kept, append([]byte(nil), ch.body...))
+	} else if len(q.body) != len(ch.body) {
 		q.body = append([]byte(nil), ch.body...)
 	}
 	q.n++
@@ -236,6 +252,10 @@ func (q *queue) deliver() {
 	c.mu.Lock()
 	for q.n > 0 && (ch.prefetch == 0 || ch.delivered-ch.settled < uint64(ch.prefetch)) {
 		q.n--
+		if len(q.kept) > 0 {
+			q.body, q.kept[0] = q.kept[0], nil
+			q.kept = q.kept[1:]
+		}
 		ch.delivered++
 		c.out = ch.appendDelivery(c.out, q)
 	}
@@ -248,10 +268,10 @@ func (ch *channel) appendDelivery(b []byte, q *queue) []byte {
 	args = appendShort(args, ch.consumerTag)
 	args = append(binary.BigEndian.AppendUint64(args, ch.delivered), 0, 0)
 	b = appendMethod(b, ch.id, 60, 60, appendShort(args, q.name))
-	b = appendFrame(b, frameHeader, ch.id, 14)
+	b = appendFrame(b, frameHeader, ch.id, 12+len(q.props))
 	b = append(b, 0, 60, 0, 0)
 	b = binary.BigEndian.AppendUint64(b, uint64(len(q.body)))
-	b = append(b, 0, 0, frameEnd)
+	b = append(append(b, q.props...), frameEnd)
 	for rest := q.body; len(rest) > 0; {
 		n := min(len(rest), frameMax-8)
 		b = append(append(appendFrame(b, frameBody, ch.id, n), rest[:n]...), frameEnd)
@@ -268,10 +288,51 @@ func (s *Server) queue(name string) *queue {
 	defer s.mu.Unlock()
 	q := s.queues[name]
 	if q == nil {
-		q = &queue{name: name}
+		q = &queue{name: name, props: []byte{0, 0}}
 		s.queues[name] = q
 	}
 	return q
+}
+
+// deadOf returns the queue that gets what is rejected on q. Only q's consumer calls it.
+func (s *Server) deadOf(q *queue) *queue {
+	if q.dead == nil {
+		d := s.queue(q.name + "-dead")
+		s.mu.Lock()
+		d.props = deathProperties(q.name)
+		s.mu.Unlock()
+		q.dead = d
+	}
+	return q.dead
+}
+
+// deathProperties are the properties of a message that had none when it was rejected on that queue, to which the default
+// exchange had brought it.
+func deathProperties(queue string) []byte {
+	var death []byte
+	death = binary.BigEndian.AppendUint64(append(appendShort(death, "count"), 'l'), 1)
+	death = appendString(death, "reason", "rejected")
+	death = appendString(death, "queue", queue)
+	death = binary.BigEndian.AppendUint64(append(appendShort(death, "time"), 'T'), uint64(time.Now().Unix()))
+	death = appendString(death, "exchange", "")
+	death = appendLong(append(appendShort(death, "routing-keys"), 'A'), appendLong([]byte{'S'}, []byte(queue)))
+	var h []byte
+	h = appendLong(append(appendShort(h, "x-death"), 'A'), appendLong([]byte{'F'}, death))
+	for _, which := range []string{"x-first-death-", "x-last-death-"} {
+		h = appendString(h, which+"exchange", "")
+		h = appendString(h, which+"queue", queue)
+		h = appendString(h, which+"reason", "rejected")
+	}
+	return appendLong([]byte{0x20, 0}, h)
+}
+
+// appendString appends a field of a table.
+func appendString(b []byte, name, value string) []byte {
+	return appendLong(append(appendShort(b, name), 'S'), []byte(value))
+}
+
+func appendLong(b, s []byte) []byte {
+	return append(binary.BigEndian.AppendUint32(b, uint32(len(s))), s...)
 }
 
 // call answers a method. Methods without arguments in their answer share the last case.
@@ -295,7 +356,7 @@ func (c *conn) call(id uint16, ch *channel, class, method uint16, p []byte) bool
 		name, _ := short(p[2:])
 		q := c.s.queue(name)
 		c.s.mu.Lock()
-		q.n = 0
+		q.n, q.kept = 0, nil
 		c.s.mu.Unlock()
 		c.method(id, class, method+1, []byte{0, 0, 0, 0})
 	case [2]uint16{60, 10}:
@@ -314,7 +375,7 @@ func (c *conn) call(id uint16, ch *channel, class, method uint16, p []byte) bool
 	case [2]uint16{60, 80}:
 		ch.settle(binary.BigEndian.Uint64(p), p[8] != 0, nil)
 	case [2]uint16{60, 90}:
-		ch.settle(binary.BigEndian.Uint64(p), false, c.s.queue(ch.q.name+"-dead"))
+		ch.settle(binary.BigEndian.Uint64(p), false, c.s.deadOf(ch.q))
 	case [2]uint16{85, 10}:
 		ch.confirm = true
 		c.method(id, 85, 11, nil)

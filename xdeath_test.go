@@ -1,0 +1,64 @@
+package leveret_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leveretmq/leveret"
+)
+
+// What dies alike shares its history: here nothing of one message may show in another.
+func TestDeathsAlike(t *testing.T) {
+	start := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	clock := leveret.NewManualClock(start)
+	b := leveret.New(leveret.WithClock(clock))
+	t.Cleanup(func() { require.NoError(t, b.Close()) })
+	for name, target := range map[string]string{"a": "parked", "b": "parked", "parked": "a"} {
+		_, err := b.DeclareQueue(name, leveret.QueueConfig{Arguments: leveret.Table{
+			leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: target}})
+		require.NoError(t, err)
+	}
+	require.NoError(t, b.BindQueue("a", "amq.fanout", "", nil))
+	get := func(queue string) *leveret.Delivery {
+		q, err := b.Queue(queue)
+		require.NoError(t, err)
+		d, ok, err := q.Get()
+		require.NoError(t, err)
+		require.True(t, ok, queue)
+		return d
+	}
+	die := func(exchange, key, queue string, headers leveret.Table) *leveret.Delivery {
+		_, err := b.Publish(exchange, key, leveret.Message{Properties: &leveret.Properties{Headers: headers}})
+		require.NoError(t, err)
+		require.NoError(t, get(queue).Reject(false))
+		return get("parked")
+	}
+	death := leveret.Death{Queue: "a", Reason: leveret.Rejected, Count: 1, Time: start, RoutingKeys: []string{"a"}}
+
+	first, second := die("", "a", "a", nil), die("", "a", "a", nil)
+	assert.Equal(t, []leveret.Death{death}, first.Deaths())
+	assert.Equal(t, first.HeaderFields(), second.HeaderFields())
+
+	other := die("amq.fanout", "key", "a", nil)
+	assert.Equal(t, "amq.fanout", other.Deaths()[0].Exchange)
+	assert.Equal(t, []string{"key"}, other.Deaths()[0].RoutingKeys)
+	assert.Equal(t, "b", die("", "b", "b", nil).Deaths()[0].Queue)
+	withHeaders := die("", "a", "a", leveret.Table{"zone": "x", "a": "y"})
+	assert.Len(t, withHeaders.HeaderFields(), 9)
+	assert.Equal(t, "x", withHeaders.Headers["zone"])
+	assert.Equal(t, "a", withHeaders.Headers["x-first-death-queue"])
+
+	clock.Advance(time.Second)
+	assert.Equal(t, start.Add(time.Second), die("", "a", "a", nil).Deaths()[0].Time)
+
+	require.NoError(t, first.Reject(false)) // to a, a death more
+	again := get("a")
+	assert.Equal(t, []string{"parked", "a"}, []string{again.Deaths()[0].Queue, again.Deaths()[1].Queue})
+	require.NoError(t, again.Reject(false))
+	assert.Equal(t, int64(2), get("parked").Deaths()[0].Count)
+	assert.Equal(t, []leveret.Death{death}, second.Deaths())
+	assert.Equal(t, "a", second.Headers["x-last-death-queue"])
+}
