@@ -108,10 +108,10 @@ func (c *Consumer) windowFull() bool {
 	switch {
 	case c.cfg.NoAck:
 		return false
-	case c.limit > 0:
-		return c.unacked >= c.limit
+	case c.q.quorum != nil:
+		return c.unacked >= c.room()
 	}
-	return c.q.quorum != nil && c.unacked >= unlimitedQuorumWindow
+	return c.limit > 0 && c.unacked >= c.limit
 }
 
 // hand gives the client a delivery.
@@ -256,15 +256,26 @@ func (cs *consumers) add(c *Consumer) {
 	}
 }
 
-// elect chooses the single active consumer: the highest priority, then the oldest.
+// elect chooses the single active consumer: the highest priority, of a quorum queue's then the largest prefetch, then
+// the oldest. To 3.10's quorum queues only age counts.
 func (cs *consumers) elect() {
 	cs.yielding = false
 	cs.single = nil
+	quorum, byAge := cs.q.quorum != nil, cs.q.quorum != nil && cs.q.v.rules.noPreemption
 	for _, c := range cs.all {
-		if cs.single == nil || c.priority > cs.single.priority && !(cs.q.quorum != nil && cs.q.v.rules.noPreemption) {
+		best := cs.single
+		if best == nil || !byAge && (c.priority > best.priority || c.priority == best.priority && quorum && c.room() > best.room()) {
 			cs.single = c
 		}
 	}
+}
+
+// room is how many messages of a quorum queue the consumer may hold.
+func (c *Consumer) room() int {
+	if c.limit > 0 {
+		return c.limit
+	}
+	return unlimitedQuorumWindow
 }
 
 func (cs *consumers) remove(c *Consumer) {

@@ -430,11 +430,20 @@ func (m *model) chooseActive(q *mQueue) {
 		return
 	}
 	q.quiescing = false
+	was := q.active
 	for _, c := range q.consumers {
-		if q.active == nil || c.priority > q.active.priority {
+		best := q.active
+		if best == nil || c.priority > best.priority || best != was && c.priority == best.priority && q.quorum && c.room() > best.room() {
 			q.active = c
 		}
 	}
+}
+
+func (c *mConsumer) room() int {
+	if c.prefetch == 0 {
+		return 2000
+	}
+	return c.prefetch
 }
 
 func (m *model) deliver(c *mConsumer, e *mEntry, redelivered bool) {
