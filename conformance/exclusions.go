@@ -41,6 +41,8 @@ var exclusions = []exclusion{
 	{"a consumer that was to be replaced", "A quorum queue's single active consumer that ends with messages in hand, while one of a higher " +
 		"priority waits for them to be settled, stays in RabbitMQ's list of waiting consumers for good, and gets messages for nobody.",
 		(*program).replacedConsumer},
+	{"a cancel that leaves messages", "A classic queue of RabbitMQ 3.10 crashes on what comes after its single active consumer was cancelled " +
+		"with a full prefetch, while messages and other consumers waited: it loses its consumers and messages.", (*program).cancelLeaves},
 	{"many messages, one soft limit", "A quorum queue with reject-publish refuses only from when a publisher has heard of it: of what is " +
 		"published together, by a commit, any number may get in.", (*program).softLimit},
 	{"many messages, no acknowledgements", "A quorum queue hears a little later that what it gave to a consumer without acknowledgements is " +
@@ -130,6 +132,19 @@ func (g *program) replacedConsumer() bool {
 			if c.Queue == l.queue && c.Priority > g.subscribed[l.tag].Priority && slices.Contains(g.effects.requeued, l.queue) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+func (g *program) cancelLeaves() bool {
+	for _, l := range g.effects.left {
+		q, err := g.door.Broker.Queue(l.queue)
+		if err != nil || g.profile != leveret.RabbitMQ310 {
+			continue
+		}
+		if i := q.Info(); i.Type == "classic" && i.Arguments[leveret.ArgSingleActiveConsumer] == true && i.Ready > 0 && i.Consumers > 0 {
+			return true
 		}
 	}
 	return false
