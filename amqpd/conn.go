@@ -44,6 +44,7 @@ type conn struct {
 	moved    sync.Cond // the writer took output, the stage or the alarm changed
 	stage    stage
 	out      *output
+	writing  bool                   // the writer has taken output and is not done with it
 	notices  []leveret.Notification // taken from the inbox, not yet encoded
 	open     openChannels
 	batch    batch
@@ -111,7 +112,7 @@ func (c *conn) readLoop() error {
 func (c *conn) execute() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	defer c.notifyWriterLocked()
+	defer c.answerLocked()
 	for {
 		if err := c.waitForRoomLocked(); err != nil {
 			return err

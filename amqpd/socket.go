@@ -17,6 +17,10 @@ type socket struct {
 	rest []byte                // for what is left of a buffer that was given back
 	much bool                  // the last read filled a small buffer
 	err  error
+
+	put   func(fd uintptr) bool // writes out, made once
+	out   []byte
+	wrote int
 }
 
 // sharedBuffer is the size of readBuffers, in octets.
@@ -58,6 +62,10 @@ func (fr *frameReader) share(nc net.Conn) {
 	}
 	fr.sock = &socket{fr: fr, raw: raw}
 	fr.sock.try = fr.sock.tryRead
+	fr.sock.put = func(fd uintptr) bool {
+		fr.sock.wrote = tryWrite(fd, fr.sock.out)
+		return true
+	}
 	if fr.start == fr.end {
 		fr.buf, fr.start, fr.end = nil, 0, 0
 	}
@@ -93,6 +101,14 @@ func (s *socket) tryRead(fd uintptr) bool {
 	}
 	s.much = n >= smallBuffer || fr.end == len(fr.buf)
 	return true
+}
+
+// tryWrite writes what can be written without waiting and returns how much that was. Errors are left to the next who writes.
+func (s *socket) tryWrite(b []byte) (n int) {
+	s.out, s.wrote = b, 0
+	_ = s.raw.Write(s.put)
+	s.out = nil
+	return s.wrote
 }
 
 // makeRoom makes room for at least the rest of the next frame.

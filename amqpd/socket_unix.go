@@ -4,7 +4,7 @@ package amqpd
 
 import "syscall"
 
-const canTryRead = true
+const canTryRead = true // and write
 
 // tryRead reads from a descriptor that does not block; again means that nothing is there yet.
 func tryRead(fd uintptr, b []byte) (n int, again bool, err error) {
@@ -12,6 +12,16 @@ func tryRead(fd uintptr, b []byte) (n int, again bool, err error) {
 		n, err = syscall.Read(int(fd), b)
 		if err != syscall.EINTR {
 			return n, err == syscall.EAGAIN, err
+		}
+	}
+}
+
+// tryWrite writes to a descriptor that does not block and returns how much it took.
+func tryWrite(fd uintptr, b []byte) int {
+	for {
+		n, err := syscall.Write(int(fd), b)
+		if err != syscall.EINTR {
+			return max(n, 0)
 		}
 	}
 }

@@ -17,6 +17,24 @@ func (c *conn) notifyWriterLocked() {
 	}
 }
 
+// answerLocked writes what little the reader has for the client at once, if nobody else is writing: to wake the writer for it
+// costs more. What the client does not take now is left to the writer.
+func (c *conn) answerLocked() {
+	if n := c.out.size(); c.in.sock != nil && c.stage == running && !c.writing && n > 0 && n <= maxAnswer && n == len(c.out.b) {
+		wrote := c.in.sock.tryWrite(c.out.b)
+		c.in.meter.Sent(wrote)
+		if wrote == n {
+			c.out.release()
+			return
+		}
+		c.out.b = c.out.b[:copy(c.out.b, c.out.b[wrote:])]
+	}
+	c.notifyWriterLocked()
+}
+
+// maxAnswer is how many octets the reader writes itself, at most.
+const maxAnswer = 8 << 10
+
 // writeLoop writes what the reader and the broker have for the client, all there is at once, and
 // heartbeats when there is nothing. It returns when the connection has ended.
 func (c *conn) writeLoop() {
@@ -95,6 +113,7 @@ func (c *conn) takeOutput(o *output) (last bool) {
 	c.takeNoticesLocked()
 	c.encodeNoticesLocked(len(c.notices))
 	*o, *c.out = *c.out, *o
+	c.writing = o.size() > 0
 	c.moved.Broadcast()
 	return c.stage == ended
 }
