@@ -63,6 +63,7 @@ type rules struct {
 	quorumRefusesHaCancel bool  // x-cancel-on-ha-failover is refused
 	negativeLimitIsZero   bool  // a negative delivery limit dead-letters on the first return
 	policyExpiresFirst    bool  // a policy's expires replaces the argument
+	ownConfirmsLost       bool  // an at-least-once dead letter to its own queue is never confirmed
 
 	// Consumers.
 	channelPrefetch   bool // basic.qos(global) is one window for the channel; quorum queues refuse it
@@ -104,8 +105,8 @@ var profiles = [...]rules{
 		quorumFIFO: true, countEveryReturn: true, requeueToTail: true, oldCountHeader: true, noPreemption: true,
 		plainQuorumName: true, bodyBytesOnly: true, newestTrimmedFirst: true, stopsForGood: true, purgeSkipsPending: true,
 		policyChangeIsUse: true, quorumRefusesHaCancel: true, negativeLimitIsZero: true,
-		policyExpiresFirst: true,
-		channelPrefetch:    true, channelAckTimeout: true, idleCancel: true, deathAddsCredit: true,
+		policyExpiresFirst: true, ownConfirmsLost: true,
+		channelPrefetch: true, channelAckTimeout: true, idleCancel: true, deathAddsCredit: true,
 		headerHistory: true, lastDeathAbsent: true, dropCCWithKey: true, keysWithoutBCC: true,
 		oldApplyTo: true, oldPolicyKeys: true, oldDefinitions: true, byteCutReplyTexts: true,
 	},

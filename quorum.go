@@ -154,6 +154,7 @@ type pendingDeath struct {
 	e      entry
 	reason Reason
 	died   int64           // when it was first tried, in seconds: what its history says
+	sent   bool            // it has had a target
 	at     int64           // when it is tried again
 	took   map[*Queue]bool // targets that have it
 	refuse map[*Queue]bool // targets that refused it: they are waited for, whatever becomes of them
@@ -220,7 +221,8 @@ func (q *Queue) try(d *pendingDeath) bool {
 	if len(targets) == 0 {
 		return false
 	}
-	done := true
+	d.sent = true
+	done := !v.rules.ownConfirmsLost || !slices.Contains(targets, q)
 	for _, t := range targets {
 		switch {
 		case d.took[t]:
@@ -280,10 +282,12 @@ func (q *Queue) dropPending(cause Cause) int {
 	return n
 }
 
-// hurryPending tries everything again at once, as a change of the queue's policy does.
+// hurryPending tries at once what led nowhere so far, as a change of the queue's policy does.
 func (q *Queue) hurryPending() {
 	for _, d := range q.quorum.pending.tried {
-		d.at = 0
+		if !d.sent {
+			d.at = 0
+		}
 	}
 	q.v.deaths.push(deadLetter{q: q})
 }
