@@ -36,6 +36,8 @@ var exclusions = []exclusion{
 		"the message, and all at-least-once dead-lettering on the node for good.", (*program).badHistory},
 	{"a circle without end", "RabbitMQ 3.10 reverses a history that a client made up with each death: a rejection in it can hide a circle, in " +
 		"which the message then goes round for ever.", func(g *program) bool { return g.effects.endless }},
+	{"a policy on its way", "A policy reaches its queues one after the other, in any order: what one of them dead-letters over it may come to " +
+		"another before the policy does.", (*program).policyArrives},
 	{"a consumer that is ending", "A queue that hears of something else before it hears that a consumer's channel has ended may hand " +
 		"the consumer a message, which then comes back once more.", (*program).endingConsumer},
 	{"a consumer that was to be replaced", "A quorum queue's single active consumer that ends with messages in hand, while one of a higher " +
@@ -105,6 +107,22 @@ func (g *program) closeToDeadline() bool {
 
 func (g *program) badHistory() bool {
 	return g.profile == leveret.RabbitMQ310 && strings.Contains(g.statements[len(g.statements)-1], "x-death=[1]")
+}
+
+// policyArrives: which queues a policy that was cleared had, nobody knows any more.
+func (g *program) policyArrives() bool {
+	verb, rest, _ := strings.Cut(g.statements[len(g.statements)-1], " ")
+	name, _, _ := strings.Cut(rest, " ")
+	if !strings.HasSuffix(verb, "policy") {
+		return false
+	}
+	for _, a := range g.effects.arrivals {
+		q, err := g.door.Broker.Queue(a.queue)
+		if err == nil && (strings.HasPrefix(verb, "clear") || q.Info().Policy == name || q.Info().OperatorPolicy == name) {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *program) endingConsumer() bool {
