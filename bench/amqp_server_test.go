@@ -246,6 +246,7 @@ func BenchmarkAMQPConnections(b *testing.B) {
 }
 
 func connections(b *testing.B, kind string, n int, use func(*testing.B, *amqp.Connection)) {
+	b.Setenv("GOGC", "100") // leveret serve lets more garbage gather, which is not the connections'
 	for b.Loop() {
 		p := &process{name: kind, url: rabbitURL, pid: rabbitPID()}
 		if kind == "leveret" {
