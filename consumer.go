@@ -261,13 +261,23 @@ func (cs *consumers) add(c *Consumer) {
 func (cs *consumers) elect() {
 	cs.yielding = false
 	cs.single = nil
-	quorum, byAge := cs.q.quorum != nil, cs.q.quorum != nil && cs.q.v.rules.noPreemption
 	for _, c := range cs.all {
-		best := cs.single
-		if best == nil || !byAge && (c.priority > best.priority || c.priority == best.priority && quorum && c.room() > best.room()) {
+		if cs.single == nil || c.goesBefore(cs.single) {
 			cs.single = c
 		}
 	}
+}
+
+// goesBefore reports whether c becomes the single active consumer rather than one that is older.
+func (c *Consumer) goesBefore(older *Consumer) bool {
+	quorum := c.q.quorum != nil
+	switch {
+	case quorum && c.q.v.rules.noPreemption:
+		return false
+	case c.priority != older.priority:
+		return c.priority > older.priority
+	}
+	return quorum && c.room() > older.room()
 }
 
 // room is how many messages of a quorum queue the consumer may hold.

@@ -141,16 +141,29 @@ func TestEveryPathThereIs(t *testing.T) {
 func TestHiddenCircleEnds(t *testing.T) {
 	for _, kind := range []leveret.Table{{"x-message-ttl": 0}, {"x-message-ttl": 0, "x-queue-type": "quorum",
 		"x-dead-letter-strategy": "at-least-once", "x-overflow": "reject-publish"}} {
-		b, _ := newTestBroker(t, leveret.WithProfile(leveret.RabbitMQ310))
+		cut := 0
+		b, _ := newTestBroker(t, leveret.WithProfile(leveret.RabbitMQ310), leveret.WithEvents(&leveret.Events{
+			Dropped: func(e leveret.DroppedEvent) {
+				if e.Cause == leveret.CauseCycle && e.Target == "" {
+					cut++
+				}
+			}}))
 		for name, other := range map[string]string{"a": "b", "b": "a"} {
 			args := maps.Clone(kind)
 			args["x-dead-letter-exchange"], args["x-dead-letter-routing-key"] = "", other
 			mustDeclare(t, b, name, args)
 		}
-		_, err := b.Publish("", "a", leveret.Message{Properties: &leveret.Properties{Headers: leveret.Table{
+		_, err := b.Publish("", "a", leveret.Message{Body: []byte("m"), Properties: &leveret.Properties{Headers: leveret.Table{
 			"x-death": []any{leveret.Table{"queue": "c", "reason": "rejected", "count": int64(1)}}}}})
 		require.NoError(t, err)
 		require.NoError(t, b.Check())
+		if _, kept := kind["x-dead-letter-strategy"]; kept { // it stays on its way
+			require.Zero(t, cut)
+			require.NotZero(t, b.Memory().Used)
+		} else {
+			require.Equal(t, 1, cut)
+			require.Zero(t, b.Memory().Used)
+		}
 	}
 }
 

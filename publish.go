@@ -1,5 +1,7 @@
 package leveret
 
+import "slices"
+
 // Publish is basic.publish. It returns when every queue has taken or refused the message, so
 // the outcome is all that a client would be told later: first Return (basic.return), then on a
 // confirming channel an ack of Sequence, or a nack if Rejected. On a channel in a transaction
@@ -77,7 +79,7 @@ func (ch *Channel) publish(exchange, key string, m *Message) (Outcome, *Error) {
 		}
 	}
 	if ch.tx != nil {
-		ch.tx.publish(stored, v.destinations(x, stored, queues), m.Mandatory)
+		ch.tx.publish(stored, slices.Clone(queues), m.Mandatory)
 		return Outcome{Queues: len(queues)}, nil
 	}
 	ch.hand(stored, queues, m.Mandatory, &out)

@@ -30,7 +30,7 @@ type Traffic struct {
 }
 
 // A Meter counts the traffic of a connection, for [ConnInfo]. Its methods may be called at any time,
-// those about writes by one goroutine, and on a nil Meter, which counts nothing.
+// those about writes by one goroutine at a time, and on a nil Meter, which counts nothing.
 type Meter struct {
 	received, reads, sent, writes atomic.Uint64
 	pending                       atomic.Int64

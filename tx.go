@@ -17,15 +17,8 @@ type transaction struct {
 
 type txPublish struct {
 	m         *message
-	route     []destination
+	queues    []*Queue // that it was routed to: by the commit they may be gone, or others may have their names
 	mandatory bool
-}
-
-// A destination is a queue that a transaction's message was routed to, by name: by the commit it may be gone, or
-// another queue may have its name. A 3.10 route has names of which there was no queue yet.
-type destination struct {
-	name string
-	q    *Queue
 }
 
 type txSettlement struct {
@@ -33,8 +26,8 @@ type txSettlement struct {
 	how  settling
 }
 
-func (tx *transaction) publish(m *message, route []destination, mandatory bool) {
-	tx.publishes = append(tx.publishes, txPublish{m, route, mandatory})
+func (tx *transaction) publish(m *message, queues []*Queue, mandatory bool) {
+	tx.publishes = append(tx.publishes, txPublish{m, queues, mandatory})
 }
 
 func (tx *transaction) settle(ch *Channel, chosen []uint64, how settling) {
@@ -78,7 +71,7 @@ func (ch *Channel) Commit() (returns []*Return, err error) {
 		var out Outcome
 		for _, p := range tx.publishes {
 			out.Return = nil
-			queues, lost, err := ch.v.committed(p.route)
+			queues, lost, err := ch.v.committed(p)
 			if err != nil {
 				return err
 			}
@@ -122,49 +115,28 @@ func (ch *Channel) Rollback() error {
 	})
 }
 
-// destinations is a route as a transaction keeps it.
-func (v *VHost) destinations(x *Exchange, m *message, queues []*Queue) []destination {
-	if v.rules.routesToNames && x == v.nameless {
-		keys := m.keys()
-		if m.extra == nil {
-			keys = []string{m.key}
-		}
-		route := make([]destination, len(keys))
-		for i, key := range keys {
-			route[i] = destination{key, nil}
-		}
-		return route
+// committed returns the queues that get a transaction's message. A classic queue that has been declared anew does not
+// get what was meant for the old one, which is lost; a quorum queue does, as it is known by its name. To 3.10 all queues are,
+// and the default exchange knows any name.
+func (v *VHost) committed(p txPublish) (queues []*Queue, lost bool, err *Error) {
+	byName := v.rules.routesToNames
+	if byName && p.m.exchange == v.nameless {
+		return slices.Clone(v.route(v.nameless, p.m)), false, nil
 	}
-	route := make([]destination, len(queues))
-	for i, q := range queues {
-		route[i] = destination{q.name, q}
-	}
-	return route
-}
-
-// committed returns the queues that a route leads to at the commit. A classic queue that has been declared anew does
-// not get what was meant for the old one, which is lost; a quorum queue does, as it is known by its name.
-func (v *VHost) committed(route []destination) (queues []*Queue, lost bool, err *Error) {
 	last := ""
-	for _, d := range route {
-		q := v.queues[d.name]
+	for _, was := range p.queues {
+		q := v.queues[was.name]
 		switch {
-		case q != nil && (q == d.q || v.rules.routesToNames):
-			if !slices.Contains(queues, q) {
-				queues = append(queues, q)
-			}
-		case v.rules.routesToNames:
-		case q != nil && (q.quorum != nil) == (d.q.quorum != nil):
-			if q.quorum == nil {
-				lost = true
-			} else {
-				queues = append(queues, q)
-			}
-		case d.name >= last: // RabbitMQ looks at the last name first
-			last = d.name
+		case q != nil && (q == was || byName || q.quorum != nil && was.quorum != nil):
+			queues = append(queues, q)
+		case byName:
+		case q != nil && q.quorum == nil && was.quorum == nil:
+			lost = true
+		case was.name >= last: // RabbitMQ looks at the last name first
+			last = was.name
 			err = &Error{Code: InternalError} // of another type now: the channel crashes
 			if q == nil {
-				err = v.undeliverable(d.name)
+				err = v.undeliverable(was.name)
 			}
 		}
 	}

@@ -238,7 +238,7 @@ func TestFrameReaderBuffer(t *testing.T) {
 
 // socketPair returns the ends of a TCP connection, one of them as a frame reader.
 func socketPair(t *testing.T) (net.Conn, *frameReader, net.Conn) {
-	if !canTryRead {
+	if !canTry {
 		t.Skip("sockets are read by package net here")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")

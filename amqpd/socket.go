@@ -57,7 +57,7 @@ func (fr *frameReader) share(nc net.Conn) {
 	case *net.UnixConn:
 		raw, _ = nc.SyscallConn()
 	}
-	if raw == nil || !canTryRead {
+	if raw == nil || !canTry {
 		return
 	}
 	fr.sock = &socket{fr: fr, raw: raw}

@@ -2,7 +2,7 @@
 
 package amqpd
 
-const canTryRead = false
+const canTry = false
 
 func tryRead(uintptr, []byte) (n int, again bool, err error) {
 	panic("amqpd: sockets are read by package net")

@@ -4,7 +4,8 @@ package amqpd
 
 import "syscall"
 
-const canTryRead = true // and write
+// canTry reports whether sockets can be read and written without waiting.
+const canTry = true
 
 // tryRead reads from a descriptor that does not block; again means that nothing is there yet.
 func tryRead(fd uintptr, b []byte) (n int, again bool, err error) {

@@ -22,7 +22,9 @@ func (c *conn) notifyWriterLocked() {
 func (c *conn) answerLocked() {
 	if n := c.out.size(); c.in.sock != nil && c.stage == running && !c.writing && n > 0 && n <= maxAnswer && n == len(c.out.b) {
 		wrote := c.in.sock.tryWrite(c.out.b)
-		c.in.meter.Sent(wrote)
+		if wrote > 0 {
+			c.in.meter.Sent(wrote)
+		}
 		if wrote == n {
 			c.out.release()
 			return
