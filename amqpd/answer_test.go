@@ -1,0 +1,56 @@
+package amqpd
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/leveretmq/leveret"
+	"github.com/stretchr/testify/require"
+)
+
+// A client that sends much before it reads gets all answers, whole and in order, whoever wrote them: the reader while the
+// socket takes them, the writer what it did not take.
+func TestAnswersOfAFullSocket(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	srv := &Server{Broker: b}
+	defer srv.Close()
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "socket"))
+	require.NoError(t, err)
+	go srv.Serve(l)
+	nc, err := net.Dial("unix", l.Addr().String())
+	require.NoError(t, err)
+	defer nc.Close()
+	_, err = nc.Write([]byte(start + startOk("PLAIN", login) + tuneOk(2047, 131072, 0) + openVHost("/") + openChan(1)))
+	require.NoError(t, err)
+
+	const queues = 3000 // their answers fill the socket, but not what may wait to be written
+	name := func(i int) string { return fmt.Sprintf("%04d", i) + strings.Repeat("q", 200) }
+	for i := range queues {
+		_, err := nc.Write([]byte(call(1, queueDeclare, u16(0), ss(name(i)), u8(2), u32(0))))
+		require.NoError(t, err)
+	}
+	for i := 0; i < queues; {
+		if id, payload := readMethod(t, nc); id == queueDeclareOk {
+			require.Equal(t, name(i), string(payload[1:1+payload[0]]))
+			i++
+		}
+	}
+}
+
+func readMethod(t *testing.T, r io.Reader) (methodID, []byte) {
+	t.Helper()
+	head := make([]byte, headerSize)
+	_, err := io.ReadFull(r, head)
+	require.NoError(t, err)
+	rest := make([]byte, binary.BigEndian.Uint32(head[3:])+1)
+	_, err = io.ReadFull(r, rest)
+	require.NoError(t, err)
+	require.EqualValues(t, frameEnd, rest[len(rest)-1])
+	return methodID(binary.BigEndian.Uint32(rest)), rest[4 : len(rest)-1]
+}
