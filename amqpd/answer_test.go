@@ -43,6 +43,49 @@ func TestAnswersOfAFullSocket(t *testing.T) {
 	}
 }
 
+// Nor does it matter how much of an answer the socket takes.
+func TestAnswersTakenInPart(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	client, err := net.Dial("tcp", l.Addr().String())
+	require.NoError(t, err)
+	defer client.Close()
+	nc, err := l.Accept()
+	require.NoError(t, err)
+
+	c := newConn(&Server{Broker: b}, nc)
+	c.inbox, c.stage = leveret.NewInbox(leveret.InboxConfig{}), running
+	c.in.share(nc)
+	takes := 0
+	c.in.sock.put = func(fd uintptr) bool {
+		takes = (takes + 5) % 13
+		c.in.sock.wrote = tryWrite(fd, c.in.sock.out[:min(takes, len(c.in.sock.out))])
+		return true
+	}
+	go c.writeLoop()
+	var want []byte
+	for i := range 2000 {
+		answer := []byte(fmt.Sprintf("%d;", i))
+		want = append(want, answer...)
+		c.mu.Lock()
+		c.out.b = append(c.out.b, answer...)
+		c.answerLocked()
+		c.mu.Unlock()
+	}
+	got := make([]byte, len(want))
+	_, err = io.ReadFull(client, got)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got))
+	c.lost()
+	c.mu.Lock()
+	c.notifyWriterLocked()
+	c.mu.Unlock()
+	<-c.gone
+}
+
 func readMethod(t *testing.T, r io.Reader) (methodID, []byte) {
 	t.Helper()
 	head := make([]byte, headerSize)
