@@ -135,7 +135,7 @@ func (c *call) quiet() bool { return c.is("quiet", false) || c.is("silent", fals
 func (c *call) vhost() (*leveret.VHost, error) {
 	v, err := c.node.Broker.VHost(c.vhostName())
 	if errors.Is(err, leveret.ErrNotFound) {
-		return nil, &failure{exitData, "Virtual host '" + c.vhostName() + "' does not exist", nil}
+		return nil, noSuchVHost(c.vhostName())
 	}
 	return v, err
 }

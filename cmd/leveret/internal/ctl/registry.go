@@ -11,7 +11,7 @@ var commands = map[string]*command{}
 
 func init() {
 	for _, group := range [][]*command{
-		accessCommands(), userCommands(), vhostCommands(), policyCommands(), queueCommands(), routingCommands(),
+		accessCommands(), userCommands(), vhostCommands(), limitCommands(), policyCommands(), queueCommands(), routingCommands(),
 		connectionCommands(), definitionCommands(), nodeCommands(),
 	} {
 		for _, c := range group {

@@ -23,6 +23,15 @@ func vhostCommands() []*command {
 			banner: func(c *call) string { return `Adding vhost "` + c.args[0] + `" ...` },
 		},
 		{
+			name: "update_vhost_metadata",
+			usage: `update_vhost_metadata <vhost> [--description=<description>] [--tags="<tag1>,<tag2>,<...>"] ` +
+				`[--default-queue-type=<quorum|classic|stream>] [--protected-from-deletion=<true|false>]`,
+			about: "Changes what a virtual host is described by. Nothing protects one from deletion here.", min: 1, max: 1,
+			switches: map[string]kind{"description": text, "tags": text, "default-queue-type": text, "protected-from-deletion": boolean},
+			validate: validateMetadata, run: updateVHost,
+			banner: func(c *call) string { return `Updating metadata of vhost "` + c.args[0] + `" ...` },
+		},
+		{
 			name: "delete_vhost", usage: "delete_vhost <vhost>", about: "Deletes a virtual host and all in it.",
 			min: 1, max: 1, run: deleteVHost,
 			banner: func(c *call) string { return `Deleting vhost "` + c.args[0] + `" ...` },
@@ -60,13 +69,59 @@ func addVHost(c *call) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	if err := v.SetMetadata(c.text("description", ""), splitTags(c.text("tags", ""))...); err != nil {
-		return result{}, err
+	return result{}, c.describe(v, leveret.VHostInfo{})
+}
+
+// describe sets what the options say of a virtual host and leaves the rest as it is.
+func (c *call) describe(v *leveret.VHost, info leveret.VHostInfo) error {
+	if tags, ok := c.options["tags"]; ok {
+		info.Tags = splitTags(tags)
+	}
+	if err := v.SetMetadata(c.text("description", info.Description), info.Tags...); err != nil {
+		return err
 	}
 	if t := c.text("default-queue-type", ""); t != "" {
-		err = v.SetDefaultQueueType(t)
+		return v.SetDefaultQueueType(t)
 	}
-	return result{}, err
+	return nil
+}
+
+func validateMetadata(c *call) error {
+	for option := range c.command.switches {
+		if _, ok := c.options[option]; ok {
+			return validateQueueType(c)
+		}
+	}
+	return &misuse{exitUsage, "not enough arguments."}
+}
+
+func updateVHost(c *call) (result, error) {
+	if c.is("protected-from-deletion", false) {
+		return result{}, failed(exitUnavailable, "leveret has no protection of virtual hosts from deletion")
+	}
+	info, err := c.vhostInfo(c.args[0])
+	if err != nil {
+		return result{}, err
+	}
+	v, err := c.node.Broker.VHost(info.Name)
+	if err != nil {
+		return result{}, err
+	}
+	return result{}, c.describe(v, info)
+}
+
+// vhostInfo describes a virtual host.
+func (c *call) vhostInfo(name string) (leveret.VHostInfo, error) {
+	for _, info := range c.node.Broker.VHosts() {
+		if info.Name == name {
+			return info, nil
+		}
+	}
+	return leveret.VHostInfo{}, noSuchVHost(name)
+}
+
+func noSuchVHost(name string) error {
+	return &failure{exitData, "Virtual host '" + name + "' does not exist", nil}
 }
 
 func splitTags(s string) []string {
@@ -82,7 +137,7 @@ func splitTags(s string) []string {
 func deleteVHost(c *call) (result, error) {
 	err := c.node.Broker.DeleteVHost(c.args[0])
 	if errors.Is(err, leveret.ErrNotFound) {
-		err = &failure{exitData, "Virtual host '" + c.args[0] + "' does not exist", nil}
+		err = noSuchVHost(c.args[0])
 	}
 	return result{}, err
 }

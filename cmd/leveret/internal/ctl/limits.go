@@ -1,0 +1,245 @@
+package ctl
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
+)
+
+// Limits of virtual hosts and of users. A negative one is none.
+
+func limitCommands() []*command {
+	return []*command{
+		{
+			name: "set_vhost_limits", usage: "set_vhost_limits [--vhost <vhost>] <definition>",
+			about: "Replaces the limits of a virtual host: max-connections, max-queues.", min: 1, max: 1, run: setVHostLimits,
+			banner: func(c *call) string {
+				return `Setting vhost limits to "` + c.args[0] + `" for vhost "` + c.vhostName() + `" ...`
+			},
+		},
+		{
+			name: "clear_vhost_limits", usage: "clear_vhost_limits [--vhost <vhost>]",
+			about: "Removes all limits of a virtual host.", run: clearVHostLimits,
+			banner: func(c *call) string { return `Clearing vhost "` + c.vhostName() + `" limits ...` },
+		},
+		{
+			name: "list_vhost_limits", usage: "list_vhost_limits [--vhost <vhost>] [--global] [--no-table-headers]", table: true,
+			about: "Lists the limits of a virtual host, or of all.", switches: map[string]kind{"global": boolean}, run: listVHostLimits,
+			banner: func(c *call) string {
+				return "Listing limits for " + c.allOr("vhosts", `vhost "`+c.vhostName()+`"`) + " ..."
+			},
+		},
+		{
+			name: "set_user_limits", usage: "set_user_limits <username> <definition>",
+			about: "Sets limits of a user: max-connections, max-channels. Others stay.", min: 2, max: 2, run: setUserLimits,
+			banner: func(c *call) string {
+				return `Setting user limits to "` + c.args[1] + `" for user "` + c.args[0] + `" ...`
+			},
+		},
+		{
+			name: "clear_user_limits", usage: "clear_user_limits <username> <limit_type> | all",
+			about: "Removes one limit of a user, or all.", min: 2, max: 2, run: clearUserLimits,
+			banner: func(c *call) string {
+				if c.args[1] == "all" {
+					return `Clearing all limits for user "` + c.args[0] + `" ...`
+				}
+				return `Clearing "` + c.args[1] + `" limit for user "` + c.args[0] + `" ...`
+			},
+		},
+		{
+			name: "list_user_limits", usage: "list_user_limits [--user <username>] [--global]", table: true,
+			about: "Lists the limits of a user, or of all.", switches: map[string]kind{"global": boolean, "user": text}, run: listUserLimits,
+			banner: func(c *call) string {
+				return "Listing limits for " + c.allOr("users", `user "`+c.text("user", "guest")+`"`) + " ..."
+			},
+		},
+	}
+}
+
+func (c *call) allOr(all, one string) string {
+	if c.is("global", false) {
+		return "all " + all
+	}
+	return one
+}
+
+// The names of limits.
+const (
+	maxConnections = "max-connections"
+	maxChannels    = "max-channels"
+	maxQueues      = "max-queues"
+)
+
+// limits are those that a document gives, by name; -1 for what it leaves out.
+type limits map[string]int
+
+// parseLimits reads a document. What is wrong with it is one line each.
+func parseLimits(document, what string, names ...string) (given limits, wrong []string, err error) {
+	definition, err := parseDefinition(document)
+	if err != nil {
+		return nil, nil, err
+	}
+	given = limits{}
+	var unknown erl.List
+	for _, f := range sortedFields(definition) {
+		n, whole := f.Value.(int64)
+		switch {
+		case !slices.Contains(names, f.Name):
+			unknown = append(unknown, erl.Tuple{erl.Binary(f.Name), jsonTerm(f.Value)})
+		case !whole:
+			wrong = append(wrong, f.Name+" should be a number, actually was "+oneLine(jsonTerm(f.Value)))
+		default:
+			given[f.Name] = int(max(n, -1))
+		}
+	}
+	if unknown != nil {
+		wrong = append([]string{"Unrecognised terms " + oneLine(unknown) + " in " + what}, wrong...)
+	}
+	return given, wrong, nil
+}
+
+// jsonTerm returns the term that RabbitMQ makes of a value in JSON.
+func jsonTerm(v any) any {
+	switch v := v.(type) {
+	case nil:
+		return erl.Atom("null")
+	case string:
+		return erl.Binary(v)
+	}
+	return valueTerm(v)
+}
+
+func (l limits) or(name string, otherwise int) int {
+	if n, ok := l[name]; ok {
+		return n
+	}
+	return otherwise
+}
+
+// shown is the JSON object of the limits that there are.
+func (l limits) shown() string {
+	object := map[string]any{}
+	for name, n := range l {
+		if n >= 0 {
+			object[name] = n
+		}
+	}
+	return marshal(object)
+}
+
+func setVHostLimits(c *call) (result, error) {
+	given, wrong, err := parseLimits(c.args[0], "limits", maxConnections, maxQueues)
+	if err != nil {
+		return result{}, err
+	}
+	v, err := c.vhost()
+	if err != nil {
+		return result{}, err
+	}
+	if wrong != nil {
+		return result{}, failed(exitUnavailable, "Validation failed\n\n"+strings.Join(wrong, "\n")+"\n")
+	}
+	return result{}, v.SetLimits(leveret.VHostLimits{
+		MaxConnections: given.or(maxConnections, -1), MaxQueues: given.or(maxQueues, -1)})
+}
+
+func clearVHostLimits(c *call) (result, error) {
+	info, err := c.vhostInfo(c.vhostName())
+	if err != nil || vhostLimits(info) == "{}" {
+		return result{}, failed(exitUnavailable, "Parameter does not exist")
+	}
+	v, err := c.vhost()
+	if err != nil {
+		return result{}, err
+	}
+	return result{}, v.SetLimits(leveret.VHostLimits{MaxConnections: -1, MaxQueues: -1})
+}
+
+func vhostLimits(info leveret.VHostInfo) string {
+	return limits{maxConnections: info.Limits.MaxConnections, maxQueues: info.Limits.MaxQueues}.shown()
+}
+
+func listVHostLimits(c *call) (result, error) {
+	if c.is("global", false) {
+		var rows []row
+		for _, info := range c.node.Broker.VHosts() {
+			if l := vhostLimits(info); l != "{}" {
+				rows = append(rows, row{{"vhost", info.Name}, {"limits", l}})
+			}
+		}
+		return result{rows: rows, listing: true, blank: true}, nil
+	}
+	info, err := c.vhostInfo(c.vhostName())
+	if err != nil {
+		return result{}, err
+	}
+	if l := vhostLimits(info); l != "{}" {
+		return result{message: l, done: true}, nil
+	}
+	return result{listing: true, blank: true}, nil
+}
+
+// user describes a user.
+func (c *call) user(name string) (leveret.UserInfo, error) {
+	for _, u := range c.node.Broker.Users() {
+		if u.Name == name {
+			return u, nil
+		}
+	}
+	return leveret.UserInfo{}, failed(exitUnavailable, "{:no_such_user, "+quoted(name)+"}")
+}
+
+func userLimits(u leveret.UserInfo) string {
+	return limits{maxConnections: u.Limits.MaxConnections, maxChannels: u.Limits.MaxChannels}.shown()
+}
+
+func setUserLimits(c *call) (result, error) {
+	given, wrong, err := parseLimits(c.args[1], "user-limits", maxConnections, maxChannels)
+	if err != nil {
+		return result{}, err
+	}
+	if wrong != nil {
+		return result{}, failed(exitUnavailable, wrong[0])
+	}
+	u, err := c.user(c.args[0])
+	if err != nil {
+		return result{}, err
+	}
+	u.Limits.MaxConnections = given.or(maxConnections, u.Limits.MaxConnections)
+	u.Limits.MaxChannels = given.or(maxChannels, u.Limits.MaxChannels)
+	return result{}, c.node.Broker.SetUserLimits(u.Name, u.Limits)
+}
+
+func clearUserLimits(c *call) (result, error) {
+	u, err := c.user(c.args[0])
+	if err != nil {
+		return result{}, err
+	}
+	what := c.args[1]
+	if what == maxConnections || what == "all" {
+		u.Limits.MaxConnections = -1
+	}
+	if what == maxChannels || what == "all" {
+		u.Limits.MaxChannels = -1
+	}
+	return result{}, c.node.Broker.SetUserLimits(u.Name, u.Limits)
+}
+
+func listUserLimits(c *call) (result, error) {
+	if c.is("global", false) {
+		var rows []row
+		for _, u := range c.node.Broker.Users() {
+			if l := userLimits(u); l != "{}" {
+				rows = append(rows, row{{"user", u.Name}, {"limits", l}})
+			}
+		}
+		return result{rows: rows, listing: true, blank: true}, nil
+	}
+	u, err := c.user(c.text("user", "guest"))
+	if err != nil {
+		return result{}, err
+	}
+	return result{message: userLimits(u)}, nil
+}
