@@ -3,9 +3,9 @@
 package conformance
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -15,35 +15,47 @@ import (
 	"github.com/leveretmq/leveret/internal/scenario"
 )
 
-// A Broker is a running broker with its management API.
+// A Broker is a running broker with its operator's console.
 type Broker struct {
 	uri     amqp.URI
-	http    *url.URL
+	console func(vhost string) console
 	Version string
 	profile leveret.Profile
 }
 
-// Open reads a broker's version and thereby its profile.
-func Open(amqpURL, httpURL string) (*Broker, error) {
+// A console is what an operator works with on one virtual host: the management API, or rabbitmqctl.
+type console interface {
+	scenario.Admin
+	createVHost() error
+	deleteVHost() error
+
+	// What is left is not about the virtual host.
+	version() (string, error)
+	vhosts() ([]string, error)
+	deleteUser(name string) error
+}
+
+// Open reads a broker's version and thereby its profile. The console is the URL of its management API, or the command
+// line of its rabbitmqctl.
+func Open(amqpURL, consoleAt string) (*Broker, error) {
 	b := &Broker{}
 	var err error
 	if b.uri, err = amqp.ParseURI(amqpURL); err != nil {
 		return nil, err
 	}
-	if b.http, err = url.Parse(httpURL); err != nil {
+	if strings.HasPrefix(consoleAt, "http") {
+		base, err := url.Parse(consoleAt)
+		if err != nil {
+			return nil, err
+		}
+		b.console = func(vhost string) console { return &management{base: base, vhost: vhost} }
+	} else {
+		command := strings.Fields(consoleAt)
+		b.console = func(vhost string) console { return &rabbitmqctl{command: command, vhost: vhost} }
+	}
+	if b.Version, err = b.console("").version(); err != nil {
 		return nil, err
 	}
-	out, err := (&management{base: b.http}).do("GET", nil, "overview")
-	if err != nil {
-		return nil, err
-	}
-	var overview struct {
-		Version string `json:"rabbitmq_version"`
-	}
-	if err := json.Unmarshal(out, &overview); err != nil {
-		return nil, err
-	}
-	b.Version = overview.Version
 	for p, release := range scenario.Releases {
 		if len(b.Version) > len(release) && b.Version[:len(release)+1] == release+"." {
 			b.profile = p
@@ -62,18 +74,18 @@ var doors atomic.Int64
 func (b *Broker) Door() (scenario.Door, error) {
 	// The name has a fixed length because reply texts, which contain it, are cut at a fixed length.
 	name := fmt.Sprintf("s%03d%06d", doors.Add(1)%1000, time.Now().UnixNano()/1000%1000000)
-	m := &management{base: b.http, vhost: name}
-	if _, err := m.do("PUT", map[string]any{}, "vhosts", name); err != nil {
+	d := &door{console: b.console(name), broker: b, vhost: name}
+	if err := d.createVHost(); err != nil {
 		return nil, err
 	}
-	d := &door{management: m, broker: b}
-	return d, m.SetPermissions(b.uri.Username, leveret.Permissions{Configure: ".*", Write: ".*", Read: ".*"})
+	return d, d.SetPermissions(b.uri.Username, leveret.Permissions{Configure: ".*", Write: ".*", Read: ".*"})
 }
 
 // A door leads to one virtual host of a broker on the network.
 type door struct {
-	*management
+	console
 	broker *Broker
+	vhost  string
 }
 
 var _ scenario.Door = (*door)(nil)
@@ -108,17 +120,14 @@ func loginURI(uri amqp.URI, l scenario.Login) amqp.URI {
 // SetPolicy returns when queues have the policy: they learn of it after the call has returned.
 func (d *door) SetPolicy(p leveret.Policy, operator bool) error {
 	defer time.Sleep(policyDelay)
-	return d.management.SetPolicy(p, operator)
+	return d.console.SetPolicy(p, operator)
 }
 
 func (d *door) ClearPolicy(name string, operator bool) error {
 	defer time.Sleep(policyDelay)
-	return d.management.ClearPolicy(name, operator)
+	return d.console.ClearPolicy(name, operator)
 }
 
 const policyDelay = 150 * time.Millisecond
 
-func (d *door) Close() error {
-	_, err := d.do("DELETE", nil, "vhosts", d.vhost)
-	return err
-}
+func (d *door) Close() error { return d.deleteVHost() }

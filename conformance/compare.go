@@ -230,7 +230,7 @@ func (d *reusedDoor) empty() error {
 func (d *reusedDoor) clearPolicies() error {
 	for _, p := range d.policies {
 		var refused *leveret.Error // it may be cleared already
-		if err := d.management.ClearPolicy(p.name, p.operator); err != nil && !errors.As(err, &refused) {
+		if err := d.console.ClearPolicy(p.name, p.operator); err != nil && !errors.As(err, &refused) {
 			return err
 		}
 	}

@@ -21,7 +21,7 @@ type management struct {
 	vhost string
 }
 
-var _ scenario.Admin = (*management)(nil)
+var _ console = (*management)(nil)
 
 var httpClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
 
@@ -74,6 +74,54 @@ func refusal(status int, body []byte) error {
 		reason = strings.ReplaceAll(strings.TrimSuffix(inner, `">>`), `\n`, "\n")
 	}
 	return &leveret.Error{Code: leveret.Code(status), Reason: reason}
+}
+
+func (m *management) version() (string, error) {
+	out, err := m.do("GET", nil, "overview")
+	if err != nil {
+		return "", err
+	}
+	var overview struct {
+		Version string `json:"rabbitmq_version"`
+	}
+	err = json.Unmarshal(out, &overview)
+	return overview.Version, err
+}
+
+func (m *management) vhosts() ([]string, error) {
+	out, err := m.do("GET", nil, "vhosts")
+	if err != nil {
+		return nil, err
+	}
+	var all []named
+	err = json.Unmarshal(out, &all)
+	return names(all), err
+}
+
+func (m *management) createVHost() error {
+	_, err := m.do("PUT", map[string]any{}, "vhosts", m.vhost)
+	return err
+}
+
+func (m *management) deleteVHost() error {
+	_, err := m.do("DELETE", nil, "vhosts", m.vhost)
+	return err
+}
+
+func (m *management) deleteUser(name string) error {
+	_, err := m.do("DELETE", nil, "users", name)
+	return err
+}
+
+// named is what has a name.
+type named struct{ Name string }
+
+func names(all []named) []string {
+	var list []string
+	for _, n := range all {
+		list = append(list, n.Name)
+	}
+	return list
 }
 
 func (m *management) SetPolicy(p leveret.Policy, operator bool) error {

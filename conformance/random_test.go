@@ -3,7 +3,6 @@ package conformance
 import (
 	"flag"
 	"math/rand/v2"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -21,20 +20,15 @@ var (
 )
 
 // TestRandomPrograms runs random programs on the engine's Go API, through the client on leveret's listener and, if
-// LEVERET_CONFORMANCE_AMQP and LEVERET_CONFORMANCE_HTTP name one, on a real broker. All must show the same.
+// LEVERET_CONFORMANCE_AMQP and LEVERET_CONFORMANCE_ADMIN name one, on a real broker. All must show the same.
 func TestRandomPrograms(t *testing.T) {
-	amqpURL, httpURL := os.Getenv("LEVERET_CONFORMANCE_AMQP"), os.Getenv("LEVERET_CONFORMANCE_HTTP")
-	if amqpURL == "" || httpURL == "" {
+	broker := fromEnvironment(t)
+	if broker == nil {
 		for profile := range scenario.Releases {
 			(&campaign{profile: profile, count: 60}).run(t)
 		}
 		return
 	}
-	broker, err := Open(amqpURL, httpURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("RabbitMQ %s", broker.Version)
 	(&campaign{profile: broker.profile, broker: broker, count: 300}).run(t)
 }
 

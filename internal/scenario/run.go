@@ -118,6 +118,9 @@ func (r *run) step(st *Step) (got []string, err error) {
 	if refused == nil {
 		got, refused = verbs[st.Verb](r, s, newWords(st))
 	}
+	if errors.Is(refused, errors.ErrUnsupported) { // by the door, not by the broker
+		return nil, refused
+	}
 	if refused != nil {
 		got = append(got, r.refusal(s, refused)...)
 	}

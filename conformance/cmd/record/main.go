@@ -1,6 +1,6 @@
 // Record writes into scenario scripts what a real broker shows for them.
 //
-//	go run ./conformance/cmd/record -amqp URL -http URL [-dir testdata/scenarios] [NAME-PREFIX…]
+//	go run ./conformance/cmd/record -amqp URL -admin URL [-dir testdata/scenarios] [NAME-PREFIX…]
 //
 // What the scripts expect of other releases stays.
 package main
@@ -19,10 +19,10 @@ import (
 
 func main() {
 	amqpURL := flag.String("amqp", os.Getenv("LEVERET_CONFORMANCE_AMQP"), "the broker's AMQP URL")
-	httpURL := flag.String("http", os.Getenv("LEVERET_CONFORMANCE_HTTP"), "the broker's management URL")
+	admin := flag.String("admin", os.Getenv("LEVERET_CONFORMANCE_ADMIN"), "URL of the broker's management API, or the command line of its rabbitmqctl")
 	dir := flag.String("dir", "testdata/scenarios", "where the scripts are")
 	flag.Parse()
-	broker, err := conformance.Open(*amqpURL, *httpURL)
+	broker, err := conformance.Open(*amqpURL, *admin)
 	if err != nil {
 		log.Fatal(err)
 	}

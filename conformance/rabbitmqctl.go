@@ -1,0 +1,204 @@
+package conformance
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/scenario"
+)
+
+// rabbitmqctl is a broker's command line tool, as a scenario's operator uses it: RabbitMQ's own, or leveret ctl.
+type rabbitmqctl struct {
+	command []string
+	vhost   string
+}
+
+var _ console = (*rabbitmqctl)(nil)
+
+func (c *rabbitmqctl) run(stdin string, args ...string) ([]byte, error) {
+	args = append(append(c.command[1:len(c.command):len(c.command)], "-q"), args...)
+	cmd := exec.Command(c.command[0], args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return stdout.Bytes(), err
+	}
+	reason, refused := strings.CutPrefix(stderr.String(), "Error:\n")
+	if !refused {
+		return nil, fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, &stderr)
+	}
+	return nil, &leveret.Error{Code: leveret.PreconditionFailed, Reason: strings.TrimSuffix(reason, "\n")}
+}
+
+func (c *rabbitmqctl) do(args ...string) error {
+	_, err := c.run("", args...)
+	return err
+}
+
+// list returns a listing or a report.
+func (c *rabbitmqctl) list(into any, args ...string) error {
+	out, err := c.run("", append(args, "--formatter", "json")...)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(out, into)
+}
+
+func (c *rabbitmqctl) version() (string, error) {
+	var status struct {
+		Version string `json:"rabbitmq_version"`
+	}
+	err := c.list(&status, "status")
+	return status.Version, err
+}
+
+func (c *rabbitmqctl) vhosts() ([]string, error) {
+	var all []named
+	err := c.list(&all, "list_vhosts")
+	return names(all), err
+}
+
+func (c *rabbitmqctl) createVHost() error           { return c.do("add_vhost", c.vhost) }
+func (c *rabbitmqctl) deleteVHost() error           { return c.do("delete_vhost", c.vhost) }
+func (c *rabbitmqctl) deleteUser(name string) error { return c.do("delete_user", name) }
+
+// SetPolicy imports a policy whose priority is a fraction, which the command's option does not take.
+func (c *rabbitmqctl) SetPolicy(p leveret.Policy, operator bool) error {
+	if p.Priority != math.Trunc(p.Priority) && !operator {
+		return c.importAll(map[string][]map[string]any{"policies": {{"name": p.Name, "pattern": p.Pattern,
+			"definition": p.Definition, "priority": p.Priority, "apply-to": cmp.Or(p.ApplyTo, leveret.ApplyToAll)}}})
+	}
+	definition, err := json.Marshal(p.Definition)
+	if err != nil {
+		return err
+	}
+	return c.do("set"+policyKind(operator), "-p", c.vhost, "--priority", strconv.FormatFloat(p.Priority, 'f', -1, 64),
+		"--apply-to", string(cmp.Or(p.ApplyTo, leveret.ApplyToAll)), p.Name, p.Pattern, string(definition))
+}
+
+func policyKind(operator bool) string {
+	if operator {
+		return "_operator_policy"
+	}
+	return "_policy"
+}
+
+func (c *rabbitmqctl) ClearPolicy(name string, operator bool) error {
+	return c.do("clear"+policyKind(operator), "-p", c.vhost, name)
+}
+
+// AddUser makes a user, or gives one that there is the password and the tags.
+func (c *rabbitmqctl) AddUser(name, password string, tags []string) error {
+	addingUsers.Lock()
+	defer addingUsers.Unlock()
+	err := c.do("add_user", name, password)
+	var refused *leveret.Error
+	if errors.As(err, &refused) {
+		err = c.do("change_password", name, password)
+	}
+	return errors.Join(err, c.do(append([]string{"set_user_tags", name}, tags...)...))
+}
+
+func (c *rabbitmqctl) SetPermissions(user string, p leveret.Permissions) error {
+	return c.do("set_permissions", "-p", c.vhost, user, p.Configure, p.Write, p.Read)
+}
+
+func (c *rabbitmqctl) ClearPermissions(user string) error {
+	return c.do("clear_permissions", "-p", c.vhost, user)
+}
+
+func (c *rabbitmqctl) SetTopicPermissions(user, exchange string, p leveret.TopicPermissions) error {
+	return c.do("set_topic_permissions", "-p", c.vhost, user, exchange, p.Write, p.Read)
+}
+
+func (c *rabbitmqctl) SetVHostLimits(l leveret.VHostLimits) error {
+	return c.do("set_vhost_limits", "-p", c.vhost,
+		fmt.Sprintf(`{"max-queues": %d, "max-connections": %d}`, l.MaxQueues, l.MaxConnections))
+}
+
+func (c *rabbitmqctl) SetUserLimits(user string, l leveret.UserLimits) error {
+	return c.do("set_user_limits", user,
+		fmt.Sprintf(`{"max-channels": %d, "max-connections": %d}`, l.MaxChannels, l.MaxConnections))
+}
+
+func (c *rabbitmqctl) SetDefaultQueueType(t string) error {
+	return c.do("update_vhost_metadata", c.vhost, "--default-queue-type", t)
+}
+
+func (c *rabbitmqctl) Import(definitions string) error {
+	var all map[string][]map[string]any
+	if err := json.Unmarshal([]byte(definitions), &all); err != nil {
+		return err
+	}
+	return c.importAll(all)
+}
+
+// importAll names the virtual host in each definition, because the command is not for a single one.
+func (c *rabbitmqctl) importAll(definitions map[string][]map[string]any) error {
+	for _, section := range definitions {
+		for _, d := range section {
+			d["vhost"] = c.vhost
+		}
+	}
+	document, err := json.Marshal(definitions)
+	if err != nil {
+		return err
+	}
+	_, err = c.run(string(document), "import_definitions")
+	return err
+}
+
+// Export is not there: the command exports the whole broker.
+func (c *rabbitmqctl) Export() ([]byte, error) {
+	return nil, fmt.Errorf("rabbitmqctl cannot export one virtual host: %w", errors.ErrUnsupported)
+}
+
+func (c *rabbitmqctl) Queue(name string) (scenario.QueueView, error) {
+	var rows []struct {
+		Name, Type, Policy string
+		Arguments          columnTable
+		OperatorPolicy     string      `json:"operator_policy"`
+		EffectivePolicy    columnTable `json:"effective_policy_definition"`
+	}
+	err := c.list(&rows, "list_queues", "-p", c.vhost,
+		"name", "type", "policy", "arguments", "operator_policy", "effective_policy_definition")
+	if err != nil {
+		return scenario.QueueView{}, err
+	}
+	for _, q := range rows {
+		if q.Name == name {
+			return scenario.QueueView{Type: q.Type, Arguments: leveret.Table(q.Arguments), Policy: q.Policy,
+				OperatorPolicy: q.OperatorPolicy, EffectivePolicy: leveret.Table(q.EffectivePolicy)}, nil
+		}
+	}
+	return scenario.QueueView{}, fmt.Errorf("no queue '%s' in the listing", name)
+}
+
+// A columnTable is a table in a column: an object, or a list of [name, value] or [name, type, value].
+type columnTable leveret.Table
+
+func (t *columnTable) UnmarshalJSON(text []byte) error {
+	*t = columnTable{}
+	var fields [][]any
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return json.Unmarshal(text, (*map[string]any)(t))
+	}
+	for _, f := range fields {
+		name, ok := f[0].(string)
+		if !ok {
+			return fmt.Errorf("no table: %s", text)
+		}
+		(*t)[name] = f[len(f)-1]
+	}
+	return nil
+}
