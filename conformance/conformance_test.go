@@ -58,17 +58,17 @@ func runAll(t *testing.T, release string, open func() (scenario.Door, error), tr
 			if !s.For(release, "amqp") {
 				continue
 			}
-			done := make(chan result, 1)
-			go func() {
-				slots <- true
-				r := runOn(s, open)
-				for n := 1; n < tries && s.Timed() && !r.same(); n++ {
-					r = runOn(s, open)
-				}
-				done <- r
-				<-slots
-			}()
 			t.Run(s.Name, func(t *testing.T) {
+				done := make(chan result, 1)
+				go func() {
+					slots <- true
+					r := runOn(s, open)
+					for n := 1; n < tries && s.Timed() && !r.same(); n++ {
+						r = runOn(s, open)
+					}
+					done <- r
+					<-slots
+				}()
 				t.Parallel() // so that none waits for the one before it
 				(<-done).report(t)
 			})

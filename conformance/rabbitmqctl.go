@@ -24,7 +24,7 @@ type rabbitmqctl struct {
 var _ console = (*rabbitmqctl)(nil)
 
 func (c *rabbitmqctl) run(stdin string, args ...string) ([]byte, error) {
-	args = append(append(c.command[1:len(c.command):len(c.command)], "-q"), args...)
+	args = append(c.command[1:len(c.command):len(c.command)], args...)
 	cmd := exec.Command(c.command[0], args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
