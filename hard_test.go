@@ -232,6 +232,51 @@ func TestManyQueuesWithTTL(t *testing.T) {
 	require.Zero(t, b.Memory().Used)
 }
 
+// Whoever asks when something will happen does not change what happens: a classic queue looks at a head that came in front
+// of others when it would have looked at one that has gone.
+func TestAskingForTheDeadlineChangesNothing(t *testing.T) {
+	for _, ask := range []bool{false, true} {
+		for _, behind := range []string{"", "5000"} {
+			b, clk := newTestBroker(t)
+			deadline := func(want time.Duration) {
+				if !ask {
+					return
+				}
+				at, ok := b.NextDeadline()
+				require.Equal(t, want != 0, ok)
+				if ok {
+					require.Equal(t, want, at.Sub(machineStart))
+				}
+			}
+			q := mustDeclare(t, b, "q", leveret.Table{"x-max-priority": 1})
+			publish := func(body, expiration string, priority uint8) {
+				_, err := b.Publish("", "q", leveret.Message{Body: []byte(body),
+					Properties: &leveret.Properties{Expiration: expiration, Priority: priority}})
+				require.NoError(t, err)
+			}
+			publish("first", "1000", 1)
+			deadline(time.Second)
+			publish("behind", behind, 0)
+			_, ok, err := q.Get()
+			require.NoError(t, err)
+			require.True(t, ok)
+			if behind == "" {
+				deadline(0)
+			} else {
+				deadline(5 * time.Second)
+			}
+			clk.Advance(100 * time.Millisecond)
+			publish("over", "1000", 1)
+			deadline(time.Second)
+			clk.Advance(900 * time.Millisecond)
+			require.Equal(t, 2, q.Info().Ready)
+			deadline(1100 * time.Millisecond)
+			clk.Advance(100 * time.Millisecond)
+			require.Equal(t, 1, q.Info().Ready, "asked: %v, behind: %v", ask, behind)
+		}
+	}
+}
+
 // Eight goroutines do everything to one broker at once.
 func TestEverythingAtOnce(t *testing.T) {
 	defer noLeaks(t)

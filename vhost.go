@@ -167,7 +167,8 @@ func (v *VHost) fireNext() bool {
 	return true
 }
 
-// nextDeadline is exact: timers that were set for something that has gone are put right first.
+// nextDeadline is exact. Timers that were set for something that has gone are put right first, but for those that matter
+// to what comes later: those it looks past.
 func (v *VHost) nextDeadline() (time.Time, bool) {
 	for {
 		t, at, ok := v.timing.heap.Min()
@@ -176,14 +177,24 @@ func (v *VHost) nextDeadline() (time.Time, bool) {
 		}
 		real, ok := t.Value.nextWake()
 		switch {
-		case !ok:
-			v.timing.heap.Remove(t)
-		case real > at:
+		case ok && real <= at:
+			return time.Unix(0, at), true
+		case lasts(t.Value):
+			at, ok := v.timing.heap.Earliest(wakeable.nextWake)
+			return instant(at), ok
+		case ok:
 			v.timing.heap.Set(t, real)
 		default:
-			return time.Unix(0, at), true
+			v.timing.heap.Remove(t)
 		}
 	}
+}
+
+// lasts reports whether a timer has an effect even when what it was set for has gone: at its time a classic queue finds a
+// head that has come in front of others.
+func lasts(w wakeable) bool {
+	h, ok := w.(*headExpiry)
+	return ok && h.quorum == nil && h.backlog.levels > 1
 }
 
 // wakeAt makes t fire at the given time or before.

@@ -46,6 +46,25 @@ func (h *Heap[T]) Min() (t *Timer[T], at int64, ok bool) {
 	return e.timer, e.at, true
 }
 
+// Earliest returns the earliest time that real gives for a timer's value; it may give none, and none before what the timer
+// is set for. ok is false if there is none.
+func (h *Heap[T]) Earliest(real func(T) (at int64, ok bool)) (at int64, ok bool) {
+	var look func(i int)
+	look = func(i int) {
+		if i >= len(h.entries) || ok && h.entries[i].at >= at {
+			return // what is below comes later still
+		}
+		if t, is := real(h.entries[i].timer.Value); is && (!ok || t < at) {
+			at, ok = t, true
+		}
+		for child := i*arity + 1; child <= (i+1)*arity; child++ {
+			look(child)
+		}
+	}
+	look(0)
+	return at, ok
+}
+
 // Set sets t for the time at, or moves it there. Among timers of one time it comes last, even
 // if it was set for that time before.
 func (h *Heap[T]) Set(t *Timer[T], at int64) {

@@ -2,6 +2,7 @@ package schedule_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -56,6 +57,20 @@ func TestHeapGivesTimersInOrder(t *testing.T) {
 				if m, _, ok := h.Min(); ok {
 					h.Remove(m)
 					delete(model, m.Value)
+				}
+			},
+			"earliest": func(t *rapid.T) {
+				late := rapid.SliceOfN(rapid.Int64Range(-1, 9), len(timers), len(timers)).Draw(t, "late") // -1: none
+				want := int64(math.MaxInt64)
+				for i, m := range model {
+					if late[i] >= 0 {
+						want = min(want, m.at+late[i])
+					}
+				}
+				at, ok := h.Earliest(func(i int) (int64, bool) { return model[i].at + late[i], late[i] >= 0 })
+				require.Equal(t, want < math.MaxInt64, ok)
+				if ok {
+					require.Equal(t, want, at)
 				}
 			},
 			"": func(t *rapid.T) {
