@@ -170,14 +170,14 @@ func (t *accessTable) hasVHost(user, vhost string) bool {
 
 // allowed reports whether the user may access a queue or exchange of that name; for the
 // default exchange that is amq.default.
-func (t *accessTable) allowed(user, vhost string, perm permission, name string) bool {
-	g := t.permissions[grantKey{user, vhost}]
+func (t *accessTable) allowed(who grantKey, perm permission, name string) bool {
+	g := t.permissions[who]
 	return g != nil && g.patterns[perm].matches(name)
 }
 
 // topicAllowed reports whether the user may use the key with the topic exchange.
-func (t *accessTable) topicAllowed(user, vhost, exchange string, perm permission, key string, _ *rules) bool {
-	g := t.topics[topicKey{user, vhost, exchange}]
+func (t *accessTable) topicAllowed(at topicKey, perm permission, key string) bool {
+	g := t.topics[at]
 	return g == nil || g.patterns[perm] != nil && g.patterns[perm].matches(key)
 }
 
@@ -391,8 +391,8 @@ func refusal(perm permission, rs, user string, r *rules) string {
 }
 
 // topicRefusal is the text for a user who may not use a key with a topic exchange.
-func topicRefusal(perm permission, key, exchange, vhost, user string, r *rules) string {
-	return refusal(perm, fmt.Sprintf("topic '%s' in exchange '%s' in vhost '%s'", key, exchange, vhost), user, r)
+func topicRefusal(perm permission, key string, at topicKey, r *rules) string {
+	return refusal(perm, fmt.Sprintf("topic '%s' in exchange '%s' in vhost '%s'", key, at.exchange, at.vhost), at.user, r)
 }
 
 // A permissionCache remembers what a channel was allowed to do last, as RabbitMQ's channels
@@ -436,12 +436,11 @@ type grantedAccess struct {
 const permissionCacheSize = 12
 
 // allowed is the table's answer, or an earlier one.
-func (p *permissionCache) allowed(t *accessTable, user, vhost string, perm permission, kind resource, name string) bool {
-	access := grantedAccess{perm, kind, name}
+func (p *permissionCache) allowed(t *accessTable, who grantKey, access grantedAccess) bool {
 	if slices.Contains(p.granted, access) {
 		return true
 	}
-	if !t.allowed(user, vhost, perm, name) {
+	if !t.allowed(who, access.perm, access.name) {
 		return false
 	}
 	if len(p.granted) == permissionCacheSize { // the one granted first goes, used since or not

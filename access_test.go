@@ -37,11 +37,11 @@ func TestPermissionExpressions(t *testing.T) {
 			configure: {c.expression, "^$", "^$"}, write: {"^$", c.expression, "^$"}, read: {"^$", "^$", c.expression},
 		} {
 			table := grants(t, RabbitMQ43.rules(), p)
-			assert.Equal(t, c.want, table.allowed("u.x", "v", perm, c.name), "%s %q for %q", perm, c.expression, c.name)
+			assert.Equal(t, c.want, table.allowed(grantKey{"u.x", "v"}, perm, c.name), "%s %q for %q", perm, c.expression, c.name)
 			other := (perm + 1) % 3
-			assert.Equal(t, c.name == "", table.allowed("u.x", "v", other, c.name))
-			assert.False(t, table.allowed("u.x", "w", perm, c.name), "another vhost")
-			assert.False(t, table.allowed("nobody", "v", perm, c.name))
+			assert.Equal(t, c.name == "", table.allowed(grantKey{"u.x", "v"}, other, c.name))
+			assert.False(t, table.allowed(grantKey{"u.x", "w"}, perm, c.name), "another vhost")
+			assert.False(t, table.allowed(grantKey{"nobody", "v"}, perm, c.name))
 		}
 	}
 	table := grants(t, RabbitMQ43.rules(), Permissions{})
@@ -79,22 +79,22 @@ func TestTopicPermissions(t *testing.T) {
 	}
 	now, old := RabbitMQ43.rules(), RabbitMQ310.rules()
 	table := set(now, TopicPermissions{Write: `^a\.{username}$`, Read: `^{vhost}\.{other}`})
-	assert.True(t, table.topicAllowed("u.x", "v", "amq.topic", write, "a.u.x", now))
-	assert.False(t, table.topicAllowed("u.x", "v", "amq.topic", write, "a.uAx", now), "names are put in as they are")
-	assert.True(t, set(old, TopicPermissions{Write: `^a\.{username}$`}).topicAllowed("u.x", "v", "amq.topic", write, "a.uAx", old))
-	assert.False(t, table.topicAllowed("u.x", "v", "amq.topic", write, "a.b", now))
-	assert.True(t, table.topicAllowed("u.x", "v", "amq.topic", read, "v.{other}", now), "unknown variables stay")
-	assert.True(t, table.topicAllowed("u.x", "v", "other", write, "a.b", now), "no entry for the exchange")
-	assert.True(t, table.topicAllowed("guest", "v", "amq.topic", write, "a.b", now), "no entry for the user")
+	assert.True(t, table.topicAllowed(topicKey{"u.x", "v", "amq.topic"}, write, "a.u.x"))
+	assert.False(t, table.topicAllowed(topicKey{"u.x", "v", "amq.topic"}, write, "a.uAx"), "names are put in as they are")
+	assert.True(t, set(old, TopicPermissions{Write: `^a\.{username}$`}).topicAllowed(topicKey{"u.x", "v", "amq.topic"}, write, "a.uAx"))
+	assert.False(t, table.topicAllowed(topicKey{"u.x", "v", "amq.topic"}, write, "a.b"))
+	assert.True(t, table.topicAllowed(topicKey{"u.x", "v", "amq.topic"}, read, "v.{other}"), "unknown variables stay")
+	assert.True(t, table.topicAllowed(topicKey{"u.x", "v", "other"}, write, "a.b"), "no entry for the exchange")
+	assert.True(t, table.topicAllowed(topicKey{"guest", "v", "amq.topic"}, write, "a.b"), "no entry for the user")
 	empty := set(now, TopicPermissions{})
-	assert.True(t, empty.topicAllowed("u.x", "v", "amq.topic", write, "", now))
-	assert.False(t, empty.topicAllowed("u.x", "v", "amq.topic", write, "k", now))
+	assert.True(t, empty.topicAllowed(topicKey{"u.x", "v", "amq.topic"}, write, ""))
+	assert.False(t, empty.topicAllowed(topicKey{"u.x", "v", "amq.topic"}, write, "k"))
 }
 
 func TestRefusalTexts(t *testing.T) {
 	assert.Equal(t, "write access to exchange 'x' in vhost '/' refused for user 'u'", refusal(write, "exchange 'x' in vhost '/'", "u", RabbitMQ43.rules()))
 	assert.Equal(t, "access to exchange 'x' in vhost '/' refused for user 'u'", refusal(write, "exchange 'x' in vhost '/'", "u", RabbitMQ310.rules()))
-	assert.Equal(t, "read access to topic 'k' in exchange 'x' in vhost '/' refused for user 'u'", topicRefusal(read, "k", "x", "/", "u", RabbitMQ43.rules()))
+	assert.Equal(t, "read access to topic 'k' in exchange 'x' in vhost '/' refused for user 'u'", topicRefusal(read, "k", topicKey{"u", "/", "x"}, RabbitMQ43.rules()))
 }
 
 func TestPasswordHashes(t *testing.T) {
@@ -118,12 +118,12 @@ func TestPermissionCache(t *testing.T) {
 	var cache permissionCache
 	granted, revoked := grants(t, RabbitMQ43.rules(), Permissions{Read: ".*"}), initialAccess()
 	ask := func(table *accessTable, name string) bool {
-		return cache.allowed(table, "u.x", "v", read, queueResource, name)
+		return cache.allowed(table, grantKey{"u.x", "v"}, grantedAccess{read, queueResource, name})
 	}
 	assert.True(t, ask(granted, "q0"))
 	assert.True(t, ask(revoked, "q0"), "what was granted stays granted on this channel")
-	assert.False(t, cache.allowed(revoked, "u.x", "v", read, exchangeResource, "q0"), "an exchange is something else")
-	assert.False(t, cache.allowed(revoked, "u.x", "v", write, queueResource, "q0"))
+	assert.False(t, cache.allowed(revoked, grantKey{"u.x", "v"}, grantedAccess{read, exchangeResource, "q0"}), "an exchange is something else")
+	assert.False(t, cache.allowed(revoked, grantKey{"u.x", "v"}, grantedAccess{write, queueResource, "q0"}))
 	for _, name := range strings.Fields("q1 q2 q3 q4 q5 q6 q7 q8 q9 q10 q11") {
 		assert.True(t, ask(granted, name))
 		assert.True(t, ask(revoked, "q0"))

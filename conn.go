@@ -263,7 +263,7 @@ func (ch *Channel) check(perm permission, kind resource, name string) *Error {
 	}
 	access := ch.v.b.access.Load()
 	ch.grants.awake(access, ch.v)
-	if ch.grants.allowed(access, ch.conn.cfg.User, ch.v.name, perm, kind, name) {
+	if ch.grants.allowed(access, grantKey{ch.conn.cfg.User, ch.v.name}, grantedAccess{perm, kind, name}) {
 		return nil
 	}
 	return &Error{Code: AccessRefused, Name: name, Reason: refusal(perm, ch.v.resourceText(kind, name), ch.conn.cfg.User, ch.v.rules)}
@@ -286,9 +286,9 @@ func (ch *Channel) checkTopic(perm permission, exchange, key string) *Error {
 	if ch.super {
 		return nil
 	}
-	user, v := ch.conn.cfg.User, ch.v
-	if v.b.access.Load().topicAllowed(user, v.name, exchange, perm, key, v.rules) {
+	at := topicKey{ch.conn.cfg.User, ch.v.name, exchange}
+	if ch.v.b.access.Load().topicAllowed(at, perm, key) {
 		return nil
 	}
-	return &Error{Code: AccessRefused, Name: exchange, Reason: topicRefusal(perm, key, exchange, v.name, user, v.rules)}
+	return &Error{Code: AccessRefused, Name: exchange, Reason: topicRefusal(perm, key, at, ch.v.rules)}
 }
