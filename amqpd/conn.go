@@ -35,21 +35,25 @@ type conn struct {
 	client  clientInfo
 	names   names
 	session *leveret.Conn
-	inbox   *leveret.Inbox
 
-	wake chan struct{} // holds one token while there is output for the writer
-	gone chan struct{} // closed when the writer has returned
-
-	mu       sync.Mutex
-	moved    sync.Cond // the writer took output, the stage or the alarm changed
-	stage    stage
-	out      *output
-	writing  bool                   // the writer has taken output and is not done with it
-	notices  []leveret.Notification // taken from the inbox, not yet encoded
+	mu    sync.Mutex
+	moved sync.Cond // the writer took output, the stage or the alarm changed
+	stage stage
+	outgoing
 	open     openChannels
 	batch    batch
 	throttle throttle
 	stream   *channel // whose body frame is to be read next, past the buffer
+}
+
+// outgoing is what is on its way to the client.
+type outgoing struct {
+	wake    chan struct{} // holds one token while there is output for the writer
+	gone    chan struct{} // closed when the writer has returned
+	inbox   *leveret.Inbox
+	notices []leveret.Notification // taken from the inbox, not yet encoded
+	out     *output
+	writing bool // the writer has taken output and is not done with it
 }
 
 // openChannels are the channels that are open, or whose close the client has not answered yet.
@@ -74,8 +78,9 @@ type throttle struct {
 func newConn(srv *Server, nc net.Conn) *conn {
 	c := &conn{
 		srv: srv, nc: nc, log: srv.logger().With("peer", nc.RemoteAddr().String()),
-		release: releases[srv.Broker.Profile()], out: new(output),
-		wake: make(chan struct{}, 1), gone: make(chan struct{}), open: openChannels{byNumber: map[uint16]*channel{}},
+		release:  releases[srv.Broker.Profile()],
+		outgoing: outgoing{wake: make(chan struct{}, 1), gone: make(chan struct{}), out: new(output)},
+		open:     openChannels{byNumber: map[uint16]*channel{}},
 	}
 	c.moved.L = &c.mu
 	c.in = frameReader{r: nc, maxPayload: c.release.minFrameMax, meter: new(leveret.Meter)}
