@@ -35,9 +35,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// ballast is how many bytes of garbage may gather before they are collected, in clients and null servers as in leveret's.
+const ballast = 128 << 20
+
 func serveNull(keep bool) error {
-	ballast := make([]byte, 128<<20) // as leveret's
-	defer runtime.KeepAlive(ballast)
+	room := make([]byte, ballast)
+	defer runtime.KeepAlive(room)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
