@@ -28,6 +28,11 @@ func (c *conn) publish(ch *channel) error {
 	if err != nil {
 		return err
 	}
+	if out.Return == nil && out.Sequence == 0 {
+		c.batch.messages++
+		return nil
+	}
+	c.batch.other = true
 	if out.Return != nil {
 		c.out.returned(ch.number, out.Return, c.tune.maxPayload())
 	}

@@ -42,6 +42,7 @@ type conn struct {
 	outgoing
 	open     openChannels
 	batch    batch
+	rush     rush
 	throttle throttle
 	stream   *channel // whose body frame is to be read next, past the buffer
 }
@@ -67,6 +68,8 @@ type batch struct {
 	closed   []uint16   // channels that the client closed
 	confirms []*channel // with confirms that were not sent yet
 	args     args       // of the method at hand: here they cost no allocation
+	messages int        // published, without confirms
+	other    bool       // something else came
 }
 
 // throttle is the memory alarm, as it concerns the connection.
@@ -135,6 +138,7 @@ func (c *conn) execute() error {
 		}
 	}
 	c.flushConfirmsLocked()
+	c.judgeRushLocked()
 	c.batch.closed = c.batch.closed[:0]
 	c.batch.args = args{} // lets go of the read buffer
 	c.stream = c.streamableLocked()

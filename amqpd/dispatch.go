@@ -121,6 +121,9 @@ func (c *conn) channelMethod(f frame) error {
 	id := methodOf(f)
 	a := &c.batch.args
 	*a = newArgs(f.payload[4:], &c.names)
+	if id != basicPublish {
+		c.batch.other = true
+	}
 	ch := c.channelLocked(f.channel)
 	if ch == nil {
 		return c.unopened(f.channel, id, a)

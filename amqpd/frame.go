@@ -146,6 +146,7 @@ func (fr *frameReader) readPayload(dst []byte) error {
 	fr.start += n
 	if fr.sock != nil && n < len(dst) {
 		fr.sock.release()
+		fr.sock.listen()
 	}
 	if n < len(dst) {
 		read, err := io.ReadFull(fr.r, dst[n:])

@@ -18,6 +18,11 @@ type socket struct {
 	much bool                  // the last read filled a small buffer
 	err  error
 
+	rushing bool             // input is to gather before it is read
+	hushed  bool             // the kernel wakes nobody for less than much of it
+	hush    func(fd uintptr) // has it so; wake undoes it. Both are made once
+	wake    func(fd uintptr)
+
 	put   func(fd uintptr) bool // writes out, made once
 	out   []byte
 	wrote int
@@ -62,6 +67,8 @@ func (fr *frameReader) share(nc net.Conn) {
 	}
 	fr.sock = &socket{fr: fr, raw: raw}
 	fr.sock.try = fr.sock.tryRead
+	fr.sock.hush = func(fd uintptr) { wakeFrom(fd, sharedBuffer/4) }
+	fr.sock.wake = func(fd uintptr) { wakeFrom(fd, 1) }
 	fr.sock.put = func(fd uintptr) bool {
 		fr.sock.wrote = tryWrite(fd, fr.sock.out)
 		return true
@@ -74,6 +81,9 @@ func (fr *frameReader) share(nc net.Conn) {
 // fill reads once, waiting for input if there is none.
 func (s *socket) fill() error {
 	s.err = nil
+	if s.rushing {
+		s.gather()
+	}
 	err := s.raw.Read(s.try)
 	if err == nil {
 		err = s.err
@@ -86,6 +96,9 @@ func (s *socket) tryRead(fd uintptr) bool {
 	fr := s.fr
 	s.makeRoom()
 	n, again, err := tryRead(fd, fr.buf[fr.end:])
+	if again && s.listen() {
+		n, again, err = tryRead(fd, fr.buf[fr.end:])
+	}
 	switch {
 	case again:
 		s.release()

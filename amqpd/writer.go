@@ -116,6 +116,7 @@ func (c *conn) takeOutput(o *output) (last bool) {
 	c.encodeNoticesLocked(len(c.notices))
 	*o, *c.out = *c.out, *o
 	c.writing = o.size() > 0
+	c.batch.other = c.batch.other || c.writing
 	c.moved.Broadcast()
 	return c.stage == ended
 }

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package amqpd
+
+const canNap = false
+
+func nap() {}
+
+func wakeFrom(uintptr, int) {}
