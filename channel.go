@@ -135,13 +135,25 @@ func (ch *Channel) giveBack() {
 	for _, q := range ch.leaving {
 		q.removeUnused()
 	}
-	all := make([]unacked, 0, ch.tags.Len())
+	var grouped []unacked
+	var classic []*Queue
+	whole := map[*Queue][]unacked{} // a classic queue takes all back before it delivers any
 	for _, u := range ch.tags.All() {
-		all = append(all, *u)
+		switch {
+		case u.q.quorum != nil:
+			grouped = append(grouped, *u)
+			continue
+		case whole[u.q] == nil:
+			classic = append(classic, u.q)
+		}
+		whole[u.q] = append(whole[u.q], *u)
 	}
 	ch.tags = tags.Window[unacked]{}
-	inGroups(all)
-	ch.apply(all, ended)
+	for _, q := range classic {
+		ch.applyGroup(whole[q], ended)
+	}
+	inGroups(grouped)
+	ch.apply(grouped, ended)
 	for _, q := range ch.leaving {
 		q.left()
 	}

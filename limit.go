@@ -48,21 +48,16 @@ func (q *Queue) refuses(m *message, deliveries uint32, by publisher) bool {
 
 // enforce brings a queue that grew back within its limits.
 func (q *Queue) enforce() {
-	s := q.set
-	if !s.limited() {
-		return
-	}
-	if s.overflow != dropHead {
-		if q.quorum != nil {
-			q.updateRejecting()
+	if s := q.set; s.limited() && s.overflow == dropHead {
+		if q.quorum != nil && q.v.rules.newestTrimmedFirst {
+			q.trimNewestFirst()
+		} else {
+			q.trim()
 		}
-		return
 	}
-	if q.quorum != nil && q.v.rules.newestTrimmedFirst {
-		q.trimNewestFirst()
-		return
+	if q.quorum != nil {
+		q.updateRejecting()
 	}
-	q.trim()
 }
 
 // trim drops heads until the queue keeps its limits.
@@ -146,15 +141,14 @@ func (q *Queue) tell(stop bool) {
 	}
 }
 
-// updateRejecting keeps a quorum queue's soft limit.
+// updateRejecting keeps a quorum queue's soft limit. Publishers go on when the queue gets down to it, not when a change
+// of overflow finds it there.
 func (q *Queue) updateRejecting() {
 	s := q.set
-	if s.overflow != rejectPublish || !s.limited() {
-		return
-	}
 	n, bytes := q.length()
 	low := (s.maxLength < 0 || int64(n) <= s.maxLength*8/10) && (s.maxBytes < 0 || bytes <= s.maxBytes*8/10)
 	switch {
+	case s.overflow != rejectPublish || !s.limited():
 	case s.over(n, bytes):
 		q.tell(true)
 	case low && !q.quorum.low:
