@@ -49,7 +49,8 @@ var exclusions = []exclusion{
 		"published together, by a commit, any number may get in.", (*program).softLimit},
 	{"many messages, no acknowledgements", "A quorum queue hears a little later that what it gave to a consumer without acknowledgements is " +
 		"settled: whether there is room for the next message is a race.", (*program).settlesItself},
-	{"several channels end", "The channels of a connection end in any order, and give back what they hold in that order.", (*program).channelsEnd},
+	{"several channels end", "The channels of a connection end in any order, and give back what they hold in that order: to an " +
+		"auto-delete queue only if a consumer of another channel is still there.", (*program).channelsEnd},
 	{"an exclusive queue's last messages", "When a connection ends, its exclusive queues end while its channels give back: what is given " +
 		"back may still expire or be trimmed, and be dead-lettered, or not.", (*program).lastMessages},
 	{"another type under a known name", "RabbitMQ's channels remember the type of a queue by its name, and fail with an internal error " +
@@ -190,7 +191,10 @@ func (g *program) softLimit() bool {
 	return false
 }
 
-func (g *program) channelsEnd() bool { return g.connectionEnds() && len(g.effects.requeued) > 1 }
+func (g *program) channelsEnd() bool {
+	goes := func(queue string) bool { return g.unacked[queue] > 0 && !isExclusive(queue) }
+	return g.connectionEnds() && (len(g.effects.requeued) > 1 || slices.ContainsFunc(g.effects.deleted, goes))
+}
 
 func (g *program) lastMessages() bool { return g.connectionEnds() && len(g.effects.deaths) > 0 }
 

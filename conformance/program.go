@@ -21,6 +21,7 @@ type program struct {
 	stage   *scenario.Stage
 	effects *effects
 	ready   map[string]int    // by queue, before the statement
+	unacked map[string]int    // the same
 	types   map[string]string // by queue, of all queues there have been
 
 	subscribed map[string]leveret.ConsumerInfo // by tag, before the statement
@@ -41,7 +42,8 @@ func (g *program) reset() {
 	g.door = scenario.NewDirect(g.profile, leveret.WithEvents(g.effects.events()))
 	g.stage = scenario.NewStage("random", g.door)
 	g.effects.forget()
-	g.ready, g.types, g.subscribed = map[string]int{}, map[string]string{}, map[string]leveret.ConsumerInfo{}
+	g.ready, g.unacked = map[string]int{}, map[string]int{}
+	g.types, g.subscribed = map[string]string{}, map[string]leveret.ConsumerInfo{}
 }
 
 func (g *program) end() {
@@ -102,8 +104,9 @@ func (g *program) look() []string {
 	}
 	g.count(g.effects.touched)
 	clear(g.ready)
+	clear(g.unacked)
 	for _, q := range g.queues() {
-		g.ready[q.Name] = q.Ready
+		g.ready[q.Name], g.unacked[q.Name] = q.Ready, q.Unacked
 	}
 	clear(g.subscribed)
 	for _, c := range g.door.Broker.Consumers() {
