@@ -548,6 +548,43 @@ func ExampleInbox_Ready() {
 	// Output: true CONNECTION_FORCED - maintenance
 }
 
+func ExampleInbox_Hold() {
+	b := leveret.New()
+	defer b.Close()
+
+	inbox := leveret.NewInbox(leveret.InboxConfig{})
+	conn := try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox}))
+	ch := try(conn.Channel())
+	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	inbox.Hold() // this goroutine will look itself: nobody else is to be woken
+	try(ch.Consume("q", leveret.ConsumeConfig{}))
+	try(ch.Publish("", "q", leveret.Message{}))
+	select {
+	case <-inbox.Ready():
+		fmt.Println("woken")
+	default:
+		fmt.Println(len(inbox.Take(nil)), "to deliver")
+	}
+	// Output: 1 to deliver
+}
+
+func ExampleInbox_Release() {
+	b := leveret.New()
+	defer b.Close()
+
+	inbox := leveret.NewInbox(leveret.InboxConfig{})
+	conn := try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox}))
+	ch := try(conn.Channel())
+	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	inbox.Hold()
+	try(ch.Consume("q", leveret.ConsumeConfig{}))
+	try(ch.Publish("", "q", leveret.Message{}))
+	inbox.Release() // somebody else is to look
+	<-inbox.Ready()
+	fmt.Println(len(inbox.Take(nil)), "to deliver")
+	// Output: 1 to deliver
+}
+
 func ExampleInbox_Take() {
 	inbox := leveret.NewInbox(leveret.InboxConfig{})
 	var buffer []leveret.Notification

@@ -775,6 +775,50 @@ func TestInboxLimitStallsAndResumes(t *testing.T) {
 	})
 }
 
+// An inbox that is held tells nobody, until it is taken or released; then it tells of what is there, and of what comes.
+func TestHeldInbox(t *testing.T) {
+	b, _ := newTestBroker(t)
+	mustDeclare(t, b, "q", nil)
+	inbox := leveret.NewInbox(leveret.InboxConfig{})
+	inbox.Hold()
+	inbox.Release() // no connection has it yet
+	conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox})
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	_, err = ch.Consume("q", leveret.ConsumeConfig{NoAck: true})
+	require.NoError(t, err)
+	told := func() bool {
+		select {
+		case <-inbox.Ready():
+			return true
+		default:
+			return false
+		}
+	}
+	inbox.Hold()
+	casePublish(t, b, "q", "1", "")
+	require.False(t, told())
+	inbox.Release()
+	require.True(t, told())
+	require.False(t, told())
+	inbox.Release()
+	require.False(t, told(), "it was not held")
+	casePublish(t, b, "q", "2", "")
+	require.True(t, told())
+
+	inbox.Hold()
+	casePublish(t, b, "q", "3", "")
+	require.Len(t, inbox.Take(nil), 3)
+	require.False(t, told())
+	casePublish(t, b, "q", "4", "")
+	require.True(t, told())
+	require.Len(t, inbox.Take(nil), 1)
+	inbox.Hold()
+	inbox.Release()
+	require.False(t, told(), "nothing is there")
+}
+
 // Queues that are gone leave nothing behind in what outlives them: the channel that published
 // to them, the queue their dead letters went to.
 func TestDeletedQueuesAreForgotten(t *testing.T) {

@@ -1,6 +1,9 @@
 package leveret
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // An Inbox collects, in order, what a client is to be told without having asked. A listener
 // gives one to a connection (ConnConfig.Inbox) and all its consumers share it; other
@@ -12,6 +15,7 @@ type Inbox struct {
 	shared bool
 	ready  chan struct{} // holds one token after something was put in
 	done   chan struct{} // closed at the end of an inbox that is not shared
+	held   atomic.Bool   // what is put in is not signalled; ends with v's lock held
 
 	v       *VHost // its lock guards what follows
 	items   []Notification
@@ -69,6 +73,23 @@ func NewInbox(cfg InboxConfig) *Inbox {
 // notifications.
 func (in *Inbox) Ready() <-chan struct{} { return in.ready }
 
+// Hold keeps Ready from receiving anything until Take or Release: for a listener that is about to do what may put
+// something in, and will look itself.
+func (in *Inbox) Hold() { in.held.Store(true) }
+
+// Release ends Hold. Ready receives a value if the inbox holds anything.
+func (in *Inbox) Release() {
+	if in.v == nil || !in.held.Load() {
+		return
+	}
+	in.v.mu.Lock()
+	defer in.v.mu.Unlock()
+	in.held.Store(false)
+	if len(in.items) > 0 {
+		in.signal()
+	}
+}
+
 // Take appends everything the inbox holds to buf and empties it. It does not wait.
 func (in *Inbox) Take(buf []Notification) []Notification {
 	v := in.v
@@ -76,6 +97,7 @@ func (in *Inbox) Take(buf []Notification) []Notification {
 		return buf
 	}
 	v.lock()
+	in.held.Store(false)
 	buf = append(buf, in.items...)
 	in.reset()
 	in.unstall()
@@ -142,7 +164,9 @@ func (in *Inbox) put(n Notification) {
 		in.count++
 		in.bytes += len(n.Delivery.Body)
 	}
-	in.signal()
+	if !in.held.Load() {
+		in.signal()
+	}
 }
 
 func (in *Inbox) signal() {

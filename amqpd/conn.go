@@ -121,6 +121,7 @@ func (c *conn) execute() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.answerLocked()
+	c.inbox.Hold()
 	for {
 		if err := c.waitForRoomLocked(); err != nil {
 			return err
@@ -149,6 +150,7 @@ func (c *conn) execute() error {
 func (c *conn) waitForRoomLocked() error {
 	for c.stage == running && (c.out.size() > maxPending || c.throttle.blocked) {
 		c.flushConfirmsLocked()
+		c.inbox.Release()
 		c.notifyWriterLocked()
 		c.moved.Wait()
 		c.tune.armed = time.Time{} // while nobody reads, heartbeats cannot be seen
@@ -181,11 +183,11 @@ func (c *conn) receive() error {
 	return c.received(ch)
 }
 
-// received goes on after a piece of a body was read.
+// received goes on after a piece of a body was read, before the frames behind it are executed.
 func (c *conn) received(ch *channel) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	defer c.notifyWriterLocked()
+	c.inbox.Hold()
 	if c.open.byNumber[ch.number] != ch || ch.closing || !ch.content.complete() {
 		return nil
 	}

@@ -17,21 +17,29 @@ func (c *conn) notifyWriterLocked() {
 	}
 }
 
-// answerLocked writes what little the reader has for the client at once, if nobody else is writing: to wake the writer for it
-// costs more. What the client does not take now is left to the writer.
+// answerLocked looks what there is for the client after frames were executed. What is little it writes at once, if nobody else
+// is writing: to wake the writer for it costs more. What the client does not take now is left to the writer.
 func (c *conn) answerLocked() {
-	if n := c.out.size(); c.in.sock != nil && c.stage == running && !c.writing && n > 0 && n <= maxAnswer && n == len(c.out.b) {
-		wrote := c.in.sock.tryWrite(c.out.b)
-		if wrote > 0 {
-			c.in.meter.Sent(wrote)
-		}
-		if wrote == n {
-			c.out.release()
-			return
-		}
+	defer c.notifyWriterLocked()
+	if c.in.sock == nil || c.stage != running || c.writing {
+		c.inbox.Release()
+		return
+	}
+	c.takeNoticesLocked()
+	c.batch.other = c.batch.other || len(c.notices) > 0
+	c.encodeNoticesLocked(len(c.notices))
+	if n := c.out.size(); c.stage != running || n == 0 || n > maxAnswer || n != len(c.out.b) {
+		return
+	}
+	wrote := c.in.sock.tryWrite(c.out.b)
+	if wrote > 0 {
+		c.in.meter.Sent(wrote)
+	}
+	if wrote == len(c.out.b) {
+		c.out.release()
+	} else {
 		c.out.b = c.out.b[:copy(c.out.b, c.out.b[wrote:])]
 	}
-	c.notifyWriterLocked()
 }
 
 // maxAnswer is how many octets the reader writes itself, at most.
