@@ -1,19 +1,21 @@
 #!/bin/bash
-# run.sh [REPETITIONS]: measures everything, interleaved, into results/; then prints
-# medians and ratios. 'go run ./ratios -markdown results/*.txt' prints them as tables.
+# run.sh [REPETITIONS [KIND]]: measures everything, or one kind (startup, cycle, topic, ttl, memory, amqp), interleaved, into
+# results/; then prints medians and ratios. 'go run ./ratios -markdown results/*.txt' prints them as tables, and
+# 'go run ./ratios -amqp results/amqp.txt' how leveret does beside RabbitMQ.
 #   BENCH_RABBIT_URL   a RabbitMQ to measure beside leveret; its queues get names of their own
 #   BENCH_RABBIT_PID   the process of that RabbitMQ, for its CPU time, if it is on this machine
 #   BENCH_GARAGE_URL   a GarageMQ
 #   BENCH_BASE         another build of the leveret command, to measure beside this one as impl=base
 set -u
 cd "$(dirname "$0")"
-reps=${1:-6}
+reps=${1:-6} only=${2:-}
 mkdir -p results
 rm -f results/*.txt
 bin=$(mktemp)
 trap 'rm -f "$bin"' EXIT
 go test -c -o "$bin" . || exit 1
-bench() { # file benchtime cpus pattern: a run that hangs ends after nine minutes
+bench() { # kind benchtime cpus pattern: a run that hangs ends after nine minutes
+  [ "${only:-$1}" = "$1" ] || return 0
   timeout -s QUIT 540 "$bin" -test.run '^$' -test.benchtime "$2" -test.cpu "$3" -test.bench "$4" >>"results/$1.txt" 2>>results/errors.txt ||
     echo "failed: $*" >>results/errors.txt
 }
@@ -23,7 +25,8 @@ for _ in $(seq "$reps"); do
   bench topic 100ms 1,2 Topic
   bench ttl 1x 2 'TTL|QueueTimers'
   bench memory 1x 2 'Memory|Goroutines'
-  bench amqp 1s 2 'AMQP'
+  bench amqp 500ms 2 'AMQP$'
+  bench connections 1x 2 'AMQP(Start|Connections)'
 done
 [ -s results/errors.txt ] && cat results/errors.txt >&2
 go run ./ratios results/*.txt
