@@ -111,6 +111,7 @@ func TestRushArrives(t *testing.T) {
 	nc, err := net.Dial("tcp", l.Addr().String())
 	require.NoError(t, err)
 	defer nc.Close()
+	nc.SetDeadline(time.Now().Add(time.Minute))
 	declare := func(flags byte) string { return call(1, queueDeclare, u16(0), ss("q"), u8(flags), u32(0)) }
 	_, err = nc.Write([]byte(start + startOk("PLAIN", login) + tuneOk(2047, 131072, 0) + openVHost("/") + openChan(1) + declare(2)))
 	require.NoError(t, err)

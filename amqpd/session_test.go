@@ -432,8 +432,9 @@ func TestMemoryAlarm(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, ok)
 		}
-		synctest.Wait()
+		room := time.Now()
 		assert.Equal(t, amqp091.Blocking{Active: false}, <-blocked)
+		assert.Zero(t, time.Since(room), "it was told late")
 		assert.Equal(t, 1, q.Info().Ready, "it has arrived")
 		assert.Empty(t, untouched, "who does not publish is not told")
 	})
