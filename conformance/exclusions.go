@@ -29,7 +29,8 @@ var exclusions = []exclusion{
 		"is numbered in any order.", (*program).twoQueuesOneChannel},
 	{"close to a deadline", "A real broker needs time for the statements themselves: what is due soon after a statement, or " +
 		"has been due only just before one, may have happened on the wrong side of it.", (*program).closeToDeadline},
-	{"expiry and arrival", "What expires in a queue while dead letters arrive there may go before or after them.", (*program).meetsExpiry},
+	{"expiry and arrival", "What expires in a queue while dead letters arrive there may go before or after them, or not at all " +
+		"because one of a higher priority came in front of it.", (*program).meetsExpiry},
 	{"expiry in two priorities", "A quorum queue lets the heads of its priorities expire one by one: of two that are due almost at " +
 		"once the earlier goes first, or, if the queue looks late, the one of the higher priority.", (*program).twoHeads},
 	{"a history that is no history", "RabbitMQ 3.10 crashes over an x-death of which an element is no table: a queue when it dead-letters " +
@@ -41,7 +42,7 @@ var exclusions = []exclusion{
 	{"a consumer that is ending", "A queue that hears of something else before it hears that a consumer's channel has ended may hand " +
 		"the consumer a message, which then comes back once more.", (*program).endingConsumer},
 	{"a consumer that was to be replaced", "A quorum queue's single active consumer that ends with messages in hand, while one of a higher " +
-		"priority waits for them to be settled, stays in RabbitMQ's list of waiting consumers for good, and gets messages for nobody.",
+		"priority waits for them to be settled, or did, stays in RabbitMQ's list of waiting consumers for good, and gets messages for nobody.",
 		(*program).replacedConsumer},
 	{"a cancel that leaves messages", "A classic queue of RabbitMQ 3.10 crashes on what comes after its single active consumer was cancelled " +
 		"with a full prefetch, while messages and other consumers waited: it loses its consumers and messages.", (*program).cancelLeaves},
@@ -147,8 +148,13 @@ func (g *program) replacedConsumer() bool {
 		if err != nil || q.Info().Type != "quorum" || q.Info().Arguments[leveret.ArgSingleActiveConsumer] != true {
 			continue
 		}
+		left := g.subscribed[l.tag]
 		for _, c := range g.subscribed {
-			if c.Queue == l.queue && c.Priority > g.subscribed[l.tag].Priority && slices.Contains(g.effects.requeued, l.queue) {
+			switch {
+			case c.Queue != l.queue:
+			case c.Priority > left.Priority && slices.Contains(g.effects.requeued, l.queue):
+				return true
+			case c.Priority < left.Priority && c.Active && c.Unacked > 0: // it may still end
 				return true
 			}
 		}
@@ -243,6 +249,9 @@ func (g *program) meetsExpiry() bool {
 		return false
 	}
 	for _, a := range g.effects.arrivals {
+		if g.ready[a.queue] > 0 && g.prioritized(a.queue) {
+			return true
+		}
 		for _, d := range g.effects.deaths {
 			if a.queue == d.queue && near(a.at, d.at) && (d.reason == leveret.Expired || d.expires || g.expires(a.queue)) {
 				return true
@@ -250,6 +259,16 @@ func (g *program) meetsExpiry() bool {
 		}
 	}
 	return false
+}
+
+// prioritized reports whether a queue is a classic one with priorities.
+func (g *program) prioritized(queue string) bool {
+	q, err := g.door.Broker.Queue(queue)
+	if err != nil {
+		return false
+	}
+	_, ok := q.Info().Arguments[leveret.ArgMaxPriority]
+	return ok
 }
 
 // expires reports whether a queue has a TTL for its messages.
