@@ -137,7 +137,9 @@ func (q *Queue) stops(by publisher) bool {
 // tell tells all known publishers to stop or to go on.
 func (q *Queue) tell(stop bool) {
 	for by := range q.quorum.publishers {
-		q.quorum.publishers[by] = stop
+		if by != publisher(q) || !q.v.rules.deafToItself {
+			q.quorum.publishers[by] = stop
+		}
 	}
 }
 

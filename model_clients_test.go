@@ -348,6 +348,7 @@ func (s *machine) commit(t *rapid.T) {
 	for _, p := range pubs {
 		queues, lost, text := s.m.committed(p.queues)
 		if text != "" {
+			c.model.txAcks = acks // they are not settled
 			s.m.drain()
 			s.same("commit", errText(err), text)
 			s.connEnded(c.cc)

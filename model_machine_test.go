@@ -255,7 +255,10 @@ func (s *machine) purge(t *rapid.T) {
 		return
 	}
 	want, _ := q.length()
-	q.ready, q.returned, q.delayed, q.pending = nil, nil, nil, nil
+	q.ready, q.returned, q.delayed = nil, nil, nil
+	for _, p := range q.pending {
+		p.purged = true
+	}
 	s.m.updateRejecting(q)
 	s.same("purged messages", n, want)
 }

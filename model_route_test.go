@@ -289,7 +289,9 @@ func (m *model) policiesChanged(order []*mQueue) {
 			q.pending = nil
 		case touched != q.policies && len(q.pending) > 0:
 			for _, p := range q.pending {
-				p.next = m.now
+				if !p.sent {
+					p.next = m.now
+				}
 			}
 			m.jobs = append(m.jobs, mJob{q: q})
 		}

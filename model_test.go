@@ -186,8 +186,10 @@ func (q *mQueue) length() (n, bytes int64) {
 		}
 	}
 	for _, p := range q.pending {
-		n++
-		bytes += q.size(p.e)
+		if !p.purged {
+			n++
+			bytes += q.size(p.e)
+		}
 	}
 	return n, bytes
 }
@@ -519,8 +521,8 @@ func (m *model) settleGroup(q *mQueue, c *mConsumer, us []*mUnacked, how string)
 		slices.SortStableFunc(us, func(a, b *mUnacked) int { return b.e.level - a.e.level })
 	}
 	for _, u := range us {
-		if c != nil {
-			c.unacked--
+		if u.c != nil {
+			u.c.unacked--
 		}
 		if gone {
 			continue
@@ -642,11 +644,32 @@ func (m *model) end(chs ...*mChannel) {
 		}
 		sort.SliceStable(us, func(i, j int) bool { return us[i].tag < us[j].tag })
 		ch.unacked, ch.txAcks, ch.txPubs = nil, nil, nil
-		m.settle(us, "end")
+		m.takeBack(us)
 	}
 	for _, c := range gone {
 		m.left(c.q)
 	}
+}
+
+// takeBack gives back what an ended channel held: a classic queue takes all of it before it does anything else.
+func (m *model) takeBack(us []*mUnacked) {
+	var quorum []*mUnacked
+	var classic []*mQueue
+	whole := map[*mQueue][]*mUnacked{}
+	for _, u := range us {
+		switch {
+		case u.q.quorum:
+			quorum = append(quorum, u)
+			continue
+		case whole[u.q] == nil:
+			classic = append(classic, u.q)
+		}
+		whole[u.q] = append(whole[u.q], u)
+	}
+	for _, q := range classic {
+		m.settleGroup(q, nil, whole[q], "end")
+	}
+	m.settle(quorum, "end")
 }
 
 // leave takes a consumer out of its queue.

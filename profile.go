@@ -58,12 +58,12 @@ type rules struct {
 	bodyBytesOnly         bool  // length in bytes counts bodies without properties
 	newestTrimmedFirst    bool  // of messages trimmed at once the newest is dead-lettered first
 	stopsForGood          bool  // publishers that were told to stop are not told that the limits are gone
-	purgeSkipsPending     bool  // purge does not count pending at-least-once dead letters
+	purgeSkipsPending     bool  // purge leaves pending at-least-once dead letters alone
 	policyChangeIsUse     bool  // a policy change restarts the idle time of x-expires
 	quorumRefusesHaCancel bool  // x-cancel-on-ha-failover is refused
 	negativeLimitIsZero   bool  // a negative delivery limit dead-letters on the first return
 	policyExpiresFirst    bool  // a policy's expires replaces the argument
-	ownConfirmsLost       bool  // an at-least-once dead letter to its own queue is never confirmed
+	deafToItself          bool  // at-least-once dead letters to their own queue are never confirmed, nor told to stop
 
 	// Consumers.
 	channelPrefetch   bool // basic.qos(global) is one window for the channel; quorum queues refuse it
@@ -105,7 +105,7 @@ var profiles = [...]rules{
 		quorumFIFO: true, countEveryReturn: true, requeueToTail: true, oldCountHeader: true, noPreemption: true,
 		plainQuorumName: true, bodyBytesOnly: true, newestTrimmedFirst: true, stopsForGood: true, purgeSkipsPending: true,
 		policyChangeIsUse: true, quorumRefusesHaCancel: true, negativeLimitIsZero: true,
-		policyExpiresFirst: true, ownConfirmsLost: true,
+		policyExpiresFirst: true, deafToItself: true,
 		channelPrefetch: true, channelAckTimeout: true, idleCancel: true, deathAddsCredit: true,
 		headerHistory: true, lastDeathAbsent: true, dropCCWithKey: true, keysWithoutBCC: true,
 		oldApplyTo: true, oldPolicyKeys: true, oldDefinitions: true, byteCutReplyTexts: true,

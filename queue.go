@@ -343,6 +343,7 @@ func (v *VHost) removeQueue(q *Queue, cause Cause) {
 		v.timing.heap.Remove(&q.idle.timer)
 	}
 	if q.quorum != nil {
+		q.dropPending(cause)
 		v.timing.heap.Remove(&q.quorum.retries.timer)
 		v.timing.heap.Remove(&q.quorum.pending.timer)
 		q.forgetPublishers()
@@ -359,7 +360,17 @@ func (v *VHost) removeQueue(q *Queue, cause Cause) {
 	v.queueEvent(q.name, false)
 }
 
-// dropAll removes every message that is not in somebody's hands and returns how many.
+// purge removes every message that waits and returns how many.
+func (q *Queue) purge() int {
+	n := q.dropAll(CausePurged)
+	if q.quorum != nil && !q.v.rules.purgeSkipsPending {
+		n += q.purgePending(CausePurged)
+	}
+	q.eased()
+	return n
+}
+
+// dropAll removes every message that is not in somebody's hands and no pending dead letter, and returns how many.
 func (q *Queue) dropAll(cause Cause) int {
 	n := q.ready
 	watched := q.v.watchesDrops()
@@ -371,10 +382,6 @@ func (q *Queue) dropAll(cause Cause) int {
 	q.ready, q.bytesReady, q.deadlines, q.overtaken = 0, 0, 0, false
 	if q.quorum != nil {
 		n += q.dropRetries(cause)
-		pending := q.dropPending(cause)
-		if !q.v.rules.purgeSkipsPending {
-			n += pending
-		}
 	}
 	return n
 }
@@ -384,9 +391,7 @@ func (ch *Channel) purgeQueue(name string) (int, *Error) {
 	if err != nil {
 		return 0, err
 	}
-	n := q.dropAll(CausePurged)
-	q.eased()
-	return n, nil
+	return q.purge(), nil
 }
 
 // size is how many bytes m counts for in this queue: a quorum queue counts the properties too.

@@ -144,6 +144,7 @@ const (
 type pending struct {
 	waiting fifo.Queue[pendingDeath]
 	tried   []*pendingDeath // oldest first
+	purged  int             // of tried
 	sending int             // 1 while one that is in neither is on its way: it still counts
 	bytes   int64
 	timer   schedule.Timer[wakeable]
@@ -155,12 +156,13 @@ type pendingDeath struct {
 	reason Reason
 	died   int64           // when it was first tried, in seconds: what its history says
 	sent   bool            // it has had a target
+	purged bool            // the queue does not count it any more, but goes on sending it
 	at     int64           // when it is tried again
 	took   map[*Queue]bool // targets that have it
 	refuse map[*Queue]bool // targets that refused it: they are waited for, whatever becomes of them
 }
 
-func (p *pending) len() int { return p.waiting.Len() + len(p.tried) + p.sending }
+func (p *pending) len() int { return p.waiting.Len() + len(p.tried) - p.purged + p.sending }
 
 func (q *Queue) keepPending(e entry, reason Reason) {
 	p := &q.quorum.pending
@@ -182,11 +184,13 @@ func (q *Queue) tryPending() {
 	for _, d := range p.tried {
 		if d.at > now || !q.try(d) {
 			left = append(left, d)
+		} else if d.purged {
+			p.purged--
 		}
 	}
 	clear(p.tried[len(left):])
 	p.tried = left
-	for len(p.tried) < maxPendingTries && p.waiting.Len() > 0 {
+	for len(p.tried)-p.purged < maxPendingTries && p.waiting.Len() > 0 {
 		d := p.waiting.PopFront()
 		d.died = now / 1e9
 		p.sending = 1
@@ -222,7 +226,7 @@ func (q *Queue) try(d *pendingDeath) bool {
 		return false
 	}
 	d.sent = true
-	done := !v.rules.ownConfirmsLost || !slices.Contains(targets, q)
+	done := !v.rules.deafToItself || !slices.Contains(targets, q)
 	for _, t := range targets {
 		switch {
 		case d.took[t]:
@@ -237,11 +241,13 @@ func (q *Queue) try(d *pendingDeath) bool {
 	if !done || len(d.refuse) > 0 {
 		return false
 	}
-	v.counters.PendingConfirmed++
 	v.deadLetteredEvent(q, m, d.reason, targets)
-	size := q.size(d.e.m)
-	q.quorum.pending.bytes -= size
-	v.account(-size)
+	if !d.purged {
+		v.counters.PendingConfirmed++
+		size := q.size(d.e.m)
+		q.quorum.pending.bytes -= size
+		v.account(-size)
+	}
 	return true
 }
 
@@ -266,19 +272,31 @@ func (t *pendingTimer) nextWake() (at int64, ok bool) {
 	return at, ok
 }
 
-// dropPending discards pending dead letters, and returns how many.
-func (q *Queue) dropPending(cause Cause) int {
+// dropPending discards pending dead letters.
+func (q *Queue) dropPending(cause Cause) {
 	p := &q.quorum.pending
-	n := p.len()
 	for _, d := range p.tried {
 		q.dropped(d.e, d.reason, cause)
 	}
+	q.purgePending(cause)
+	p.tried, p.purged = nil, 0
+}
+
+// purgePending discards the pending dead letters that were not tried yet. It returns how many the queue counted and,
+// like RabbitMQ, counts none of those that were tried: they are still sent.
+func (q *Queue) purgePending(cause Cause) int {
+	p := &q.quorum.pending
+	n := p.len()
 	for d := range p.waiting.All() {
 		q.dropped(d.e, d.reason, cause)
 	}
 	p.waiting.Clear()
+	for _, d := range p.tried {
+		d.purged = true
+	}
+	p.purged = len(p.tried)
 	q.v.account(-p.bytes)
-	p.tried, p.bytes = nil, 0
+	p.bytes = 0
 	return n
 }
 

@@ -110,8 +110,7 @@ func (q *Queue) Purge() (n int, err error) {
 		if q.deleted {
 			return q.v.noQueue(q.name)
 		}
-		n = q.dropAll(CausePurged)
-		q.eased()
+		n = q.purge()
 		return nil
 	})
 	return n, err
@@ -209,7 +208,7 @@ func (q *Queue) reconfigure() {
 	}
 	if was.atLeastOnce && !q.set.atLeastOnce {
 		q.dropPending(CauseNoDeadLetterExchange)
-	} else if q.quorum.pending.len() > 0 {
+	} else if len(q.quorum.pending.tried) > 0 {
 		q.hurryPending()
 	}
 	q.enforce()
