@@ -52,6 +52,8 @@ var exclusions = []exclusion{
 		"settled: whether there is room for the next message is a race.", (*program).settlesItself},
 	{"several channels end", "The channels of a connection end in any order, and give back what they hold in that order: to an " +
 		"auto-delete queue only if a consumer of another channel is still there.", (*program).channelsEnd},
+	{"deliveries of a lost connection", "What a commit that ends its connection has delivered to that connection before may reach the " +
+		"client, or not.", (*program).deliversTooLate},
 	{"an exclusive queue's last messages", "When a connection ends, its exclusive queues end while its channels give back: what is given " +
 		"back may still expire or be trimmed, and be dead-lettered, or not.", (*program).lastMessages},
 	{"another type under a known name", "RabbitMQ's channels remember the type of a queue by its name, and fail with an internal error " +
@@ -200,6 +202,12 @@ func (g *program) softLimit() bool {
 func (g *program) channelsEnd() bool {
 	goes := func(queue string) bool { return g.unacked[queue] > 0 && !isExclusive(queue) }
 	return g.connectionEnds() && (len(g.effects.requeued) > 1 || slices.ContainsFunc(g.effects.deleted, goes))
+}
+
+func (g *program) deliversTooLate() bool {
+	return g.connectionEnds() && slices.ContainsFunc(g.effects.left, func(l departure) bool {
+		return len(g.effects.served[actorOf(l.tag)]) > 0
+	})
 }
 
 func (g *program) lastMessages() bool { return g.connectionEnds() && len(g.effects.deaths) > 0 }
