@@ -435,6 +435,7 @@ func TestMemoryAlarm(t *testing.T) {
 		room := time.Now()
 		assert.Equal(t, amqp091.Blocking{Active: false}, <-blocked)
 		assert.Zero(t, time.Since(room), "it was told late")
+		synctest.Wait()
 		assert.Equal(t, 1, q.Info().Ready, "it has arrived")
 		assert.Empty(t, untouched, "who does not publish is not told")
 	})
