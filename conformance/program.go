@@ -102,6 +102,11 @@ func (g *program) look() []string {
 	if hidden {
 		g.must("advance 20ms")
 	}
+	for _, q := range g.queues() { // no event tells of a message that is rejected and waits to be dead-lettered
+		if q.Unacked < g.unacked[q.Name] && !slices.Contains(g.effects.touched, q.Name) {
+			g.effects.touched = append(g.effects.touched, q.Name)
+		}
+	}
 	g.count(g.effects.touched)
 	clear(g.ready)
 	clear(g.unacked)
