@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/leveretmq/leveret"
 	"github.com/stretchr/testify/require"
@@ -84,6 +85,40 @@ func TestAnswersTakenInPart(t *testing.T) {
 	c.notifyWriterLocked()
 	c.mu.Unlock()
 	<-c.gone
+}
+
+// What was for the client before its connection failed is sent before connection.close, here what a commit delivers to another
+// channel before it fails.
+func TestDeliveriesBeforeTheEnd(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	srv := &Server{Broker: b}
+	defer srv.Close()
+	nc, err := srv.Dial()
+	require.NoError(t, err)
+	defer nc.Close()
+	nc.SetDeadline(time.Now().Add(time.Minute))
+	declare := func(name string) string { return call(1, queueDeclare, u16(0), ss(name), u8(0), u32(0)) }
+	publish := func(name string) string {
+		return call(1, basicPublish, u16(0), ss(""), ss(name), u8(0)) + header(5) + body("hello")
+	}
+	_, err = nc.Write([]byte(start + startOk("PLAIN", login) + tuneOk(2047, 131072, 0) + openVHost("/") + openChan(1) + openChan(2) +
+		declare("q") + declare("gone") + call(2, basicConsume, u16(0), ss("q"), ss("c"), u8(2), u32(0)) +
+		call(1, txSelect) + publish("q") + publish("gone") + call(1, basicQos, u32(0), u16(0), u8(0))))
+	require.NoError(t, err)
+	read := func(last methodID) (ids []methodID) {
+		for id := methodID(0); id != last; {
+			id, _ = readMethod(t, nc)
+			ids = append(ids, id)
+		}
+		return ids
+	}
+	read(basicQosOk)
+	_, err = b.DeleteQueue("gone", leveret.DeleteConfig{})
+	require.NoError(t, err)
+	_, err = nc.Write([]byte(call(1, txCommit)))
+	require.NoError(t, err)
+	require.Contains(t, read(connectionClose), basicDeliver)
 }
 
 func readMethod(t *testing.T, r io.Reader) (methodID, []byte) {

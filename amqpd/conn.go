@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -223,8 +224,18 @@ func frameSyncError(err error) error {
 	return frameProblem(leveret.FrameError, end.frame, end.term())
 }
 
-// failLocked tells the client that the connection is over, and waits for its answer from then on.
+// failLocked tells the client that the connection is over, after everything that was for it before.
 func (c *conn) failLocked(err error, cause methodID) {
+	if c.stage == running {
+		c.takeNoticesLocked()
+		c.notices = slices.DeleteFunc(c.notices, func(n leveret.Notification) bool { return n.Kind == leveret.ConnClosed })
+		c.encodeNoticesLocked(len(c.notices))
+	}
+	c.closeLocked(err, cause)
+}
+
+// closeLocked sends connection.close, and waits for its answer from then on.
+func (c *conn) closeLocked(err error, cause methodID) {
 	if c.stage != running {
 		return
 	}

@@ -159,7 +159,7 @@ func (c *conn) encodeNoticeLocked(n *leveret.Notification) {
 	}
 	switch n.Kind {
 	case leveret.ConnClosed:
-		c.failLocked(unattributed{n.Err}, 0)
+		c.closeLocked(unattributed{n.Err}, 0)
 		return
 	case leveret.ConnBlocked:
 		c.throttle.alarm = n.Reason

@@ -52,8 +52,8 @@ var exclusions = []exclusion{
 		"settled: whether there is room for the next message is a race.", (*program).settlesItself},
 	{"several channels end", "The channels of a connection end in any order, and give back what they hold in that order: to an " +
 		"auto-delete queue only if a consumer of another channel is still there.", (*program).channelsEnd},
-	{"deliveries of a lost connection", "What a commit that ends its connection has delivered to that connection before may reach the " +
-		"client, or not.", (*program).deliversTooLate},
+	{"deliveries of a lost connection", "What a commit that ends its connection has delivered to that connection before: amqp091-go drops " +
+		"what it has not passed on yet when the connection ends.", (*program).deliversTooLate},
 	{"an exclusive queue's last messages", "When a connection ends, its exclusive queues end while its channels give back: what is given " +
 		"back may still expire or be trimmed, and be dead-lettered, or not.", (*program).lastMessages},
 	{"another type under a known name", "RabbitMQ's channels remember the type of a queue by its name, and fail with an internal error " +
