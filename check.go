@@ -23,7 +23,7 @@ func (b *Broker) Check() error {
 	return first
 }
 
-// holdings are what a queue's messages in somebody's hands add up to.
+// holdings are what some of a queue's messages add up to.
 type holdings struct {
 	n     int
 	bytes int64
@@ -45,6 +45,9 @@ func (v *VHost) check() (bytes int64, err error) {
 		}
 		_, waiting := q.length()
 		bytes += waiting + q.bytesUnacked
+		if q.quorum != nil {
+			bytes += q.quorum.pending.purged.bytes
+		}
 	}
 	for _, x := range v.sortedExchanges() {
 		if err := x.check(); err != nil {

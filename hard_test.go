@@ -819,6 +819,30 @@ func TestHeldInbox(t *testing.T) {
 	require.False(t, told(), "nothing is there")
 }
 
+// Dead letters that a purge leaves on their way are memory that the alarm knows, until they have gone.
+func TestPurgedDeadLettersAreMemory(t *testing.T) {
+	b, _ := newTestBroker(t)
+	q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum", "x-overflow": "reject-publish",
+		"x-dead-letter-strategy": "at-least-once", "x-dead-letter-exchange": "amq.fanout"})
+	purged := func() {
+		casePublish(t, b, "q", strings.Repeat("m", 1000), "")
+		d, _, err := q.Get()
+		require.NoError(t, err)
+		require.NoError(t, d.Reject(false))
+		n, err := q.Purge()
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		require.NoError(t, b.Check())
+	}
+	for i := range 100 {
+		purged()
+		require.GreaterOrEqual(t, b.Memory().Used, int64(1000*(i+1)))
+	}
+	_, err := q.Delete(leveret.DeleteConfig{})
+	require.NoError(t, err)
+	require.Zero(t, b.Memory().Used)
+}
+
 // Queues that are gone leave nothing behind in what outlives them: the channel that published
 // to them, the queue their dead letters went to.
 func TestDeletedQueuesAreForgotten(t *testing.T) {

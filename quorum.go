@@ -144,7 +144,7 @@ const (
 type pending struct {
 	waiting fifo.Queue[pendingDeath]
 	tried   []*pendingDeath // oldest first
-	purged  int             // of tried
+	purged  holdings        // of tried
 	sending int             // 1 while one that is in neither is on its way: it still counts
 	bytes   int64
 	timer   schedule.Timer[wakeable]
@@ -162,7 +162,7 @@ type pendingDeath struct {
 	refuse map[*Queue]bool // targets that refused it: they are waited for, whatever becomes of them
 }
 
-func (p *pending) len() int { return p.waiting.Len() + len(p.tried) - p.purged + p.sending }
+func (p *pending) len() int { return p.waiting.Len() + len(p.tried) - p.purged.n + p.sending }
 
 func (q *Queue) keepPending(e entry, reason Reason) {
 	p := &q.quorum.pending
@@ -184,13 +184,11 @@ func (q *Queue) tryPending() {
 	for _, d := range p.tried {
 		if d.at > now || !q.try(d) {
 			left = append(left, d)
-		} else if d.purged {
-			p.purged--
 		}
 	}
 	clear(p.tried[len(left):])
 	p.tried = left
-	for len(p.tried)-p.purged < maxPendingTries && p.waiting.Len() > 0 {
+	for len(p.tried)-p.purged.n < maxPendingTries && p.waiting.Len() > 0 {
 		d := p.waiting.PopFront()
 		d.died = now / 1e9
 		p.sending = 1
@@ -242,11 +240,14 @@ func (q *Queue) try(d *pendingDeath) bool {
 		return false
 	}
 	v.deadLetteredEvent(q, m, d.reason, targets)
-	if !d.purged {
+	p, size := &q.quorum.pending, q.size(d.e.m)
+	v.account(-size)
+	if d.purged {
+		p.purged.n--
+		p.purged.bytes -= size
+	} else {
 		v.counters.PendingConfirmed++
-		size := q.size(d.e.m)
-		q.quorum.pending.bytes -= size
-		v.account(-size)
+		p.bytes -= size
 	}
 	return true
 }
@@ -279,23 +280,27 @@ func (q *Queue) dropPending(cause Cause) {
 		q.dropped(d.e, d.reason, cause)
 	}
 	q.purgePending(cause)
-	p.tried, p.purged = nil, 0
+	q.v.account(-p.purged.bytes)
+	p.tried, p.purged = nil, holdings{}
 }
 
 // purgePending discards the pending dead letters that were not tried yet. It returns how many the queue counted and,
-// like RabbitMQ, counts none of those that were tried: they are still sent.
+// like RabbitMQ, counts none of those that were tried: they are still sent. To the memory alarm they count.
 func (q *Queue) purgePending(cause Cause) int {
 	p := &q.quorum.pending
 	n := p.len()
 	for d := range p.waiting.All() {
 		q.dropped(d.e, d.reason, cause)
+		q.v.account(-q.size(d.e.m))
 	}
 	p.waiting.Clear()
 	for _, d := range p.tried {
-		d.purged = true
+		if !d.purged {
+			d.purged = true
+			p.purged.n++
+			p.purged.bytes += q.size(d.e.m)
+		}
 	}
-	p.purged = len(p.tried)
-	q.v.account(-p.bytes)
 	p.bytes = 0
 	return n
 }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh [REPETITIONS [KIND]]: measures everything, or one kind (startup, cycle, topic, ttl, memory, amqp), interleaved, into
+# run.sh [REPETITIONS [KIND]]: measures everything, or one kind (startup, cycle, topic, ttl, memory, amqp, connections), interleaved, into
 # results/; then prints medians and ratios. 'go run ./ratios -markdown results/*.txt' prints them as tables, and
 # 'go run ./ratios -amqp results/amqp.txt' how leveret does beside RabbitMQ.
 #   BENCH_RABBIT_URL   a RabbitMQ to measure beside leveret; its queues get names of their own
