@@ -7,9 +7,12 @@ import (
 
 const canNap = true
 
-// nap sleeps for as short as the kernel can, some 70 microseconds. The timers of package time may take a millisecond.
+// napTime has at least 20 messages gather at the pace of a rush.
+const napTime = 400 * time.Microsecond
+
+// nap sleeps for not much longer than napTime. The timers of package time may take a millisecond more.
 func nap() {
-	t := syscall.NsecToTimespec(int64(10 * time.Microsecond))
+	t := syscall.NsecToTimespec(int64(napTime))
 	_ = syscall.Nanosleep(&t, nil)
 }
 
