@@ -24,15 +24,12 @@ func (c *conn) publish(ch *channel) error {
 		Properties: m.props, Body: m.body,
 		Mandatory: m.flags.has(0), Immediate: m.flags.has(1), Announced: m.refused,
 	})
+	size := len(m.body)
 	m.reset()
 	if err != nil {
 		return err
 	}
-	if out.Return == nil && out.Sequence == 0 {
-		c.batch.messages++
-		return nil
-	}
-	c.batch.other = true
+	c.batch.published(size, out.Return == nil && out.Sequence == 0)
 	if out.Return != nil {
 		c.out.returned(ch.number, out.Return, c.tune.maxPayload())
 	}

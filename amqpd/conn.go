@@ -69,7 +69,7 @@ type batch struct {
 	closed   []uint16   // channels that the client closed
 	confirms []*channel // with confirms that were not sent yet
 	args     args       // of the method at hand: here they cost no allocation
-	messages int        // published, without confirms
+	messages int        // small ones, published without an answer
 	other    bool       // something else came
 }
 

@@ -16,8 +16,8 @@
 // The package translates between frames and the methods of [leveret.Channel]; it knows no rule of the
 // broker's. Each connection has two goroutines and, while it is idle, no buffer to speak of. What waits
 // for a client that does not read is bounded; the rest stays in the queues. On Linux, what a client publishes
-// over a socket without confirms, at more than 50,000 messages a second, may be read half a millisecond late, many
-// at a time.
+// over a socket without confirms, bodies of at most 8 KiB at more than 50,000 messages a second, may be read half a
+// millisecond late, many at a time.
 //
 // AMQP 1.0 is not spoken.
 package amqpd

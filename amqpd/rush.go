@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A rush is a client that does nothing but publish, without confirms, and so fast that to be woken for each message costs
-// more than the message. Then the reader lets some gather. Whoever waits for an answer is never in a rush, and what is
+// A rush is a client that does nothing but publish small messages, without confirms, and so fast that to be woken for each
+// costs more than the message. Then the reader lets some gather. Whoever waits for an answer is never in a rush, and what is
 // published arrives half a millisecond late at most.
 type rush struct {
 	only  int // messages in a row with which nothing else came or went
@@ -16,7 +16,17 @@ type rush struct {
 const (
 	rushSample = 32                                 // messages after which it is judged anew
 	rushPace   = rushSample * 20 * time.Microsecond // it is one if they took no longer
+	rushBody   = 8 << 10                            // octets; of larger bodies a few fill the socket, and the client would wait
 )
+
+// published counts a message with a body of size octets.
+func (b *batch) published(size int, unanswered bool) {
+	if unanswered && size <= rushBody {
+		b.messages++
+	} else {
+		b.other = true
+	}
+}
 
 // goes counts n messages that one read brought and reports whether to let more gather before the next.
 func (r *rush) goes(n int, was bool) bool {

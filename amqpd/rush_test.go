@@ -67,7 +67,7 @@ func TestRushIsJudgedByItsPace(t *testing.T) {
 	assert.True(t, r.goes(10*rushSample, false), "many that one read brought")
 }
 
-// Only a client that publishes without confirms, and gets nothing, is in a rush.
+// Only a client that publishes small messages without confirms, and gets nothing, is in a rush.
 func TestWhoIsInARush(t *testing.T) {
 	if !canNap {
 		t.Skip("nobody is here")
@@ -79,7 +79,10 @@ func TestWhoIsInARush(t *testing.T) {
 	c := newConn(&Server{Broker: b}, server)
 	c.in.sock = new(socket)
 	judge := func(messages int, other, out bool) bool {
-		c.batch.messages, c.batch.other = messages, other
+		for range messages {
+			c.batch.published(rushBody, true)
+		}
+		c.batch.other = c.batch.other || other
 		c.out.release()
 		if out {
 			c.out.bare(1, basicCancelOk)
@@ -94,6 +97,12 @@ func TestWhoIsInARush(t *testing.T) {
 	assert.False(t, judge(rushSample, true, false), "something else came")
 	assert.True(t, judge(rushSample, false, false))
 	assert.False(t, judge(rushSample, false, true), "there is something to say")
+	assert.True(t, judge(rushSample, false, false))
+	c.batch.published(rushBody+1, true)
+	assert.False(t, judge(rushSample, false, false), "one was large")
+	assert.True(t, judge(rushSample, false, false))
+	c.batch.published(1, false)
+	assert.False(t, judge(rushSample, false, false), "one was answered")
 	c.rush.since = time.Now().Add(-time.Hour)
 	c.rush.only = 1
 	assert.False(t, judge(rushSample, false, false), "not that fast")
