@@ -226,6 +226,7 @@ func benchmarkAMQP(b *testing.B, all []*process) {
 
 // BenchmarkAMQPStart goes from starting the server's process to the first connection.
 func BenchmarkAMQPStart(b *testing.B) {
+	startServer(b, "leveret").stop() // builds it
 	for b.Loop() {
 		p := startServer(b, "leveret")
 		c, err := amqp.Dial(p.url)
