@@ -156,6 +156,7 @@ type pendingDeath struct {
 	reason Reason
 	died   int64           // when it was first tried, in seconds: what its history says
 	sent   bool            // it has had a target
+	early  bool            // it died before its queue told itself to stop, and is on its way when the queue does
 	purged bool            // the queue does not count it any more, but goes on sending it
 	at     int64           // when it is tried again
 	took   map[*Queue]bool // targets that have it
@@ -169,7 +170,8 @@ func (q *Queue) keepPending(e entry, reason Reason) {
 	size := q.size(e.m)
 	p.bytes += size
 	q.v.account(size)
-	p.waiting.PushBack(pendingDeath{e: e, reason: reason})
+	stopped, known := q.quorum.publishers[q]
+	p.waiting.PushBack(pendingDeath{e: e, reason: reason, early: known && !stopped})
 	q.v.die(deadLetter{q: q}) // if not now, it is sent after the next
 }
 
@@ -223,12 +225,11 @@ func (q *Queue) try(d *pendingDeath) bool {
 	if len(targets) == 0 {
 		return false
 	}
-	d.sent = true
 	done := !v.rules.deafToItself || !slices.Contains(targets, q)
 	for _, t := range targets {
 		switch {
 		case d.took[t]:
-		case t.accept(m, v.carried(d.e.deliveries), q):
+		case t.accept(m, v.carried(d.e.deliveries), d.sender(q, t)):
 			d.mark(&d.took, t)
 			delete(d.refuse, t)
 		default:
@@ -236,6 +237,7 @@ func (q *Queue) try(d *pendingDeath) bool {
 			done = false
 		}
 	}
+	d.sent = true
 	if !done || len(d.refuse) > 0 {
 		return false
 	}
@@ -250,6 +252,14 @@ func (q *Queue) try(d *pendingDeath) bool {
 		p.bytes -= size
 	}
 	return true
+}
+
+// sender is who the target t takes d for: what was on its way before q told itself to stop is nobody's.
+func (d *pendingDeath) sender(q, t *Queue) publisher {
+	if t == q && d.early && !d.sent {
+		return nil
+	}
+	return q
 }
 
 func (d *pendingDeath) mark(set *map[*Queue]bool, q *Queue) {
