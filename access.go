@@ -412,7 +412,7 @@ const (
 
 // awake is called with the table in force before each use. While the table stays the same nothing depends on
 // when the channel was used last, so that is known roughly only.
-func (p *permissionCache) awake(t *accessTable, v *VHost) {
+func (p *permissionCache) awake(t *accessTable, v *vhost) {
 	if t == p.table {
 		if p.uses++; p.uses >= clockUses || v.timing.now != 0 {
 			p.uses, p.lastUsed = 0, v.now()

@@ -142,7 +142,7 @@ func (b *binding) validate() *Error {
 	return nil
 }
 
-func (v *VHost) attach(b *binding) {
+func (v *vhost) attach(b *binding) {
 	v.topology++
 	b.seq = v.topology
 	b.source.outgoing.add(b)
@@ -162,7 +162,7 @@ func (b *binding) incoming() *map[*binding]struct{} {
 }
 
 // detach removes a binding and reports whether its source must go with it.
-func (v *VHost) detach(b *binding) (sourceEnds bool) {
+func (v *vhost) detach(b *binding) (sourceEnds bool) {
 	v.topology++
 	b.source.outgoing.remove(b)
 	delete(*b.incoming(), b)

@@ -38,9 +38,6 @@ type Broker struct {
 	closed bool
 }
 
-// vhost is VHost under a name that, embedded, leaves the name Broker.VHost free for the method.
-type vhost = VHost
-
 const defaultVHost = "/"
 
 // New returns a broker that is ready: it has the virtual host "/" with the predeclared
@@ -61,7 +58,7 @@ func New(opts ...Option) *Broker {
 	}
 	b.access.Store(initialAccess())
 	b.vhost = newVHost(b, defaultVHost)
-	b.vhosts[defaultVHost] = b.vhost
+	b.vhosts[defaultVHost] = b.vhost.handle
 	return b
 }
 
@@ -96,7 +93,7 @@ func (b *Broker) CreateVHost(name string) (*VHost, error) {
 	if v, ok := b.vhosts[name]; ok {
 		return v, nil
 	}
-	v := newVHost(b, name)
+	v := newVHost(b, name).handle
 	b.vhosts[name] = v
 	return v, nil
 }
@@ -138,15 +135,15 @@ func (b *Broker) VHosts() []VHostInfo {
 	return infos
 }
 
-func (b *Broker) sortedVHosts() []*VHost {
-	all := make([]*VHost, 0, len(b.vhosts))
+func (b *Broker) sortedVHosts() []*vhost {
+	all := make([]*vhost, 0, len(b.vhosts))
 	for _, name := range slices.Sorted(maps.Keys(b.vhosts)) {
-		all = append(all, b.vhosts[name])
+		all = append(all, &b.vhosts[name].vhost)
 	}
 	return all
 }
 
-func (b *Broker) eachVHost(f func(*VHost)) {
+func (b *Broker) eachVHost(f func(*vhost)) {
 	b.mu.Lock()
 	all := b.sortedVHosts()
 	b.mu.Unlock()
@@ -158,7 +155,7 @@ func (b *Broker) eachVHost(f func(*VHost)) {
 // Connections describes the open connections of all virtual hosts, by id.
 func (b *Broker) Connections() []ConnInfo {
 	var infos []ConnInfo
-	b.eachVHost(func(v *VHost) { infos = append(infos, v.Connections()...) })
+	b.eachVHost(func(v *vhost) { infos = append(infos, v.Connections()...) })
 	slices.SortFunc(infos, func(x, y ConnInfo) int { return int(int64(x.ID) - int64(y.ID)) })
 	return infos
 }
@@ -167,7 +164,7 @@ func (b *Broker) Connections() []ConnInfo {
 // CONNECTION_FORCED with the reason. An unknown id is ErrNotFound.
 func (b *Broker) CloseConnection(id uint64, reason string) error {
 	found := false
-	b.eachVHost(func(v *VHost) {
+	b.eachVHost(func(v *vhost) {
 		v.lock()
 		if c := v.conns[id]; c != nil {
 			found = true
@@ -182,7 +179,7 @@ func (b *Broker) CloseConnection(id uint64, reason string) error {
 }
 
 func (b *Broker) closeUserConnections(user string) {
-	b.eachVHost(func(v *VHost) {
+	b.eachVHost(func(v *vhost) {
 		v.lock()
 		for _, c := range v.sortedConns() {
 			if c.cfg.User == user {
@@ -196,7 +193,7 @@ func (b *Broker) closeUserConnections(user string) {
 // NextDeadline returns when the next thing will happen by itself: a message or a queue expires,
 // a dead letter is tried again, a consumer times out. ok is false if nothing will.
 func (b *Broker) NextDeadline() (at time.Time, ok bool) {
-	b.eachVHost(func(v *VHost) {
+	b.eachVHost(func(v *vhost) {
 		v.lock()
 		if next, set := v.nextDeadline(); set && (!ok || next.Before(at)) {
 			at, ok = next, true
@@ -209,7 +206,7 @@ func (b *Broker) NextDeadline() (at time.Time, ok bool) {
 // Settle returns when everything that is due at the clock's present time has happened and all
 // events and handlers of it have run. It must not be called from an event hook or a handler.
 func (b *Broker) Settle() {
-	b.eachVHost((*VHost).catchUp)
+	b.eachVHost((*vhost).catchUp)
 }
 
 func (b *Broker) seed(seed uint64) {

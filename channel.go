@@ -13,7 +13,7 @@ import (
 // queues. Methods may be called by several goroutines; each is one atomic step.
 type Channel struct {
 	conn      *Conn
-	v         *VHost
+	v         *vhost
 	number    uint16
 	super     bool // the broker's own: nothing is checked, nothing closes it
 	err       error

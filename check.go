@@ -8,7 +8,7 @@ import "fmt"
 func (b *Broker) Check() error {
 	var used int64
 	var first error
-	b.eachVHost(func(v *VHost) {
+	b.eachVHost(func(v *vhost) {
 		v.lock()
 		defer v.unlock()
 		bytes, err := v.check()
@@ -29,7 +29,7 @@ type holdings struct {
 	bytes int64
 }
 
-func (v *VHost) check() (bytes int64, err error) {
+func (v *vhost) check() (bytes int64, err error) {
 	if v.deaths.len() > 0 {
 		return 0, fmt.Errorf("%d dead letters left on the worklist", v.deaths.len())
 	}

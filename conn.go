@@ -9,7 +9,7 @@ import (
 // A Conn is an authenticated client's connection to one virtual host. Exclusive queues belong
 // to it and go with it.
 type Conn struct {
-	v          *VHost
+	v          *vhost
 	id         uint64
 	cfg        ConnConfig
 	super      bool
@@ -62,7 +62,7 @@ func (b *Broker) Open(cfg ConnConfig) (*Conn, error) {
 	if !b.sessions.take(b.sessions.conns, cfg.User, limit) {
 		return nil, errorf(NotAllowed, "connection.open", cfg.VHost, "connection refused for user '%s': user connection limit (%d) is reached", cfg.User, limit)
 	}
-	c := &Conn{v: v, cfg: cfg, done: make(chan struct{}), channels: map[uint16]*Channel{}}
+	c := &Conn{v: &v.vhost, cfg: cfg, done: make(chan struct{}), channels: map[uint16]*Channel{}}
 	v.lock()
 	defer v.unlock()
 	if err := v.admit(c); err != nil {
@@ -72,7 +72,7 @@ func (b *Broker) Open(cfg ConnConfig) (*Conn, error) {
 	return c, nil
 }
 
-func (v *VHost) admit(c *Conn) error {
+func (v *vhost) admit(c *Conn) error {
 	if v.closed {
 		return ErrClosed
 	}
@@ -99,7 +99,7 @@ func (c *Conn) ID() uint64 { return c.id }
 func (c *Conn) User() string { return c.cfg.User }
 
 // VHost returns the connection's virtual host.
-func (c *Conn) VHost() *VHost { return c.v }
+func (c *Conn) VHost() *VHost { return c.v.handle }
 
 // Done returns a channel that is closed when the connection has ended, by Close or by the broker.
 func (c *Conn) Done() <-chan struct{} { return c.done }
@@ -246,7 +246,7 @@ const (
 	queueResource
 )
 
-func (v *VHost) resourceText(kind resource, name string) string {
+func (v *vhost) resourceText(kind resource, name string) string {
 	if kind == queueResource {
 		return v.queueText(name)
 	}

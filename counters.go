@@ -60,7 +60,7 @@ func (d *DeathCounters) add(o DeathCounters) {
 // Counters returns the counters of all virtual hosts together.
 func (b *Broker) Counters() Counters {
 	var sum Counters
-	b.eachVHost(func(v *VHost) {
+	b.eachVHost(func(v *vhost) {
 		c := v.Counters()
 		sum.add(&c)
 	})
@@ -68,7 +68,7 @@ func (b *Broker) Counters() Counters {
 }
 
 // Counters returns the virtual host's counters.
-func (v *VHost) Counters() Counters {
+func (v *vhost) Counters() Counters {
 	v.lock()
 	defer v.unlock()
 	return v.counters

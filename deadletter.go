@@ -60,7 +60,7 @@ const freeDeaths = 100_000
 // a client made up can hide a circle, and with every release many queues that dead-letter to all others send
 // a message along every path there is. RabbitMQ works at that until it is out of memory. As the cycle rule lets a
 // message die once in each queue, there is a number of deaths that is not reached otherwise.
-func (v *VHost) die(d deadLetter) bool {
+func (v *vhost) die(d deadLetter) bool {
 	w := &v.deaths
 	if w.pushed++; w.roots > 0 && w.pushed > freeDeaths {
 		if w.most == 0 {
@@ -79,7 +79,7 @@ func (v *VHost) die(d deadLetter) bool {
 }
 
 // settle sends every dead letter where it leads, and those that die on the way after them.
-func (v *VHost) settle() {
+func (v *vhost) settle() {
 	v.deaths.roots = v.deaths.pushed
 	for v.deaths.len() > 0 {
 		d := v.deaths.pop()
@@ -110,7 +110,7 @@ func (q *Queue) kill(e entry, reason Reason) {
 }
 
 // deadLetter publishes a dead letter, at most once: what cannot be delivered is lost.
-func (v *VHost) deadLetter(d deadLetter) {
+func (v *vhost) deadLetter(d deadLetter) {
 	x := v.deathExchange(d.q.set.dlx)
 	if x == nil || !d.q.set.hasDLX {
 		v.counters.NoDeadLetterExchange.died(d.reason)
@@ -142,7 +142,7 @@ type lastDeath struct {
 
 // deathExchange is the exchange of that name, nil if there is none. Dead letters mostly take the
 // way of the one before.
-func (v *VHost) deathExchange(name string) *Exchange {
+func (v *vhost) deathExchange(name string) *Exchange {
 	if c := &v.lastDeath.route; c.topology == v.topology && c.exchange == name && c.x != nil {
 		return c.x
 	}
@@ -150,7 +150,7 @@ func (v *VHost) deathExchange(name string) *Exchange {
 }
 
 // routeDead is route for a dead letter.
-func (v *VHost) routeDead(x *Exchange, m *message) []*Queue {
+func (v *vhost) routeDead(x *Exchange, m *message) []*Queue {
 	c := &v.lastDeath.route
 	plain := m.extra.routing == nil
 	if plain && c.x == x && c.topology == v.topology && c.key == m.key {
@@ -164,7 +164,7 @@ func (v *VHost) routeDead(x *Exchange, m *message) []*Queue {
 }
 
 // carried is the delivery count that a dead letter takes along.
-func (v *VHost) carried(deliveries uint32) uint32 {
+func (v *vhost) carried(deliveries uint32) uint32 {
 	if v.rules.countEveryReturn {
 		return 0
 	}
@@ -174,7 +174,7 @@ func (v *VHost) carried(deliveries uint32) uint32 {
 // dead makes the message that is published to x: the history gets one more death, the expiration
 // goes, the dead-letter routing key replaces all routing keys if there is one. at is when it
 // died, in seconds.
-func (v *VHost) dead(l deadLetter, x *Exchange, at int64) *message {
+func (v *vhost) dead(l deadLetter, x *Exchange, at int64) *message {
 	q, m := l.q, l.m
 	if m.extra == nil && !v.rules.headerHistory {
 		return v.deadFirst(l, x, at)
@@ -221,7 +221,7 @@ func (v *VHost) dead(l deadLetter, x *Exchange, at int64) *message {
 
 // deadFirst is dead for a message without extra, whose history is but this death. It shares that with those that died
 // alike just before.
-func (v *VHost) deadFirst(l deadLetter, x *Exchange, at int64) *message {
+func (v *vhost) deadFirst(l deadLetter, x *Exchange, at int64) *message {
 	n := *l.m
 	n.exchange, n.extra = x, v.lastDeath.common(l, at)
 	if set := l.q.set; set.hasDLRK {

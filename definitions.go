@@ -152,7 +152,7 @@ func (b *Broker) ExportDefinitions() ([]byte, error) {
 	b.mu.Lock()
 	d.Global = append(d.Global, b.global...)
 	b.mu.Unlock()
-	b.eachVHost(func(v *VHost) {
+	b.eachVHost(func(v *vhost) {
 		d.VHosts = append(d.VHosts, v.exportSelf())
 		d.exportVHost(v, v.name)
 	})
@@ -161,7 +161,7 @@ func (b *Broker) ExportDefinitions() ([]byte, error) {
 
 // ExportDefinitions returns the virtual host's policies and topology in the format of
 // RabbitMQ's definitions files for one virtual host.
-func (v *VHost) ExportDefinitions() ([]byte, error) {
+func (v *vhost) ExportDefinitions() ([]byte, error) {
 	d := &definitions{definitionsOrigin: definitionsOrigin{RabbitVersion: v.rules.version}}
 	inner := v.name
 	if !v.rules.oldDefinitions {
@@ -227,7 +227,7 @@ func (l VHostLimits) definition() map[string]any {
 	return limitMap(map[string]int{"max-connections": l.MaxConnections, "max-queues": l.MaxQueues})
 }
 
-func (v *VHost) exportSelf() vhostEntry {
+func (v *vhost) exportSelf() vhostEntry {
 	info := v.describe()
 	if v.rules.oldDefinitions {
 		return vhostEntry{Name: v.name}
@@ -238,7 +238,7 @@ func (v *VHost) exportSelf() vhostEntry {
 }
 
 // exportVHost adds what is in a virtual host; the entries name it as vhost.
-func (d *definitions) exportVHost(v *VHost, vhost string) {
+func (d *definitions) exportVHost(v *vhost, vhost string) {
 	d.exportPolicies(v, vhost)
 	private := map[string]bool{}
 	for _, q := range v.Queues() {
@@ -280,7 +280,7 @@ func (d *definitions) exportVHost(v *VHost, vhost string) {
 // exchangeMark tells names of exchanges from names of queues.
 const exchangeMark = "\x00"
 
-func (d *definitions) exportPolicies(v *VHost, vhost string) {
+func (d *definitions) exportPolicies(v *vhost, vhost string) {
 	for _, p := range v.Policies() {
 		d.Policies = append(d.Policies, policyDefinition(p, vhost))
 	}

@@ -3,7 +3,7 @@ package leveret
 // Emission of events. Each function is called under the lock with everything at hand, returns
 // at once if nobody watches, and otherwise leaves the call for after the lock.
 
-func (v *VHost) eventMessage(m *message) EventMessage {
+func (v *vhost) eventMessage(m *message) EventMessage {
 	return EventMessage{Time: v.time(), VHost: v.name, Exchange: m.exchange.name, RoutingKey: m.key, Properties: m.props, Body: m.body}
 }
 
@@ -15,28 +15,28 @@ func queueNames(qs []*Queue) []string {
 	return names
 }
 
-func (v *VHost) publishedEvent(m *message, queues []*Queue) {
+func (v *vhost) publishedEvent(m *message, queues []*Queue) {
 	if ev := v.b.events; ev != nil && ev.Published != nil {
 		e := PublishedEvent{v.eventMessage(m), queueNames(queues)}
 		v.after(func() { ev.Published(e) })
 	}
 }
 
-func (v *VHost) returnedEvent(m *message) {
+func (v *vhost) returnedEvent(m *message) {
 	if ev := v.b.events; ev != nil && ev.Returned != nil {
 		e := ReturnedEvent{v.eventMessage(m)}
 		v.after(func() { ev.Returned(e) })
 	}
 }
 
-func (v *VHost) enqueuedEvent(q *Queue, m *message) {
+func (v *vhost) enqueuedEvent(q *Queue, m *message) {
 	if ev := v.b.events; ev != nil && ev.Enqueued != nil {
 		e := EnqueuedEvent{v.eventMessage(m), q.name}
 		v.after(func() { ev.Enqueued(e) })
 	}
 }
 
-func (v *VHost) refusedEvent(q *Queue, m *message) {
+func (v *vhost) refusedEvent(q *Queue, m *message) {
 	v.counters.Refused++
 	if ev := v.b.events; ev != nil && ev.Refused != nil {
 		e := RefusedEvent{v.eventMessage(m), q.name}
@@ -44,7 +44,7 @@ func (v *VHost) refusedEvent(q *Queue, m *message) {
 	}
 }
 
-func (v *VHost) deliveredEvent(q *Queue, d *Delivery, noAck bool) {
+func (v *vhost) deliveredEvent(q *Queue, d *Delivery, noAck bool) {
 	c := &v.counters
 	c.Delivered++
 	if d.Redelivered {
@@ -67,7 +67,7 @@ func (v *VHost) deliveredEvent(q *Queue, d *Delivery, noAck bool) {
 	}
 }
 
-func (v *VHost) ackedEvent(u *unacked) {
+func (v *vhost) ackedEvent(u *unacked) {
 	v.counters.Acknowledged++
 	if ev := v.b.events; ev != nil && ev.Acked != nil {
 		e := AckedEvent{v.eventMessage(u.e.m), u.q.name, u.tag()}
@@ -75,7 +75,7 @@ func (v *VHost) ackedEvent(u *unacked) {
 	}
 }
 
-func (v *VHost) requeuedEvent(q *Queue, m *message) {
+func (v *vhost) requeuedEvent(q *Queue, m *message) {
 	v.counters.Requeued++
 	if ev := v.b.events; ev != nil && ev.Requeued != nil {
 		e := RequeuedEvent{v.eventMessage(m), q.name}
@@ -83,21 +83,21 @@ func (v *VHost) requeuedEvent(q *Queue, m *message) {
 	}
 }
 
-func (v *VHost) deadLetteredEvent(q *Queue, m *message, reason Reason, targets []*Queue) {
+func (v *vhost) deadLetteredEvent(q *Queue, m *message, reason Reason, targets []*Queue) {
 	if ev := v.b.events; ev != nil && ev.DeadLettered != nil {
 		e := DeadLetteredEvent{v.eventMessage(m), q.name, reason, queueNames(targets)}
 		v.after(func() { ev.DeadLettered(e) })
 	}
 }
 
-func (v *VHost) watchesDrops() bool { return v.b.events != nil && v.b.events.Dropped != nil }
+func (v *vhost) watchesDrops() bool { return v.b.events != nil && v.b.events.Dropped != nil }
 
 func (q *Queue) dropped(e entry, reason Reason, cause Cause) {
 	q.v.droppedEvent(q, e.m, reason, cause, "")
 }
 
 // droppedEvent tells of a loss; q is nil for a publish that no queue received.
-func (v *VHost) droppedEvent(q *Queue, m *message, reason Reason, cause Cause, target string) {
+func (v *vhost) droppedEvent(q *Queue, m *message, reason Reason, cause Cause, target string) {
 	if !v.watchesDrops() {
 		return
 	}
@@ -117,49 +117,49 @@ func either[T any](begin bool, began, ended func(T)) func(T) {
 	return ended
 }
 
-func tell[T any](v *VHost, f func(T), e T) {
+func tell[T any](v *vhost, f func(T), e T) {
 	if f != nil {
 		v.after(func() { f(e) })
 	}
 }
 
-func (v *VHost) queueEvent(name string, declared bool) {
+func (v *vhost) queueEvent(name string, declared bool) {
 	if ev := v.b.events; ev != nil {
 		tell(v, either(declared, ev.QueueDeclared, ev.QueueDeleted), QueueEvent{v.time(), v.name, name})
 	}
 }
 
-func (v *VHost) exchangeEvent(name string, declared bool) {
+func (v *vhost) exchangeEvent(name string, declared bool) {
 	if ev := v.b.events; ev != nil {
 		tell(v, either(declared, ev.ExchangeDeclared, ev.ExchangeDeleted), ExchangeEvent{v.time(), v.name, name})
 	}
 }
 
-func (v *VHost) bindingEvent(b *binding, bound bool) {
+func (v *vhost) bindingEvent(b *binding, bound bool) {
 	if ev := v.b.events; ev != nil {
 		tell(v, either(bound, ev.Bound, ev.Unbound), BindingEvent{v.time(), b.info()})
 	}
 }
 
-func (v *VHost) consumerEvent(c *Consumer, added bool) {
+func (v *vhost) consumerEvent(c *Consumer, added bool) {
 	if ev := v.b.events; ev != nil {
 		tell(v, either(added, ev.ConsumerAdded, ev.ConsumerRemoved), ConsumerEvent{v.time(), v.name, c.q.name, c.tag})
 	}
 }
 
-func (v *VHost) policyEvent(name string, operator, set bool) {
+func (v *vhost) policyEvent(name string, operator, set bool) {
 	if ev := v.b.events; ev != nil {
 		tell(v, either(set, ev.PolicySet, ev.PolicyCleared), PolicyEvent{v.time(), v.name, name, operator})
 	}
 }
 
-func (v *VHost) connectionEvent(c *Conn, opened bool) {
+func (v *vhost) connectionEvent(c *Conn, opened bool) {
 	if ev := v.b.events; ev != nil {
 		tell(v, either(opened, ev.ConnectionOpened, ev.ConnectionClosed), ConnectionEvent{v.time(), v.name, c.cfg.User, c.id})
 	}
 }
 
-func (v *VHost) memoryEvent(raised bool, used, limit int64) {
+func (v *vhost) memoryEvent(raised bool, used, limit int64) {
 	if ev := v.b.events; ev != nil {
 		tell(v, either(raised, ev.MemoryAlarmRaised, ev.MemoryAlarmClear), MemoryEvent{v.time(), used, limit})
 	}

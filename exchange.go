@@ -22,7 +22,7 @@ const (
 
 // An Exchange routes messages to the queues and exchanges bound to it.
 type Exchange struct {
-	v        *VHost
+	v        *vhost
 	name     string
 	kind     ExchangeType
 	cfg      ExchangeConfig
@@ -58,7 +58,7 @@ const (
 	maxTopicHashWords   = 2
 )
 
-func (v *VHost) predeclare() {
+func (v *vhost) predeclare() {
 	add := func(name string, kind ExchangeType, internal bool) {
 		v.addExchange(name, kind, ExchangeConfig{Durable: true, Internal: internal}, nil)
 	}
@@ -72,7 +72,7 @@ func (v *VHost) predeclare() {
 	v.nameless = v.exchanges[""]
 }
 
-func (v *VHost) addExchange(name string, kind ExchangeType, cfg ExchangeConfig, args Fields) *Exchange {
+func (v *vhost) addExchange(name string, kind ExchangeType, cfg ExchangeConfig, args Fields) *Exchange {
 	x := &Exchange{v: v, name: name, kind: kind, cfg: cfg, args: args}
 	x.outgoing.init(kind)
 	v.exchanges[name] = x
@@ -95,9 +95,9 @@ func exchangeText(name, vhost string) string {
 	return "exchange '" + name + "' in vhost '" + vhost + "'"
 }
 
-func (v *VHost) exchangeText(name string) string { return exchangeText(name, v.name) }
+func (v *vhost) exchangeText(name string) string { return exchangeText(name, v.name) }
 
-func (v *VHost) noExchange(name string) *Error {
+func (v *vhost) noExchange(name string) *Error {
 	return errorf(NotFound, "", name, "no %s", v.exchangeText(name))
 }
 
@@ -216,7 +216,7 @@ func (ch *Channel) deleteExchange(name string, cfg DeleteConfig) *Error {
 
 // removeExchange deletes x and, in turn, the auto-delete exchanges that lose their last
 // outgoing binding by it. A chain of them may be long, so it is worked off in a loop.
-func (v *VHost) removeExchange(x *Exchange) {
+func (v *vhost) removeExchange(x *Exchange) {
 	doomed := []*Exchange{x}
 	for len(doomed) > 0 {
 		x := doomed[0]
@@ -332,7 +332,7 @@ var hashSeed = maphash.MakeSeed()
 
 // route returns every queue that m, published to x, reaches: each once, however many
 // bindings, keys and exchanges lead to it. The result is good until the next routing.
-func (v *VHost) route(x *Exchange, m *message) []*Queue {
+func (v *vhost) route(x *Exchange, m *message) []*Queue {
 	r := &v.router
 	r.visit++
 	r.queues, r.varying = r.queues[:0], false

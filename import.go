@@ -34,7 +34,7 @@ func (b *Broker) ImportDefinitions(data []byte) error {
 
 // ImportDefinitions imports the policies, parameters and topology of definitions into this
 // virtual host, whichever they are from. The rest of the document is passed over.
-func (v *VHost) ImportDefinitions(data []byte) error {
+func (v *vhost) ImportDefinitions(data []byte) error {
 	d, err := parseDefinitions(data)
 	if err != nil {
 		return err
@@ -228,7 +228,7 @@ func (d *definitions) names() map[string]map[string]bool {
 	return names
 }
 
-func (im *importer) copyVHost(from *VHost, names map[string]bool) error {
+func (im *importer) copyVHost(from *vhost, names map[string]bool) error {
 	to, err := im.b.CreateVHost(from.name)
 	if err != nil {
 		return err
@@ -239,26 +239,26 @@ func (im *importer) copyVHost(from *VHost, names map[string]bool) error {
 	}
 	for name := range names {
 		if name, isExchange := strings.CutPrefix(name, exchangeMark); isExchange {
-			err = copyExchange(from, to, name)
+			err = copyExchange(from, &to.vhost, name)
 		} else if q, missing := from.Queue(name); missing == nil {
 			queues++
-			err = copyQueue(q, to)
+			err = copyQueue(q, &to.vhost)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	im.unseen[from.name] = from.queueCount() - queues
-	return im.setLimits(to, info.Limits)
+	return im.setLimits(&to.vhost, info.Limits)
 }
 
-func (v *VHost) queueCount() int {
+func (v *vhost) queueCount() int {
 	v.lock()
 	defer v.unlock()
 	return len(v.queues)
 }
 
-func copyExchange(from, to *VHost, name string) error {
+func copyExchange(from, to *vhost, name string) error {
 	x, missing := from.Exchange(name)
 	if missing != nil || name == "" || isReserved(name) {
 		return nil
@@ -270,7 +270,7 @@ func copyExchange(from, to *VHost, name string) error {
 }
 
 // copyQueue makes a queue of the same name, so that it exists. Nothing more is asked of it.
-func copyQueue(q *Queue, to *VHost) error {
+func copyQueue(q *Queue, to *vhost) error {
 	info := q.Info()
 	if isReserved(info.Name) {
 		return nil // nobody can declare it; its bindings are looked up in the live broker
@@ -280,7 +280,7 @@ func copyQueue(q *Queue, to *VHost) error {
 }
 
 // setLimits sets a host's limits, less what a rehearsal does not have.
-func (im *importer) setLimits(v *VHost, l VHostLimits) error {
+func (im *importer) setLimits(v *vhost, l VHostLimits) error {
 	if l.MaxQueues >= 0 {
 		l.MaxQueues = max(0, l.MaxQueues-im.unseen[v.name])
 	}
@@ -300,7 +300,7 @@ func (im *importer) apply(d *definitions) error {
 }
 
 // vhost returns the virtual host of an entry.
-func (im *importer) vhost(name string) (*VHost, string) {
+func (im *importer) vhost(name string) (*vhost, string) {
 	if name == "" {
 		return nil, "the virtual host is missing; definitions of a single virtual host are imported into one"
 	}
@@ -308,7 +308,7 @@ func (im *importer) vhost(name string) (*VHost, string) {
 	if err != nil {
 		return nil, fmt.Sprintf("Please create virtual host \"%s\" prior to importing definitions.", name)
 	}
-	return v, ""
+	return &v.vhost, ""
 }
 
 // reasonText is RabbitMQ's explanation for an error of an operation.
@@ -437,7 +437,7 @@ func (im *importer) oneVHost(e vhostEntry) string {
 		if reason != "" {
 			return reason
 		}
-		if err := im.setLimits(v, VHostLimits{limits[0], limits[1]}); err != nil {
+		if err := im.setLimits(&v.vhost, VHostLimits{limits[0], limits[1]}); err != nil {
 			return reasonText(err)
 		}
 	}

@@ -85,7 +85,7 @@ func (im *importer) parameters(d *definitions) error {
 	return nil
 }
 
-func (im *importer) parameter(v *VHost, e parameterEntry) string {
+func (im *importer) parameter(v *vhost, e parameterEntry) string {
 	switch e.Component {
 	case "operator_policy":
 		var p policyEntry
@@ -105,7 +105,7 @@ func (im *importer) parameter(v *VHost, e parameterEntry) string {
 	return fmt.Sprintf("Validation failed\n\ncomponent %s not found\n", e.Component)
 }
 
-func (im *importer) limitParameter(v *VHost, e parameterEntry) string {
+func (im *importer) limitParameter(v *vhost, e parameterEntry) string {
 	var given map[string]any
 	if err := json.Unmarshal(e.Value, &given); err != nil {
 		var empty []any
@@ -177,7 +177,7 @@ func (im *importer) bindings(d *definitions) error {
 	return nil
 }
 
-func (im *importer) bind(v *VHost, e bindingEntry) string {
+func (im *importer) bind(v *vhost, e bindingEntry) string {
 	bind, find := v.BindQueue, func(name string) error { _, err := v.Queue(name); return err }
 	switch e.DestinationType {
 	case "queue":

@@ -17,7 +17,7 @@ type Inbox struct {
 	done   chan struct{} // closed at the end of an inbox that is not shared
 	held   atomic.Bool   // what is put in is not signalled; ends with v's lock held
 
-	v       *VHost // its lock guards what follows
+	v       *vhost // its lock guards what follows
 	items   []Notification
 	bytes   int // of bodies
 	count   int // deliveries

@@ -111,7 +111,7 @@ type MessageInfo struct {
 	Deaths               []Death
 }
 
-func (v *VHost) describe() VHostInfo {
+func (v *vhost) describe() VHostInfo {
 	v.lock()
 	defer v.unlock()
 	i := v.meta
@@ -120,7 +120,7 @@ func (v *VHost) describe() VHostInfo {
 }
 
 // SetLimits sets the virtual host's limits; they hold for what comes later.
-func (v *VHost) SetLimits(l VHostLimits) error {
+func (v *vhost) SetLimits(l VHostLimits) error {
 	return v.system.do("", func() *Error {
 		v.meta.Limits = l
 		return nil
@@ -128,7 +128,7 @@ func (v *VHost) SetLimits(l VHostLimits) error {
 }
 
 // SetDefaultQueueType sets the type of queues declared without x-queue-type: classic or quorum.
-func (v *VHost) SetDefaultQueueType(t string) error {
+func (v *vhost) SetDefaultQueueType(t string) error {
 	return v.system.do("", func() *Error {
 		if t != "classic" && t != "quorum" {
 			return errorf(PreconditionFailed, "", v.name, "unsupported default queue type '%s'", t)
@@ -139,34 +139,34 @@ func (v *VHost) SetDefaultQueueType(t string) error {
 }
 
 // SetMetadata sets the virtual host's description and tags.
-func (v *VHost) SetMetadata(description string, tags ...string) error {
+func (v *vhost) SetMetadata(description string, tags ...string) error {
 	return v.system.do("", func() *Error {
 		v.meta.Description, v.meta.Tags = description, slices.Clone(tags)
 		return nil
 	})
 }
 
-func (v *VHost) sortedQueues() []*Queue {
+func (v *vhost) sortedQueues() []*Queue {
 	all := slices.Collect(maps.Values(v.queues))
 	slices.SortFunc(all, func(a, b *Queue) int { return cmp.Compare(a.name, b.name) })
 	return all
 }
 
-func (v *VHost) sortedExchanges() []*Exchange {
+func (v *vhost) sortedExchanges() []*Exchange {
 	all := slices.Collect(maps.Values(v.exchanges))
 	slices.SortFunc(all, func(a, b *Exchange) int { return cmp.Compare(a.name, b.name) })
 	return all
 }
 
 // Queues describes all queues, sorted by name.
-func (v *VHost) Queues() []QueueInfo {
+func (v *vhost) Queues() []QueueInfo {
 	v.lock()
 	defer v.unlock()
 	return collect(v.sortedQueues(), (*Queue).info)
 }
 
 // Exchanges describes all exchanges, sorted by name.
-func (v *VHost) Exchanges() []ExchangeInfo {
+func (v *vhost) Exchanges() []ExchangeInfo {
 	v.lock()
 	defer v.unlock()
 	return collect(v.sortedExchanges(), (*Exchange).info)
@@ -174,7 +174,7 @@ func (v *VHost) Exchanges() []ExchangeInfo {
 
 // Bindings describes all bindings: the implicit ones of the default exchange, then those of
 // the other exchanges by name, each exchange's oldest first.
-func (v *VHost) Bindings() []BindingInfo {
+func (v *vhost) Bindings() []BindingInfo {
 	v.lock()
 	defer v.unlock()
 	infos := collect(v.sortedQueues(), func(q *Queue) BindingInfo {
@@ -187,7 +187,7 @@ func (v *VHost) Bindings() []BindingInfo {
 }
 
 // Consumers describes all consumers, by queue.
-func (v *VHost) Consumers() []ConsumerInfo {
+func (v *vhost) Consumers() []ConsumerInfo {
 	v.lock()
 	defer v.unlock()
 	var infos []ConsumerInfo
@@ -198,19 +198,19 @@ func (v *VHost) Consumers() []ConsumerInfo {
 }
 
 // Connections describes the open connections, by id.
-func (v *VHost) Connections() []ConnInfo {
+func (v *vhost) Connections() []ConnInfo {
 	v.lock()
 	defer v.unlock()
 	return collect(v.sortedConns(), (*Conn).info)
 }
 
 // Policies returns all policies, sorted by name.
-func (v *VHost) Policies() []Policy { return v.policyList(userPolicies) }
+func (v *vhost) Policies() []Policy { return v.policyList(userPolicies) }
 
 // OperatorPolicies returns all operator policies, sorted by name.
-func (v *VHost) OperatorPolicies() []Policy { return v.policyList(operatorPolicies) }
+func (v *vhost) OperatorPolicies() []Policy { return v.policyList(operatorPolicies) }
 
-func (v *VHost) policyList(which int) []Policy {
+func (v *vhost) policyList(which int) []Policy {
 	v.lock()
 	defer v.unlock()
 	var all []Policy
@@ -319,7 +319,7 @@ func (q *Queue) Persistent() (messages int, bytes int64) {
 }
 
 // allChannels returns the channels of all connections and the broker's own.
-func (v *VHost) allChannels() []*Channel {
+func (v *vhost) allChannels() []*Channel {
 	all := []*Channel{v.system}
 	for _, c := range v.conns {
 		all = append(all, c.sortedChannels()...)

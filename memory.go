@@ -35,20 +35,20 @@ func (b *Broker) SetMemoryLimit(bytes int64) {
 // collectGrowth brings the figure up to date: without a limit, virtual hosts keep what they
 // have grown by to themselves, because all of them would write to the one figure otherwise.
 func (b *Broker) collectGrowth() {
-	b.eachVHost(func(v *VHost) {
+	b.eachVHost(func(v *vhost) {
 		v.mu.Lock()
 		v.reportGrowth()
 		v.mu.Unlock()
 	})
 }
 
-func (v *VHost) reportGrowth() {
+func (v *vhost) reportGrowth() {
 	v.b.memory.used.Add(v.growth)
 	v.growth = 0
 }
 
 // grown ends an operation's accounting and reports whether the alarm has to change.
-func (v *VHost) grown() bool {
+func (v *vhost) grown() bool {
 	m := &v.b.memory
 	limit := m.limit.Load()
 	if limit == 0 || v.growth == 0 {
@@ -65,7 +65,7 @@ func (b *Broker) updateAlarm() {
 	if b.memory.alarm.Swap(alarm) == alarm {
 		return
 	}
-	b.eachVHost(func(v *VHost) {
+	b.eachVHost(func(v *vhost) {
 		v.lock()
 		for _, c := range v.sortedConns() {
 			c.tellBlocked(b.memory.alarm.Load())

@@ -86,7 +86,7 @@ func (ch *Channel) publish(exchange, key string, m *Message) (Outcome, *Error) {
 	return out, nil
 }
 
-func (v *VHost) tooLarge(size uint64) *Error {
+func (v *vhost) tooLarge(size uint64) *Error {
 	const absolute = 512 << 20
 	configured := "configured max"
 	if v.b.maxMessageSize >= absolute {
@@ -116,7 +116,7 @@ func (ch *Channel) hand(m *message, queues []*Queue, mandatory bool, out *Outcom
 	}
 }
 
-func (v *VHost) unroutable(m *message, mandatory bool, out *Outcome) {
+func (v *vhost) unroutable(m *message, mandatory bool, out *Outcome) {
 	if out.Sequence > 0 {
 		v.counters.Confirmed++
 	}

@@ -10,7 +10,7 @@ import (
 // A Queue holds messages and hands them out. Order is first in, first out within a priority;
 // basic.get and consumers draw from the same head.
 type Queue struct {
-	v      *VHost
+	v      *vhost
 	name   string
 	kind   queueKind
 	cfg    QueueConfig
@@ -78,9 +78,9 @@ func (q *Queue) Name() string { return q.name }
 
 func queueText(name, vhost string) string { return "queue '" + name + "' in vhost '" + vhost + "'" }
 
-func (v *VHost) queueText(name string) string { return queueText(name, v.name) }
+func (v *vhost) queueText(name string) string { return queueText(name, v.name) }
 
-func (v *VHost) noQueue(name string) *Error {
+func (v *vhost) noQueue(name string) *Error {
 	return errorf(NotFound, "", name, "no %s", v.queueText(name))
 }
 
@@ -212,7 +212,7 @@ func (ch *Channel) checkDeadLetterArgs(name string, args Fields) *Error {
 }
 
 // admitQueue checks limits and what quorum queues cannot be.
-func (v *VHost) admitQueue(name string, args *queueArgs, cfg QueueConfig) *Error {
+func (v *vhost) admitQueue(name string, args *queueArgs, cfg QueueConfig) *Error {
 	if n := v.meta.Limits.MaxQueues; n >= 0 && len(v.queues) >= n {
 		return errorf(PreconditionFailed, "", name, "cannot declare queue '%s': queue limit in vhost '%s' (%d) is reached", name, v.name, n)
 	}
@@ -230,7 +230,7 @@ func (v *VHost) admitQueue(name string, args *queueArgs, cfg QueueConfig) *Error
 	return nil
 }
 
-func (v *VHost) addQueue(q *Queue) {
+func (v *vhost) addQueue(q *Queue) {
 	q.expiry.Value = (*headExpiry)(q)
 	if q.kind == quorumQueue {
 		q.quorum = new(quorum)
@@ -332,7 +332,7 @@ func (q *Queue) checkDelete(cfg DeleteConfig) *Error {
 
 // removeQueue deletes q with everything in it. Nothing is dead-lettered; consumers are told;
 // messages in somebody's hands stay there and their acknowledgement has no effect.
-func (v *VHost) removeQueue(q *Queue, cause Cause) {
+func (v *vhost) removeQueue(q *Queue, cause Cause) {
 	q.deleted = true
 	delete(v.queues, q.name)
 	v.topology++

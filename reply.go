@@ -81,12 +81,12 @@ func (ch *Channel) replyState(name string, s *QueueState) *Error {
 }
 
 // isReply reports whether a message that no queue received is a direct reply.
-func (v *VHost) isReply(m *message) bool {
+func (v *vhost) isReply(m *message) bool {
 	return m.exchange == v.nameless && strings.HasPrefix(m.key, replyQueue+".")
 }
 
 // deliverReply gives a reply to the channel that waits for it.
-func (v *VHost) deliverReply(m *message) bool {
+func (v *vhost) deliverReply(m *message) bool {
 	ch := v.replies[m.key]
 	if ch == nil || ch.reply == nil {
 		return false

@@ -4,7 +4,7 @@ package leveret
 // permission is asked for and no error closes anything.
 
 // DeclareExchange makes an exchange, or checks that the one there is has the same properties.
-func (v *VHost) DeclareExchange(name string, kind ExchangeType, cfg ExchangeConfig) (x *Exchange, err error) {
+func (v *vhost) DeclareExchange(name string, kind ExchangeType, cfg ExchangeConfig) (x *Exchange, err error) {
 	err = v.system.do("exchange.declare", func() (e *Error) {
 		x, e = v.system.declareExchange(withoutLineBreaks(name), kind, cfg)
 		return e
@@ -16,7 +16,7 @@ func (v *VHost) DeclareExchange(name string, kind ExchangeType, cfg ExchangeConf
 }
 
 // Exchange returns the exchange of that name, or an error that is ErrNotFound.
-func (v *VHost) Exchange(name string) (x *Exchange, err error) {
+func (v *vhost) Exchange(name string) (x *Exchange, err error) {
 	err = v.system.do("exchange.declare", func() *Error {
 		if x = v.exchanges[name]; x == nil {
 			return v.noExchange(name)
@@ -27,23 +27,23 @@ func (v *VHost) Exchange(name string) (x *Exchange, err error) {
 }
 
 // DeleteExchange deletes an exchange with its bindings. Deleting a missing one succeeds.
-func (v *VHost) DeleteExchange(name string, cfg DeleteConfig) error {
+func (v *vhost) DeleteExchange(name string, cfg DeleteConfig) error {
 	return v.system.DeleteExchange(name, cfg)
 }
 
 // BindExchange has what source routes by key go to destination too.
-func (v *VHost) BindExchange(destination, source, key string, args Table) error {
+func (v *vhost) BindExchange(destination, source, key string, args Table) error {
 	return v.system.BindExchange(destination, source, key, args)
 }
 
 // UnbindExchange removes that binding. Removing a missing one succeeds.
-func (v *VHost) UnbindExchange(destination, source, key string, args Table) error {
+func (v *vhost) UnbindExchange(destination, source, key string, args Table) error {
 	return v.system.UnbindExchange(destination, source, key, args)
 }
 
 // DeclareQueue makes a queue, or checks that the one there is has the same properties. An
 // empty name has the broker make one up. An exclusive queue is the broker's own.
-func (v *VHost) DeclareQueue(name string, cfg QueueConfig) (q *Queue, err error) {
+func (v *vhost) DeclareQueue(name string, cfg QueueConfig) (q *Queue, err error) {
 	err = v.system.do("queue.declare", func() (e *Error) {
 		q, e = v.system.declareQueue(withoutLineBreaks(name), cfg)
 		return e
@@ -55,7 +55,7 @@ func (v *VHost) DeclareQueue(name string, cfg QueueConfig) (q *Queue, err error)
 }
 
 // Queue returns the queue of that name, or an error that is ErrNotFound.
-func (v *VHost) Queue(name string) (q *Queue, err error) {
+func (v *vhost) Queue(name string) (q *Queue, err error) {
 	err = v.system.do("queue.declare", func() *Error {
 		if q = v.queues[name]; q == nil {
 			return v.noQueue(name)
@@ -67,7 +67,7 @@ func (v *VHost) Queue(name string) (q *Queue, err error) {
 
 // DeleteQueue deletes a queue with everything in it and returns how many messages were
 // ready. Nothing is dead-lettered; deleting a missing queue succeeds.
-func (v *VHost) DeleteQueue(name string, cfg DeleteConfig) (int, error) {
+func (v *vhost) DeleteQueue(name string, cfg DeleteConfig) (int, error) {
 	if name == "" {
 		return 0, nil
 	}
@@ -75,20 +75,20 @@ func (v *VHost) DeleteQueue(name string, cfg DeleteConfig) (int, error) {
 }
 
 // PurgeQueue removes a queue's ready messages and returns how many. Nothing is dead-lettered.
-func (v *VHost) PurgeQueue(name string) (int, error) { return v.system.PurgeQueue(name) }
+func (v *vhost) PurgeQueue(name string) (int, error) { return v.system.PurgeQueue(name) }
 
 // BindQueue has what exchange routes by key go to queue.
-func (v *VHost) BindQueue(queue, exchange, key string, args Table) error {
+func (v *vhost) BindQueue(queue, exchange, key string, args Table) error {
 	return v.system.BindQueue(queue, exchange, key, args)
 }
 
 // UnbindQueue removes that binding. Removing a missing one succeeds.
-func (v *VHost) UnbindQueue(queue, exchange, key string, args Table) error {
+func (v *vhost) UnbindQueue(queue, exchange, key string, args Table) error {
 	return v.system.UnbindQueue(queue, exchange, key, args)
 }
 
 // Publish publishes a message. The broker takes over its properties and body.
-func (v *VHost) Publish(exchange, key string, m Message) (Outcome, error) {
+func (v *vhost) Publish(exchange, key string, m Message) (Outcome, error) {
 	return v.system.Publish(exchange, key, m)
 }
 
@@ -137,19 +137,19 @@ const userPolicies, operatorPolicies = 0, 1
 
 // SetPolicy sets a policy, replacing one of the same name, and puts it in force on every queue
 // and exchange it applies to. A bad one is an *Error with RabbitMQ's text and changes nothing.
-func (v *VHost) SetPolicy(p Policy) error { return v.setPolicy(p, userPolicies) }
+func (v *vhost) SetPolicy(p Policy) error { return v.setPolicy(p, userPolicies) }
 
 // SetOperatorPolicy does the same for an operator policy, which limits what users set.
-func (v *VHost) SetOperatorPolicy(p Policy) error { return v.setPolicy(p, operatorPolicies) }
+func (v *vhost) SetOperatorPolicy(p Policy) error { return v.setPolicy(p, operatorPolicies) }
 
 // ClearPolicy removes a policy; queues fall back to the next that matches. A missing one is
 // ErrNotFound.
-func (v *VHost) ClearPolicy(name string) error { return v.clearPolicy(name, userPolicies) }
+func (v *vhost) ClearPolicy(name string) error { return v.clearPolicy(name, userPolicies) }
 
 // ClearOperatorPolicy removes an operator policy.
-func (v *VHost) ClearOperatorPolicy(name string) error { return v.clearPolicy(name, operatorPolicies) }
+func (v *vhost) ClearOperatorPolicy(name string) error { return v.clearPolicy(name, operatorPolicies) }
 
-func (v *VHost) setPolicy(p Policy, which int) error {
+func (v *vhost) setPolicy(p Policy, which int) error {
 	c, err := compilePolicy(p, which == operatorPolicies, v.rules)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (v *VHost) setPolicy(p Policy, which int) error {
 	})
 }
 
-func (v *VHost) clearPolicy(name string, which int) error {
+func (v *vhost) clearPolicy(name string, which int) error {
 	return v.system.do("", func() *Error {
 		if v.policies[which][name] == nil {
 			return errorf(NotFound, "", name, "policy '%s' in vhost '%s' not found", name, v.name)
@@ -175,7 +175,7 @@ func (v *VHost) clearPolicy(name string, which int) error {
 }
 
 // applyPolicies looks up and puts in force what applies to every exchange and queue.
-func (v *VHost) applyPolicies() {
+func (v *vhost) applyPolicies() {
 	v.topology++
 	for _, x := range v.exchanges {
 		if x != v.nameless {

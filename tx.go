@@ -118,7 +118,7 @@ func (ch *Channel) Rollback() error {
 // committed returns the queues that get a transaction's message. A classic queue that has been declared anew does not
 // get what was meant for the old one, which is lost; a quorum queue does, as it is known by its name. To 3.10 all queues are,
 // and the default exchange knows any name.
-func (v *VHost) committed(p txPublish) (queues []*Queue, lost bool, err *Error) {
+func (v *vhost) committed(p txPublish) (queues []*Queue, lost bool, err *Error) {
 	byName := v.rules.routesToNames
 	if byName && p.m.exchange == v.nameless {
 		return slices.Clone(v.route(v.nameless, p.m)), false, nil
@@ -143,7 +143,7 @@ func (v *VHost) committed(p txPublish) (queues []*Queue, lost bool, err *Error) 
 	return queues, lost, err
 }
 
-func (v *VHost) undeliverable(queue string) *Error {
+func (v *vhost) undeliverable(queue string) *Error {
 	const text = "failed to deliver message: "
 	resource := erl.Tuple{erl.Atom("resource"), erl.Binary(v.name), erl.Atom("queue"), erl.Binary(queue)}
 	return &Error{Code: ResourceError, Name: queue,

@@ -88,12 +88,12 @@ func (b *Broker) Authenticate(user, password string) error {
 
 // SetPermissions sets what a user may do in the virtual host. An expression that does not
 // compile is ErrPreconditionFailed, a missing user ErrNotFound.
-func (v *VHost) SetPermissions(user string, p Permissions) error {
+func (v *vhost) SetPermissions(user string, p Permissions) error {
 	return v.b.changeAccess(setPermissions(grantKey{user, v.name}, p, v.rules))
 }
 
 // ClearPermissions takes all access to the virtual host from a user. Open connections stay.
-func (v *VHost) ClearPermissions(user string) error {
+func (v *vhost) ClearPermissions(user string) error {
 	return v.b.changeAccess(func(t *accessTable) error {
 		delete(t.permissions, grantKey{user, v.name})
 		return nil
@@ -102,7 +102,7 @@ func (v *VHost) ClearPermissions(user string) error {
 
 // SetTopicPermissions sets which keys a user may use with a topic exchange of the virtual
 // host. Errors are those of SetPermissions; in RabbitMQ 4.3 the exchange must exist.
-func (v *VHost) SetTopicPermissions(user, exchange string, p TopicPermissions) error {
+func (v *vhost) SetTopicPermissions(user, exchange string, p TopicPermissions) error {
 	if exchange != "" && !v.rules.anyTopicExchange {
 		if _, err := v.Exchange(exchange); err != nil {
 			return err
@@ -113,7 +113,7 @@ func (v *VHost) SetTopicPermissions(user, exchange string, p TopicPermissions) e
 
 // ClearTopicPermissions has a user's keys for an exchange no longer checked, or for all
 // exchanges of the virtual host if exchange is "".
-func (v *VHost) ClearTopicPermissions(user, exchange string) error {
+func (v *vhost) ClearTopicPermissions(user, exchange string) error {
 	return v.b.changeAccess(func(t *accessTable) error {
 		for k := range t.topics {
 			if k.user == user && k.vhost == v.name && (exchange == "" || k.exchange == exchange) {
@@ -125,9 +125,9 @@ func (v *VHost) ClearTopicPermissions(user, exchange string) error {
 }
 
 // Permissions lists who may do what in the virtual host, sorted by user.
-func (v *VHost) Permissions() []PermissionInfo { return v.b.access.Load().permissionsIn(v.name) }
+func (v *vhost) Permissions() []PermissionInfo { return v.b.access.Load().permissionsIn(v.name) }
 
 // TopicPermissions lists the topic permissions in the virtual host, sorted by user and exchange.
-func (v *VHost) TopicPermissions() []TopicPermissionInfo {
+func (v *vhost) TopicPermissions() []TopicPermissionInfo {
 	return v.b.access.Load().topicPermissionsIn(v.name)
 }

@@ -11,10 +11,15 @@ import (
 
 // A VHost is a namespace with its own lock: exchanges, queues, bindings and policies. Its
 // methods act as an internal superuser: no permission is asked for.
-type VHost struct {
-	b     *Broker
-	name  string
-	rules *rules
+type VHost struct{ vhost }
+
+// vhost is the virtual host itself. VHost and Broker embed it, so that the methods belong to both in every documentation
+// tool, as those of testing.T and testing.B do.
+type vhost struct {
+	handle *VHost // what embeds it
+	b      *Broker
+	name   string
+	rules  *rules
 
 	mu sync.Mutex // guards what follows and everything that hangs on it
 	registry
@@ -58,8 +63,10 @@ type wakeable interface {
 	nextWake() (at int64, ok bool)
 }
 
-func newVHost(b *Broker, name string) *VHost {
-	v := &VHost{b: b, name: name, rules: b.rules, registry: registry{
+func newVHost(b *Broker, name string) *vhost {
+	h := &VHost{}
+	v := &h.vhost
+	*v = vhost{handle: h, b: b, name: name, rules: b.rules, registry: registry{
 		exchanges: map[string]*Exchange{}, queues: map[string]*Queue{}, conns: map[uint64]*Conn{},
 		replies: map[string]*Channel{},
 	}}
@@ -74,17 +81,17 @@ func newVHost(b *Broker, name string) *VHost {
 }
 
 // Name returns the virtual host's name.
-func (v *VHost) Name() string { return v.name }
+func (v *vhost) Name() string { return v.name }
 
 // lock begins an operation.
-func (v *VHost) lock() {
+func (v *vhost) lock() {
 	v.mu.Lock()
 	v.timing.now = 0
 }
 
 // unlock ends an operation: dead letters go where they lead, the wake-up is armed, and what
 // others are to be told is told after the lock is released.
-func (v *VHost) unlock() {
+func (v *vhost) unlock() {
 	if v.deaths.len() > 0 {
 		v.settle()
 	}
@@ -103,18 +110,18 @@ func (v *VHost) unlock() {
 }
 
 // now is the time of the operation that holds the lock. The clock is read at most once an operation.
-func (v *VHost) now() int64 {
+func (v *vhost) now() int64 {
 	if v.timing.now == 0 {
 		v.timing.now = v.b.clock.Now().UnixNano()
 	}
 	return v.timing.now
 }
 
-func (v *VHost) time() time.Time { return time.Unix(0, v.now()) }
+func (v *vhost) time() time.Time { return time.Unix(0, v.now()) }
 
 // arm sets the one wake-up if the earliest timer is due before it. What is due already happens
 // at once: a head that is uncovered may have expired long ago.
-func (v *VHost) arm() {
+func (v *vhost) arm() {
 	t := &v.timing
 	for {
 		_, at, ok := t.heap.Min()
@@ -133,7 +140,7 @@ func (v *VHost) arm() {
 	}
 }
 
-func (v *VHost) onTimer(armedAt int64) {
+func (v *vhost) onTimer(armedAt int64) {
 	v.lock()
 	if v.timing.armedAt == armedAt {
 		v.timing.armed, v.timing.armedAt = nil, 0
@@ -144,7 +151,7 @@ func (v *VHost) onTimer(armedAt int64) {
 
 // fireDue wakes everything that is due, letting others take the lock now and then. Dead letters are
 // settled after each wake-up, so that the worklist stays short however much expires at once.
-func (v *VHost) fireDue() {
+func (v *vhost) fireDue() {
 	const batch = 64
 	for more := true; more; {
 		v.lock()
@@ -156,7 +163,7 @@ func (v *VHost) fireDue() {
 }
 
 // fireNext wakes what is due next and reports false if nothing is.
-func (v *VHost) fireNext() bool {
+func (v *vhost) fireNext() bool {
 	t, at, ok := v.timing.heap.Min()
 	if !ok || v.closed || at > v.now() {
 		return false
@@ -169,7 +176,7 @@ func (v *VHost) fireNext() bool {
 
 // nextDeadline is exact. Timers that were set for something that has gone are put right first, but for those that matter
 // to what comes later: those it looks past.
-func (v *VHost) nextDeadline() (time.Time, bool) {
+func (v *vhost) nextDeadline() (time.Time, bool) {
 	for {
 		t, at, ok := v.timing.heap.Min()
 		if !ok {
@@ -198,13 +205,13 @@ func lasts(w wakeable) bool {
 }
 
 // wakeAt makes t fire at the given time or before.
-func (v *VHost) wakeAt(t *schedule.Timer[wakeable], at int64) {
+func (v *vhost) wakeAt(t *schedule.Timer[wakeable], at int64) {
 	if was, set := t.At(); !set || at < was {
 		v.timing.heap.Set(t, at)
 	}
 }
 
-func (v *VHost) catchUp() {
+func (v *vhost) catchUp() {
 	v.fireDue()
 	v.mu.Lock()
 	for v.effects.running {
@@ -213,7 +220,7 @@ func (v *VHost) catchUp() {
 	v.mu.Unlock()
 }
 
-func (v *VHost) close(reason *Error) {
+func (v *vhost) close(reason *Error) {
 	v.lock()
 	v.closed = true
 	for _, c := range v.sortedConns() {
@@ -237,17 +244,17 @@ func (v *VHost) close(reason *Error) {
 }
 
 // account keeps the broker's memory figure, which is brought up to date when somebody looks.
-func (v *VHost) account(bytes int64) { v.growth += bytes }
+func (v *vhost) account(bytes int64) { v.growth += bytes }
 
 // shared returns a pointer to settings equal to s: most queues have the same as the one before.
-func (v *VHost) shared(s settings) *settings {
+func (v *vhost) shared(s settings) *settings {
 	if v.settings == nil || *v.settings != s {
 		v.settings = &s
 	}
 	return v.settings
 }
 
-func (v *VHost) sortedConns() []*Conn {
+func (v *vhost) sortedConns() []*Conn {
 	all := make([]*Conn, 0, len(v.conns))
 	for _, c := range v.conns {
 		all = append(all, c)
@@ -265,10 +272,10 @@ type effects struct {
 	idle    sync.Cond
 }
 
-func (v *VHost) after(f func()) { v.effects.pending = append(v.effects.pending, f) }
+func (v *vhost) after(f func()) { v.effects.pending = append(v.effects.pending, f) }
 
 // run is called with the lock held and returns without it.
-func (e *effects) run(v *VHost) {
+func (e *effects) run(v *vhost) {
 	e.running = true
 	defer func() { // also when a hook panics: the broker stays usable
 		e.running = false

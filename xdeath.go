@@ -123,7 +123,7 @@ func (r *rules) recordedKeys(m *message) []string {
 // cyclic reports whether m, which has just died, may not go to queue t: it died there before, and
 // since then, this death included, only by itself. A rejection anywhere on the way makes it a
 // consumer's will.
-func (v *VHost) cyclic(m *message, reason Reason, t *Queue) bool {
+func (v *vhost) cyclic(m *message, reason Reason, t *Queue) bool {
 	if reason == Rejected {
 		return false
 	}
