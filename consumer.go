@@ -1,8 +1,6 @@
 package leveret
 
 import (
-	"context"
-	"iter"
 	"slices"
 
 	"github.com/leveretmq/leveret/internal/schedule"
@@ -25,66 +23,6 @@ type Consumer struct {
 	inbox    *Inbox
 	timeout  int64 // ms that a delivery may stay unacknowledged; -1: no limit
 	timer    schedule.Timer[wakeable]
-}
-
-// ConsumeConfig are the properties of a subscription.
-type ConsumeConfig struct {
-	Tag       string // empty: the broker makes one up
-	NoAck     bool   // deliveries need no acknowledgement and ignore the prefetch
-	Exclusive bool   // no other consumer on the queue; classic queues only
-	Arguments Table  // x-priority, x-consumer-timeout (quorum queues)
-	Prefetch  int    // deliveries that may be unacknowledged; 0: what Channel.Qos set, none by default
-
-	// LazyHeaders leaves Delivery.Headers nil: for consumers that read headers seldom, through
-	// Delivery.HeaderFields and Delivery.Deaths.
-	LazyHeaders bool
-
-	// Handler, if set, is called with each delivery instead of queueing it: in order, after the
-	// operation that caused it has released its locks, by the goroutine of that or a concurrent
-	// operation. It may call the broker. With one driving goroutine a run is deterministic.
-	Handler func(*Delivery)
-}
-
-// Tag returns the consumer tag.
-func (c *Consumer) Tag() string { return c.tag }
-
-// Cancel ends the subscription. Messages it holds stay unacknowledged until they are settled or
-// the channel ends.
-func (c *Consumer) Cancel() error { return c.ch.Cancel(c.tag) }
-
-// Deliveries yields the consumer's messages until ctx is done or the consumer ends: cancelled,
-// its queue deleted, its channel closed. Leaving the loop does not cancel the consumer.
-func (c *Consumer) Deliveries(ctx context.Context) iter.Seq[*Delivery] {
-	return func(yield func(*Delivery) bool) {
-		for {
-			d, err := c.Receive(ctx)
-			if err != nil || !yield(d) {
-				return
-			}
-		}
-	}
-}
-
-// Receive waits for the next message. The error is ctx's, or ErrClosed when the consumer has
-// ended and everything delivered to it was received.
-func (c *Consumer) Receive(ctx context.Context) (*Delivery, error) {
-	if c.inbox == nil || c.inbox.shared {
-		return nil, ErrClosed // a handler or the connection's inbox gets the deliveries
-	}
-	for waited := false; ; waited = true {
-		if d, ended := c.inbox.next(waited); d != nil {
-			return d, nil
-		} else if ended {
-			return nil, ErrClosed
-		}
-		select {
-		case <-c.inbox.ready:
-		case <-c.inbox.done:
-		case <-ctx.Done():
-			c.inbox.leave()
-			return nil, ctx.Err()
-		}
-	}
 }
 
 // unlimitedQuorumWindow is how many messages a consumer without prefetch may hold of a quorum queue.

@@ -24,16 +24,6 @@ type Delivery struct {
 	acquired  uint32 // the queue's
 }
 
-// countHeaders says which headers of counts a delivery has.
-type countHeaders uint8
-
-const (
-	noCounts    countHeaders = iota
-	counts                   // a quorum queue of 4.3
-	oldCounts                // a quorum queue of 3.10: x-delivery-count if it is not zero
-	oldCountGet              // the same for basic.get: x-delivery-count always
-)
-
 var noProperties = &Properties{}
 
 // newDelivery makes what a client sees of an entry of q.
@@ -62,64 +52,6 @@ func (ch *Channel) newDelivery(q *Queue, e *entry, lazy bool) *Delivery {
 func (q *Queue) redelivered(e *entry) bool {
 	return e.returns > 0 || q.quorum != nil && !q.v.rules.oldCountHeader && e.deliveries > 0
 }
-
-// render puts all headers into a map of the delivery's own.
-func (d *Delivery) render() {
-	if m := d.m; m.deaths() == nil && m.headers() == nil && d.counted == noCounts {
-		return
-	}
-	h := d.HeaderFields()
-	if h == nil {
-		return
-	}
-	own := *d.Properties
-	own.Headers, own.HeaderFields = h.Table(), nil
-	d.Properties = &own
-}
-
-// HeaderFields returns all headers, those that the broker added included, in the order in which RabbitMQ
-// sends them; nil if the message has no headers property. They are shared with other deliveries: read only.
-func (d *Delivery) HeaderFields() Fields {
-	h := d.m.headers()
-	if x := d.m.extra; x != nil && x.common != nil && len(h) == 0 && d.counted == noCounts {
-		return x.common.fields()
-	}
-	var added Fields
-	if d.m.deaths() != nil {
-		added = d.m.extra.deathHeaders()
-	}
-	added = append(added, d.countFields()...)
-	switch {
-	case len(added) > 0:
-		h = sortedFields(h.with(added))
-	case h == nil || d.ch.v.rules.keepHeaderOrder:
-		return h
-	}
-	if d.ch.v.rules.keepHeaderOrder {
-		return h
-	}
-	return h.sorted()
-}
-
-func (d *Delivery) countFields() (f Fields) {
-	switch {
-	case d.counted == counts && d.acquired|d.delivered > 0:
-		acquired := d.acquired
-		if acquired == 0 {
-			acquired = d.delivered
-		}
-		f = append(f, Field{headerAcquiredCount, int64(acquired)})
-		if d.delivered > 0 {
-			f = append(f, Field{headerDeliveryCount, int64(d.delivered)})
-		}
-	case d.counted == oldCountGet, d.counted == oldCounts && d.delivered > 0:
-		f = append(f, Field{headerDeliveryCount, int64(d.delivered)})
-	}
-	return f
-}
-
-// Deaths returns the message's dead-letter history, most recent first; nil if it never died.
-func (d *Delivery) Deaths() []Death { return d.m.history() }
 
 // Ack acknowledges the delivery.
 func (d *Delivery) Ack() error { return d.ch.Ack(d.DeliveryTag, false) }

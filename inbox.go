@@ -1,9 +1,6 @@
 package leveret
 
-import (
-	"sync"
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // An Inbox collects, in order, what a client is to be told without having asked. A listener
 // gives one to a connection (ConnConfig.Inbox) and all its consumers share it; other
@@ -25,14 +22,6 @@ type Inbox struct {
 	ended   bool
 
 	received received
-}
-
-// received is what Consumer.Receive has taken from an inbox in one go and not yet returned.
-type received struct {
-	mu      sync.Mutex // held when the virtual host's is taken
-	batch   []Notification
-	next    int // index in batch
-	waiting int // receivers that found nothing
 }
 
 // InboxConfig limits an inbox. A delivery that exceeds a limit is still taken; the next is not.
@@ -108,50 +97,6 @@ func (in *Inbox) Take(buf []Notification) []Notification {
 func (in *Inbox) reset() {
 	clear(in.items)
 	in.items, in.bytes, in.count = in.items[:0], 0, 0
-}
-
-// next receives one delivery from an inbox that a consumer has to itself. It takes all there
-// is from the virtual host at once, and locks that once for many. A receiver that found nothing
-// waits and calls again, or calls leave.
-func (in *Inbox) next(waited bool) (d *Delivery, ended bool) {
-	r := &in.received
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if waited {
-		r.waiting--
-	}
-	if r.next == len(r.batch) {
-		ended = in.refill()
-		if len(r.batch) == 0 {
-			if !ended {
-				r.waiting++
-			}
-			return nil, ended
-		}
-	}
-	d = r.batch[r.next].Delivery
-	r.batch[r.next] = Notification{}
-	if r.next++; r.next < len(r.batch) && r.waiting > 0 {
-		in.signal()
-	}
-	return d, false
-}
-
-func (in *Inbox) leave() {
-	in.received.mu.Lock()
-	in.received.waiting--
-	in.received.mu.Unlock()
-}
-
-// refill swaps the empty batch for what has come. An inbox of one consumer has no limits, so
-// that nobody waits for room in it and the lock alone will do.
-func (in *Inbox) refill() (ended bool) {
-	r := &in.received
-	in.v.mu.Lock()
-	defer in.v.mu.Unlock()
-	r.batch, in.items, r.next = in.items, r.batch[:0], 0
-	in.bytes, in.count = 0, 0
-	return in.ended
 }
 
 func (in *Inbox) full() bool {
