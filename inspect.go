@@ -119,33 +119,6 @@ func (v *vhost) describe() VHostInfo {
 	return i
 }
 
-// SetLimits sets the virtual host's limits; they hold for what comes later.
-func (v *vhost) SetLimits(l VHostLimits) error {
-	return v.system.do("", func() *Error {
-		v.meta.Limits = l
-		return nil
-	})
-}
-
-// SetDefaultQueueType sets the type of queues declared without x-queue-type: classic or quorum.
-func (v *vhost) SetDefaultQueueType(t string) error {
-	return v.system.do("", func() *Error {
-		if t != "classic" && t != "quorum" {
-			return errorf(PreconditionFailed, "", v.name, "unsupported default queue type '%s'", t)
-		}
-		v.meta.DefaultQueueType = t
-		return nil
-	})
-}
-
-// SetMetadata sets the virtual host's description and tags.
-func (v *vhost) SetMetadata(description string, tags ...string) error {
-	return v.system.do("", func() *Error {
-		v.meta.Description, v.meta.Tags = description, slices.Clone(tags)
-		return nil
-	})
-}
-
 func (v *vhost) sortedQueues() []*Queue {
 	all := slices.Collect(maps.Values(v.queues))
 	slices.SortFunc(all, func(a, b *Queue) int { return cmp.Compare(a.name, b.name) })

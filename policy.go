@@ -110,6 +110,88 @@ func checkApplyTo(a ApplyTo, r *rules) string {
 		"'queues', 'classic_queues',  'quorum_queues', 'streams', 'exchanges', or 'all'", a)
 }
 
+const userPolicies, operatorPolicies = 0, 1
+
+// SetPolicy sets a policy, replacing one of the same name, and puts it in force on every queue
+// and exchange it applies to. A bad one is an *Error with RabbitMQ's text and changes nothing.
+func (v *vhost) SetPolicy(p Policy) error { return v.setPolicy(p, userPolicies) }
+
+// SetOperatorPolicy does the same for an operator policy, which limits what users set.
+func (v *vhost) SetOperatorPolicy(p Policy) error { return v.setPolicy(p, operatorPolicies) }
+
+// ClearPolicy removes a policy; queues fall back to the next that matches. A missing one is
+// ErrNotFound.
+func (v *vhost) ClearPolicy(name string) error { return v.clearPolicy(name, userPolicies) }
+
+// ClearOperatorPolicy removes an operator policy.
+func (v *vhost) ClearOperatorPolicy(name string) error { return v.clearPolicy(name, operatorPolicies) }
+
+func (v *vhost) setPolicy(p Policy, which int) error {
+	c, err := compilePolicy(p, which == operatorPolicies, v.rules)
+	if err != nil {
+		return err
+	}
+	return v.system.do("", func() *Error {
+		v.policies[which][p.Name] = c
+		v.policyEvent(p.Name, which == operatorPolicies, true)
+		v.applyPolicies()
+		return nil
+	})
+}
+
+func (v *vhost) clearPolicy(name string, which int) error {
+	return v.system.do("", func() *Error {
+		if v.policies[which][name] == nil {
+			return errorf(NotFound, "", name, "policy '%s' in vhost '%s' not found", name, v.name)
+		}
+		delete(v.policies[which], name)
+		v.policyEvent(name, which == operatorPolicies, false)
+		v.applyPolicies()
+		return nil
+	})
+}
+
+// applyPolicies looks up and puts in force what applies to every exchange and queue.
+func (v *vhost) applyPolicies() {
+	v.topology++
+	for _, x := range v.exchanges {
+		if x != v.nameless {
+			x.applyPolicy()
+		}
+	}
+	for _, q := range v.sortedQueues() {
+		user, operator := q.policy, q.operator
+		q.findPolicies()
+		if user != q.policy || operator != q.operator {
+			q.reconfigure()
+		}
+	}
+}
+
+// reconfigure puts changed policies in force on a queue that may hold messages.
+func (q *Queue) reconfigure() {
+	was := *q.set
+	q.configure()
+	if q.quorum == nil {
+		if was.overflow == dropHead { // RabbitMQ sets the limits first, and trims to them, before it sets what overflow does
+			q.trim()
+		}
+		q.enforce()
+		q.headChanged()
+		return
+	}
+	if was.limited() && !q.set.limited() && !q.v.rules.stopsForGood {
+		q.tell(false)
+	}
+	if was.atLeastOnce && !q.set.atLeastOnce {
+		q.dropPending(CauseNoDeadLetterExchange)
+	} else if len(q.quorum.pending.tried) > 0 {
+		q.hurryPending()
+	}
+	q.enforce()
+	q.eased()
+}
+
 // policyValue brings the value of a definition to one of the types of policy.definition.
 // Numbers decoded by encoding/json are float64 even when they are whole, so a whole float64
 // is an integer; a json.Number is what it says.

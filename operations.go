@@ -1,7 +1,9 @@
 package leveret
 
-// The methods of VHost and Queue that change things act on the broker's own channel, on which no
-// permission is asked for and no error closes anything.
+import "slices"
+
+// What a client does on a Channel, the program that owns the broker does on a VHost or a Queue. These methods run on the
+// virtual host's own channel, v.system: no permission is checked there, and no error closes it.
 
 // DeclareExchange makes an exchange, or checks that the one there is has the same properties.
 func (v *vhost) DeclareExchange(name string, kind ExchangeType, cfg ExchangeConfig) (x *Exchange, err error) {
@@ -133,84 +135,29 @@ func (q *Queue) Delete(cfg DeleteConfig) (n int, err error) {
 	return n, err
 }
 
-const userPolicies, operatorPolicies = 0, 1
-
-// SetPolicy sets a policy, replacing one of the same name, and puts it in force on every queue
-// and exchange it applies to. A bad one is an *Error with RabbitMQ's text and changes nothing.
-func (v *vhost) SetPolicy(p Policy) error { return v.setPolicy(p, userPolicies) }
-
-// SetOperatorPolicy does the same for an operator policy, which limits what users set.
-func (v *vhost) SetOperatorPolicy(p Policy) error { return v.setPolicy(p, operatorPolicies) }
-
-// ClearPolicy removes a policy; queues fall back to the next that matches. A missing one is
-// ErrNotFound.
-func (v *vhost) ClearPolicy(name string) error { return v.clearPolicy(name, userPolicies) }
-
-// ClearOperatorPolicy removes an operator policy.
-func (v *vhost) ClearOperatorPolicy(name string) error { return v.clearPolicy(name, operatorPolicies) }
-
-func (v *vhost) setPolicy(p Policy, which int) error {
-	c, err := compilePolicy(p, which == operatorPolicies, v.rules)
-	if err != nil {
-		return err
-	}
+// SetLimits sets the virtual host's limits; they hold for what comes later.
+func (v *vhost) SetLimits(l VHostLimits) error {
 	return v.system.do("", func() *Error {
-		v.policies[which][p.Name] = c
-		v.policyEvent(p.Name, which == operatorPolicies, true)
-		v.applyPolicies()
+		v.meta.Limits = l
 		return nil
 	})
 }
 
-func (v *vhost) clearPolicy(name string, which int) error {
+// SetDefaultQueueType sets the type of queues declared without x-queue-type: classic or quorum.
+func (v *vhost) SetDefaultQueueType(t string) error {
 	return v.system.do("", func() *Error {
-		if v.policies[which][name] == nil {
-			return errorf(NotFound, "", name, "policy '%s' in vhost '%s' not found", name, v.name)
+		if t != "classic" && t != "quorum" {
+			return errorf(PreconditionFailed, "", v.name, "unsupported default queue type '%s'", t)
 		}
-		delete(v.policies[which], name)
-		v.policyEvent(name, which == operatorPolicies, false)
-		v.applyPolicies()
+		v.meta.DefaultQueueType = t
 		return nil
 	})
 }
 
-// applyPolicies looks up and puts in force what applies to every exchange and queue.
-func (v *vhost) applyPolicies() {
-	v.topology++
-	for _, x := range v.exchanges {
-		if x != v.nameless {
-			x.applyPolicy()
-		}
-	}
-	for _, q := range v.sortedQueues() {
-		user, operator := q.policy, q.operator
-		q.findPolicies()
-		if user != q.policy || operator != q.operator {
-			q.reconfigure()
-		}
-	}
-}
-
-// reconfigure puts changed policies in force on a queue that may hold messages.
-func (q *Queue) reconfigure() {
-	was := *q.set
-	q.configure()
-	if q.quorum == nil {
-		if was.overflow == dropHead { // RabbitMQ sets the limits first, and trims to them, before it sets what overflow does
-			q.trim()
-		}
-		q.enforce()
-		q.headChanged()
-		return
-	}
-	if was.limited() && !q.set.limited() && !q.v.rules.stopsForGood {
-		q.tell(false)
-	}
-	if was.atLeastOnce && !q.set.atLeastOnce {
-		q.dropPending(CauseNoDeadLetterExchange)
-	} else if len(q.quorum.pending.tried) > 0 {
-		q.hurryPending()
-	}
-	q.enforce()
-	q.eased()
+// SetMetadata sets the virtual host's description and tags.
+func (v *vhost) SetMetadata(description string, tags ...string) error {
+	return v.system.do("", func() *Error {
+		v.meta.Description, v.meta.Tags = description, slices.Clone(tags)
+		return nil
+	})
 }
