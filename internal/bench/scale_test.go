@@ -1,4 +1,4 @@
-package leveret_test
+package bench_test
 
 import (
 	"fmt"

@@ -1,6 +1,8 @@
-package leveret_test
+package blackbox_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -8,52 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Cases that the model test found, kept.
-
-func newTestBroker(t *testing.T, opts ...leveret.Option) (*leveret.Broker, *leveret.ManualClock) {
-	t.Helper()
-	clk := leveret.NewManualClock(machineStart)
-	b := leveret.New(append([]leveret.Option{leveret.WithClock(clk), leveret.WithSeed(1)}, opts...)...)
-	t.Cleanup(func() {
-		require.NoError(t, b.Check())
-		require.NoError(t, b.Close())
-	})
-	return b, clk
-}
-
-func mustDeclare(t *testing.T, b *leveret.Broker, name string, args leveret.Table) *leveret.Queue {
-	t.Helper()
-	q, err := b.DeclareQueue(name, leveret.QueueConfig{Durable: true, Arguments: args})
-	require.NoError(t, err)
-	return q
-}
-
-func casePublish(t *testing.T, b *leveret.Broker, queue, body, expiration string) {
-	t.Helper()
-	out, err := b.Publish("", queue, leveret.Message{Body: []byte(body), Properties: &leveret.Properties{Expiration: expiration}})
-	require.NoError(t, err)
-	require.Equal(t, 1, out.Queues)
-}
-
-func bodies(q *leveret.Queue) (s []string) {
-	for _, m := range q.Messages() {
-		s = append(s, string(m.Body))
-	}
-	return s
-}
-
-func bothTypes(t *testing.T, f func(t *testing.T, kind string)) {
-	for _, kind := range []string{"classic", "quorum"} {
-		t.Run(kind, func(t *testing.T) { f(t, kind) })
-	}
-}
-
 func TestZeroTTLBehindALivingMessageWaits(t *testing.T) {
 	bothTypes(t, func(t *testing.T, kind string) {
 		b, _ := newTestBroker(t)
 		q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": kind})
-		casePublish(t, b, "q", "living", "")
-		casePublish(t, b, "q", "zero", "0")
+		mustPublish(t, b, "q", "living", "")
+		mustPublish(t, b, "q", "zero", "0")
 		require.Equal(t, []string{"living", "zero"}, bodies(q))
 		d, _, err := q.Get()
 		require.NoError(t, err)
@@ -67,11 +29,11 @@ func TestZeroTTLIsTrimmedBeforeItExpires(t *testing.T) {
 		b, _ := newTestBroker(t)
 		dead := mustDeclare(t, b, "dead", nil)
 		mustDeclare(t, b, "q", leveret.Table{"x-queue-type": kind, "x-max-length": 0, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
-		casePublish(t, b, "q", "zero", "0")
+		mustPublish(t, b, "q", "zero", "0")
 		require.Equal(t, leveret.MaxLength, dead.Messages()[0].Deaths[0].Reason)
 		mustDeclare(t, b, "one", leveret.Table{"x-queue-type": kind, "x-max-length": 1, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
-		casePublish(t, b, "one", "living", "")
-		casePublish(t, b, "one", "zero", "0")
+		mustPublish(t, b, "one", "living", "")
+		mustPublish(t, b, "one", "zero", "0")
 		require.Equal(t, []string{"zero", "living", "zero"}, bodies(dead))
 		require.Equal(t, leveret.MaxLength, dead.Messages()[1].Deaths[0].Reason)
 		require.Equal(t, leveret.Expired, dead.Messages()[2].Deaths[0].Reason)
@@ -84,7 +46,7 @@ func TestGetCountsWhatRemains(t *testing.T) {
 		b, clk := newTestBroker(t)
 		q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": kind})
 		for _, expiration := range []string{"", "100", "100", ""} {
-			casePublish(t, b, "q", "m", expiration)
+			mustPublish(t, b, "q", "m", expiration)
 		}
 		clk.Advance(time.Second)
 		d, _, err := q.Get()
@@ -98,8 +60,8 @@ func TestTrimmingByPolicyWatchesTheNewHead(t *testing.T) {
 	bothTypes(t, func(t *testing.T, kind string) {
 		b, clk := newTestBroker(t)
 		q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": kind})
-		casePublish(t, b, "q", "living", "")
-		casePublish(t, b, "q", "mortal", "450")
+		mustPublish(t, b, "q", "living", "")
+		mustPublish(t, b, "q", "mortal", "450")
 		require.NoError(t, b.SetPolicy(leveret.Policy{Name: "p", Definition: leveret.Table{"max-length": 1}}))
 		require.Equal(t, []string{"mortal"}, bodies(q))
 		clk.Advance(450 * time.Millisecond)
@@ -116,7 +78,7 @@ func TestDeletedQueueTimesNothingOut(t *testing.T) {
 	require.NoError(t, err)
 	c, err := ch.Consume("q", leveret.ConsumeConfig{})
 	require.NoError(t, err)
-	casePublish(t, b, "q", "m", "")
+	mustPublish(t, b, "q", "m", "")
 	d, err := c.Receive(t.Context())
 	require.NoError(t, err)
 	_, err = b.DeleteQueue("q", leveret.DeleteConfig{})
@@ -138,7 +100,7 @@ func redeliveries(t *testing.T, kind string, prefetch int) (tags []string) {
 	require.NoError(t, err)
 	_, err = ch.Consume("q", leveret.ConsumeConfig{Tag: "early", Prefetch: prefetch})
 	require.NoError(t, err)
-	casePublish(t, b, "q", "m", "")
+	mustPublish(t, b, "q", "m", "")
 	_, err = ch.Consume("q", leveret.ConsumeConfig{Tag: "late", Prefetch: prefetch})
 	require.NoError(t, err)
 	for range 4 {
@@ -166,13 +128,13 @@ func TestQuorumSingleActiveKeepsYielding(t *testing.T) {
 	q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum", "x-single-active-consumer": true})
 	low, err := q.Consume(leveret.ConsumeConfig{Tag: "low"})
 	require.NoError(t, err)
-	casePublish(t, b, "q", "one", "")
+	mustPublish(t, b, "q", "one", "")
 	d, err := low.Receive(t.Context())
 	require.NoError(t, err)
 	high, err := q.Consume(leveret.ConsumeConfig{Tag: "high", Arguments: leveret.Table{"x-priority": 1}})
 	require.NoError(t, err)
 	require.NoError(t, high.Cancel())
-	casePublish(t, b, "q", "two", "")
+	mustPublish(t, b, "q", "two", "")
 	require.Equal(t, []string{"two"}, bodies(q))
 	require.NoError(t, d.Ack())
 	d, err = low.Receive(t.Context())
@@ -187,8 +149,8 @@ func TestQuorumSingleActiveKeepsYielding(t *testing.T) {
 func TestExpiredMessagesCostNoConsumerItsPlace(t *testing.T) {
 	b, _ := newTestBroker(t)
 	mustDeclare(t, b, "q", nil)
-	casePublish(t, b, "q", "living", "")
-	casePublish(t, b, "q", "mortal", "0")
+	mustPublish(t, b, "q", "living", "")
+	mustPublish(t, b, "q", "mortal", "0")
 	inbox := leveret.NewInbox(leveret.InboxConfig{})
 	conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox})
 	require.NoError(t, err)
@@ -210,13 +172,13 @@ func TestPendingDeathWithARefusingTarget(t *testing.T) {
 		b, clk = newTestBroker(t)
 		full = mustDeclare(t, b, "full", leveret.Table{"x-max-length": 1, "x-overflow": "reject-publish"})
 		open = mustDeclare(t, b, "open", nil)
-		casePublish(t, b, "full", "in the way", "")
+		mustPublish(t, b, "full", "in the way", "")
 		for _, name := range []string{"full", "open"} {
 			require.NoError(t, b.BindQueue(name, "amq.fanout", "", nil))
 		}
 		source = mustDeclare(t, b, "source", leveret.Table{"x-queue-type": "quorum", "x-overflow": "reject-publish",
 			"x-dead-letter-strategy": "at-least-once", "x-dead-letter-exchange": "amq.fanout"})
-		casePublish(t, b, "source", "m", "")
+		mustPublish(t, b, "source", "m", "")
 		d, _, err := source.Get()
 		require.NoError(t, err)
 		require.NoError(t, d.Nack(false))
@@ -274,7 +236,7 @@ func TestAutoDeleteWithSeveralConsumersEndingAtOnce(t *testing.T) {
 			_, err = ch.Consume("q", leveret.ConsumeConfig{Prefetch: 1})
 			require.NoError(t, err)
 		}
-		casePublish(t, b, "q", string(rune('a'+i)), "")
+		mustPublish(t, b, "q", string(rune('a'+i)), "")
 	}
 	require.NoError(t, conn.Close())
 	_, err = b.Queue("q")
@@ -291,7 +253,7 @@ func TestTransactionOfDeletedQueues(t *testing.T) {
 	bothTypes(t, func(t *testing.T, kind string) {
 		b, _ := newTestBroker(t)
 		mustDeclare(t, b, "q", leveret.Table{"x-queue-type": kind})
-		casePublish(t, b, "q", "m", "")
+		mustPublish(t, b, "q", "m", "")
 		conn, err := b.Connect("guest", "guest", "/")
 		require.NoError(t, err)
 		ch, err := conn.Channel()
@@ -321,12 +283,12 @@ func TestTransactionOfDeletedQueues(t *testing.T) {
 func TestPurgeTakesDelayedRetries(t *testing.T) {
 	b, clk := newTestBroker(t)
 	q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum", "x-delayed-retry-type": "all", "x-delayed-retry-min": 1000, "x-max-length": 1})
-	casePublish(t, b, "q", "m", "")
+	mustPublish(t, b, "q", "m", "")
 	d, _, err := q.Get()
 	require.NoError(t, err)
 	require.NoError(t, d.Nack(true))
 	require.Equal(t, 1, q.Info().Messages)
-	casePublish(t, b, "q", "dropped: the one that waits counts", "")
+	mustPublish(t, b, "q", "dropped: the one that waits counts", "")
 	require.Empty(t, bodies(q))
 	n, err := q.Purge()
 	require.NoError(t, err)
@@ -345,7 +307,91 @@ func TestQuorumQueueCountsRemovedExpiration(t *testing.T) {
 		b, _ := newTestBroker(t)
 		dead := mustDeclare(t, b, "dead", leveret.Table{"x-queue-type": "quorum", "x-max-length-bytes": c.limit})
 		mustDeclare(t, b, "q", leveret.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
-		casePublish(t, b, "q", "ab", "0")
+		mustPublish(t, b, "q", "ab", "0")
 		require.Equal(t, c.ready, dead.Info().Ready)
 	}
+}
+
+func TestConsumerTimeoutTakesYoungerDeliveriesToo(t *testing.T) {
+	b, clk := newTestBroker(t)
+	q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum"})
+	inbox := leveret.NewInbox(leveret.InboxConfig{})
+	conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", CancelNotify: true, Inbox: inbox})
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	_, err = ch.Consume("q", leveret.ConsumeConfig{Tag: "slow"})
+	require.NoError(t, err)
+	mustPublish(t, b, "q", "old", "")
+	clk.Advance(10 * time.Minute)
+	mustPublish(t, b, "q", "young", "")
+	clk.Advance(20 * time.Minute)
+	require.Equal(t, 1, q.Info().Unacked)
+	require.Equal(t, 1, q.Info().Consumers)
+	clk.Advance(10 * time.Minute)
+	require.Equal(t, 0, q.Info().Unacked)
+	require.Equal(t, 2, q.Info().Ready)
+	require.Equal(t, 1, q.Info().Consumers)
+	require.NoError(t, ch.Close())
+	require.Equal(t, 0, q.Info().Consumers)
+}
+
+func TestConsumerTimeout(t *testing.T) {
+	b, clk := newTestBroker(t)
+	q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum"})
+	inbox := leveret.NewInbox(leveret.InboxConfig{})
+	conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", CancelNotify: true, Inbox: inbox})
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	_, err = ch.Consume("q", leveret.ConsumeConfig{Tag: "slow"})
+	require.NoError(t, err)
+	mustPublish(t, b, "q", "m", "")
+	at, ok := b.NextDeadline()
+	require.True(t, ok)
+	require.Equal(t, 30*time.Minute, at.Sub(clk.Now()))
+	clk.Advance(30*time.Minute - time.Millisecond)
+	require.Equal(t, 1, q.Info().Unacked)
+	clk.Advance(time.Millisecond)
+	require.Equal(t, 0, q.Info().Unacked)
+	require.Equal(t, 1, q.Info().Ready)
+	require.Equal(t, 1, q.Info().Consumers, "RabbitMQ goes on counting it")
+	got := inbox.Take(nil)
+	require.Len(t, got, 2)
+	require.Equal(t, leveret.ConsumerCancelled, got[1].Kind)
+	require.NoError(t, ch.Ack(got[0].Delivery.DeliveryTag, false), "a late ack is accepted")
+	require.Equal(t, 1, q.Info().Ready, "and has no effect")
+	d, ok, err := ch.Get("q", leveret.GetConfig{})
+	require.NoError(t, err)
+	require.True(t, ok)
+	v, _ := d.HeaderFields().Get("x-acquired-count")
+	require.Equal(t, int64(1), v)
+	_, ok = d.HeaderFields().Get("x-delivery-count")
+	require.False(t, ok, "a timeout is no failed delivery")
+	clk.Advance(30 * time.Minute)
+	err = ch.Ack(d.DeliveryTag, false)
+	require.ErrorIs(t, err, leveret.ErrClosed)
+	var e *leveret.Error
+	require.True(t, errors.As(err, &e))
+	require.True(t, strings.HasPrefix(e.Text(), "PRECONDITION_FAILED - delivery acknowledgement on channel 1 timed out. Timeout value used: -1 ms."), e.Text())
+	require.Equal(t, 1, q.Info().Ready)
+}
+
+// RabbitMQ answers a declare of a quorum queue with the single active consumer only, and lists all.
+func TestSingleActiveConsumersAreListed(t *testing.T) {
+	b, _ := newTestBroker(t)
+	args := leveret.Table{"x-queue-type": "quorum", "x-single-active-consumer": true}
+	q := mustDeclare(t, b, "q", args)
+	conn, err := b.Connect("guest", "guest", "/")
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	for _, tag := range []string{"first", "second"} {
+		_, err := ch.Consume("q", leveret.ConsumeConfig{Tag: tag})
+		require.NoError(t, err)
+	}
+	state, err := ch.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: args})
+	require.NoError(t, err)
+	require.Equal(t, 1, state.Consumers)
+	require.Equal(t, 2, q.Info().Consumers)
 }

@@ -1,4 +1,4 @@
-package leveret_test
+package model_test
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package leveret_test
+package blackbox_test
 
 import (
 	"encoding/json"
@@ -6,20 +6,7 @@ import (
 	"testing"
 
 	"github.com/leveretmq/leveret"
-	"pgregory.net/rapid"
 )
-
-// FuzzEngine has the fuzzer choose the operations of the model test.
-func FuzzEngine(f *testing.F) {
-	for _, n := range []int{0, 100, 2000} {
-		b := make([]byte, n)
-		for i := range b {
-			b[i] = byte(i * 37)
-		}
-		f.Add(b)
-	}
-	f.Fuzz(rapid.MakeFuzz(runMachine))
-}
 
 // FuzzPolicyInForce sets any policy on queues of both types and on an exchange: it is refused with a
 // RabbitMQ text and changes nothing, or it is in force and can be cleared.
@@ -42,8 +29,8 @@ func FuzzPolicyInForce(f *testing.F) {
 		b, clk := newTestBroker(t)
 		waiting := []*leveret.Queue{mustDeclare(t, b, "c", nil), mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum"})}
 		for range 3 {
-			casePublish(t, b, "c", "m", "1000")
-			casePublish(t, b, "q", "m", "1000")
+			mustPublish(t, b, "c", "m", "1000")
+			mustPublish(t, b, "q", "m", "1000")
 		}
 		set, clear, list := b.SetPolicy, b.ClearPolicy, b.Policies
 		if operator {

@@ -1,13 +1,12 @@
-package leveret_test
+package blackbox_test
 
 import (
 	"testing"
 	"time"
 
+	"github.com/leveretmq/leveret"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/leveretmq/leveret"
 )
 
 // What dies alike shares its history: here nothing of one message may show in another.

@@ -1,14 +1,14 @@
-package leveret_test
+package model_test
 
 import (
 	"fmt"
-	"github.com/leveretmq/leveret"
-	"pgregory.net/rapid"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/leveretmq/leveret"
+	"pgregory.net/rapid"
 )
 
 // What the state machine's clients do on their channels, and the passing of time.
@@ -256,26 +256,6 @@ func (s *machine) settle(t *rapid.T) {
 	s.m.drain()
 }
 
-// take removes the deliveries that an acknowledgement of the tag is about.
-func (ch *mChannel) take(tag int, multiple bool) (us []*mUnacked, ok bool) {
-	var rest []*mUnacked
-	ok = multiple && tag == 0
-	for _, u := range ch.unacked {
-		if u.tag == tag {
-			ok = true
-		}
-		if u.tag == tag || multiple && (u.tag < tag || tag == 0) {
-			us = append(us, u)
-		} else {
-			rest = append(rest, u)
-		}
-	}
-	if ok {
-		ch.unacked = rest
-	}
-	return us, ok
-}
-
 func (s *machine) recover(t *rapid.T) {
 	c := s.channel(t)
 	if c.model.tx {
@@ -390,34 +370,4 @@ func (s *machine) rollback(t *rapid.T) {
 	}
 	sort.Slice(c.model.unacked, func(i, j int) bool { return c.model.unacked[i].tag < c.model.unacked[j].tag })
 	c.model.txPubs, c.model.txAcks = nil, nil
-}
-
-func (s *machine) advance(t *rapid.T) {
-	s.forward(int64(pick(t, "ms", 10, 300, 500, 1000, 2500, 5000, 100_000)))
-}
-
-// forward moves time on, from one thing that is due to the next.
-func (s *machine) forward(ms int64) {
-	end := s.m.now + ms
-	if end > consumerTimeout {
-		s.ended = true
-	}
-	for !s.ended {
-		at, due := s.m.nextDue()
-		if at == 0 || at > end {
-			break
-		}
-		if len(due) > 1 {
-			s.ended = true
-			return
-		}
-		s.note("at %d: %s is due", at, due[0].name)
-		s.clk.Advance(time.Duration(at-s.m.now) * time.Millisecond)
-		s.m.now = at
-		s.m.wake(due[0])
-		s.m.drain()
-		s.compare(s.t)
-	}
-	s.clk.Advance(time.Duration(end-s.m.now) * time.Millisecond)
-	s.m.now = end
 }

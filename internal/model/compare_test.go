@@ -1,13 +1,14 @@
-package leveret_test
+package model_test
 
 import (
 	"fmt"
-	"github.com/leveretmq/leveret"
-	"pgregory.net/rapid"
 	"slices"
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/leveretmq/leveret"
+	"pgregory.net/rapid"
 )
 
 // The comparison of the broker with the model after every step.
@@ -172,7 +173,7 @@ func valueText(v any) string {
 	return fmt.Sprintf("%T:%v", v, v)
 }
 
-// headerText is what the headers of a delivery should be.
+// headerText writes out what the headers of a delivery should be.
 func (d mDelivery) headerText() string {
 	h := leveret.Fields{}
 	add := func(name string, v any) { h = append(h, leveret.Field{Name: name, Value: v}) }
@@ -221,4 +222,17 @@ func (d mDelivery) headerText() string {
 	}
 	sort.SliceStable(h, func(i, j int) bool { return h[i].Name < h[j].Name })
 	return headerText(h)
+}
+
+func (d mDelivery) String() string {
+	return fmt.Sprintf("%s %s#%d %s from %q %q redelivered=%v acquired=%d failed=%d %s", d.channel, d.consumer, d.tag,
+		d.m.body, d.m.exchange, d.m.keys[0], d.redelivered, d.acquired, d.failed, deathText(d.m.deaths))
+}
+
+func deathText(ds []mDeath) string {
+	var s []string
+	for _, d := range ds {
+		s = append(s, fmt.Sprintf("%s/%s x%d at %d from %q %v exp %q", d.queue, d.reason, d.count, (d.at-1)/1000, d.exchange, d.keys, d.expiration))
+	}
+	return "[" + strings.Join(s, "; ") + "]"
 }

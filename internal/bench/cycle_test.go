@@ -1,0 +1,96 @@
+package bench_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/leveretmq/leveret"
+)
+
+// BenchmarkCycle publishes, gets and acknowledges, in one goroutine.
+func BenchmarkCycle(b *testing.B) {
+	b.Run("impl=chan", func(b *testing.B) {
+		c, m := make(chan *note, window), new(note)
+		b.ReportAllocs()
+		for b.Loop() {
+			c <- m
+			<-c
+		}
+	})
+	b.Run("impl=ring", func(b *testing.B) {
+		r := new(ring)
+		b.ReportAllocs()
+		for b.Loop() {
+			r.put(&note{key: "q", body: body100})
+			r.take()
+		}
+	})
+	b.Run("impl=leveret", func(b *testing.B) {
+		br := open(b)
+		q := bound(b, br, "q")[0]
+		b.ReportAllocs()
+		for b.Loop() {
+			publish(b, br, "q", "q")
+			getAck(b, q)
+		}
+	})
+	b.Run("impl=leveret-channel", func(b *testing.B) { // a client's channel, permissions asked for
+		br := open(b)
+		bound(b, br, "q")
+		ch := guestChannel(b, br)
+		b.ReportAllocs()
+		for b.Loop() {
+			_, err := ch.Publish("q", "q", leveret.Message{Body: body100})
+			must(b, err)
+			d, ok, err := ch.Get("q", leveret.GetConfig{})
+			if !ok {
+				b.Fatal(err)
+			}
+			must(b, d.Ack())
+		}
+	})
+	b.Run("impl=leveret-copy", func(b *testing.B) { // each message a body of its own
+		br := open(b)
+		q := bound(b, br, "q")[0]
+		b.ReportAllocs()
+		for b.Loop() {
+			_, err := br.Publish("q", "q", leveret.Message{Body: append([]byte(nil), body100...)})
+			must(b, err)
+			getAck(b, q)
+		}
+	})
+}
+
+// BenchmarkConsumer publishes to a queue with a consumer, which acknowledges, in one goroutine.
+func BenchmarkConsumer(b *testing.B) {
+	b.Run("impl=handler", func(b *testing.B) {
+		br := open(b)
+		q := bound(b, br, "q")[0]
+		n := 0
+		_, err := q.Consume(leveret.ConsumeConfig{Handler: func(d *leveret.Delivery) { must(b, d.Ack()); n++ }})
+		must(b, err)
+		b.ReportAllocs()
+		published := 0
+		for b.Loop() {
+			publish(b, br, "q", "q")
+			published++
+		}
+		if n != published {
+			b.Fatal(n, published)
+		}
+	})
+	b.Run("impl=deliveries", func(b *testing.B) {
+		br := open(b)
+		c, err := bound(b, br, "q")[0].Consume(leveret.ConsumeConfig{})
+		must(b, err)
+		b.ReportAllocs()
+		publish(b, br, "q", "q")
+		for d := range c.Deliveries(context.Background()) {
+			must(b, d.Ack())
+			if !b.Loop() {
+				break
+			}
+			publish(b, br, "q", "q")
+		}
+	})
+}

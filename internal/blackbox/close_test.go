@@ -1,0 +1,99 @@
+package blackbox_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/leveretmq/leveret"
+	"github.com/stretchr/testify/require"
+)
+
+// Close comes while eight goroutines publish, wait and settle.
+func TestCloseInFlight(t *testing.T) {
+	defer noLeaks(t)
+	for round := range max(scaled(50), 5) {
+		b := leveret.New()
+		q := mustDeclare(t, b, "q", leveret.Table{"x-message-ttl": 1, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "q2"})
+		mustDeclare(t, b, "q2", nil)
+		conn, err := b.Connect("guest", "guest", "/")
+		require.NoError(t, err)
+		var wg sync.WaitGroup
+		errs := make([]error, 8)
+		for g := range errs {
+			ch, err := conn.Channel()
+			require.NoError(t, err)
+			c, err := ch.Consume("q2", leveret.ConsumeConfig{Prefetch: 2})
+			require.NoError(t, err)
+			wg.Go(func() {
+				for errs[g] == nil {
+					if g%2 == 0 {
+						_, errs[g] = ch.Publish("", "q", leveret.Message{Body: []byte("m")})
+						continue
+					}
+					var d *leveret.Delivery
+					if d, errs[g] = c.Receive(context.Background()); errs[g] == nil {
+						d.Nack(false)
+						q.Get()
+					}
+				}
+			})
+		}
+		time.Sleep(time.Duration(round%5) * time.Millisecond)
+		require.NoError(t, b.Close())
+		wg.Wait()
+		for g, err := range errs {
+			require.ErrorIs(t, err, leveret.ErrClosed, "goroutine %d", g)
+		}
+		<-conn.Done()
+		require.ErrorIs(t, conn.Err(), leveret.ErrClosed)
+		require.NoError(t, b.Close())
+		require.Zero(t, b.Memory().Used)
+	}
+}
+
+// Every operation on a closed broker says so.
+func TestClosedBroker(t *testing.T) {
+	b := leveret.New()
+	q := mustDeclare(t, b, "q", nil)
+	conn, err := b.Connect("guest", "guest", "/")
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	c, err := q.Consume(leveret.ConsumeConfig{})
+	require.NoError(t, err)
+	require.NoError(t, b.Close())
+	_, err = b.Publish("", "q", leveret.Message{})
+	require.ErrorIs(t, err, leveret.ErrClosed)
+	_, err = ch.Publish("", "q", leveret.Message{})
+	require.ErrorIs(t, err, leveret.ErrClosed)
+	_, err = b.DeclareQueue("r", leveret.QueueConfig{})
+	require.ErrorIs(t, err, leveret.ErrClosed)
+	_, err = b.DeclareExchange("x", leveret.Direct, leveret.ExchangeConfig{})
+	require.ErrorIs(t, err, leveret.ErrClosed)
+	_, _, err = q.Get()
+	require.ErrorIs(t, err, leveret.ErrClosed)
+	_, err = q.Consume(leveret.ConsumeConfig{})
+	require.ErrorIs(t, err, leveret.ErrClosed)
+	_, err = q.Purge()
+	require.ErrorIs(t, err, leveret.ErrClosed)
+	_, err = q.Delete(leveret.DeleteConfig{})
+	require.ErrorIs(t, err, leveret.ErrClosed)
+	_, err = c.Receive(t.Context())
+	require.ErrorIs(t, err, leveret.ErrClosed)
+	_, err = conn.Channel()
+	require.ErrorIs(t, err, leveret.ErrClosed)
+	_, err = b.Connect("guest", "guest", "/")
+	require.ErrorIs(t, err, leveret.ErrClosed)
+	_, err = b.CreateVHost("v")
+	require.ErrorIs(t, err, leveret.ErrClosed)
+	require.ErrorIs(t, b.SetPolicy(leveret.Policy{Name: "p", Definition: leveret.Table{"max-length": 1}}), leveret.ErrClosed)
+	require.ErrorIs(t, b.ClearPolicy("p"), leveret.ErrClosed)
+	require.ErrorIs(t, b.BindQueue("q", "amq.fanout", "", nil), leveret.ErrClosed)
+	require.NoError(t, conn.Close())
+	require.NoError(t, ch.Close())
+	_, ok := b.NextDeadline()
+	require.False(t, ok)
+	require.Empty(t, b.Queues())
+}

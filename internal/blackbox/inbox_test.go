@@ -1,0 +1,168 @@
+package blackbox_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/leveretmq/leveret"
+	"github.com/stretchr/testify/require"
+)
+
+// Several goroutines may receive from one consumer: each message goes to one of them, none
+// sleeps while there are messages, and all end with the consumer.
+func TestManyReceiversShareAConsumer(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	q, err := b.DeclareQueue("q", leveret.QueueConfig{})
+	require.NoError(t, err)
+	c, err := q.Consume(leveret.ConsumeConfig{})
+	require.NoError(t, err)
+	const messages, receivers = 2000, 4
+	gone, cancel := context.WithCancel(context.Background())
+	var given, wg sync.WaitGroup
+	given.Go(func() {
+		_, err := c.Receive(gone)
+		require.ErrorIs(t, err, context.Canceled)
+	})
+	cancel()
+	given.Wait()
+	seen := make([]map[uint64]bool, receivers)
+	given.Add(messages)
+	for i := range receivers {
+		seen[i] = map[uint64]bool{}
+		wg.Go(func() {
+			for {
+				d, err := c.Receive(context.Background())
+				if err != nil {
+					require.ErrorIs(t, err, leveret.ErrClosed)
+					return
+				}
+				seen[i][d.DeliveryTag] = true
+				require.NoError(t, d.Ack())
+				given.Done()
+			}
+		})
+	}
+	for range messages {
+		_, err := b.Publish("", "q", leveret.Message{})
+		require.NoError(t, err)
+	}
+	given.Wait()
+	require.NoError(t, c.Cancel())
+	wg.Wait()
+	all := map[uint64]bool{}
+	for _, tags := range seen {
+		for tag := range tags {
+			require.False(t, all[tag], "delivered twice: %d", tag)
+			all[tag] = true
+		}
+	}
+	require.Len(t, all, messages)
+	require.NoError(t, b.Check())
+}
+
+// A batch wakes the receivers that wait: one that does not come back must not keep it.
+func TestAReceiverLeavesTheRestToOthers(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	q, err := b.DeclareQueue("q", leveret.QueueConfig{})
+	require.NoError(t, err)
+	c, err := q.Consume(leveret.ConsumeConfig{})
+	require.NoError(t, err)
+	for range 3 {
+		_, err := b.Publish("", "q", leveret.Message{})
+		require.NoError(t, err)
+	}
+	require.NoError(t, c.Cancel())
+	for tag := range uint64(3) {
+		done := make(chan uint64)
+		go func() {
+			d, err := c.Receive(context.Background())
+			if err != nil {
+				t.Error(err)
+			}
+			done <- d.DeliveryTag
+		}()
+		require.Equal(t, tag+1, <-done)
+	}
+	_, err = c.Receive(context.Background())
+	require.ErrorIs(t, err, leveret.ErrClosed)
+}
+
+// A shared inbox at its limit stalls its consumers; taking resumes them, and nothing is lost.
+func TestInboxLimitStallsAndResumes(t *testing.T) {
+	bothTypes(t, func(t *testing.T, kind string) {
+		b, _ := newTestBroker(t)
+		q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": kind})
+		inbox := leveret.NewInbox(leveret.InboxConfig{MaxDeliveries: 3})
+		conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox})
+		require.NoError(t, err)
+		for range 2 {
+			ch, err := conn.Channel()
+			require.NoError(t, err)
+			_, err = ch.Consume("q", leveret.ConsumeConfig{NoAck: true})
+			require.NoError(t, err)
+		}
+		for i := range 10 {
+			mustPublish(t, b, "q", fmt.Sprint(i), "")
+		}
+		var got []string
+		for range 4 {
+			taken := inbox.Take(nil)
+			require.LessOrEqual(t, len(taken), 3)
+			for _, n := range taken {
+				got = append(got, string(n.Delivery.Body))
+			}
+			require.NoError(t, b.Check())
+		}
+		require.Equal(t, strings.Split("0123456789", ""), got)
+		require.Zero(t, q.Info().Messages)
+	})
+}
+
+// An inbox that is held tells nobody, until it is taken or released; then it tells of what is there, and of what comes.
+func TestHeldInbox(t *testing.T) {
+	b, _ := newTestBroker(t)
+	mustDeclare(t, b, "q", nil)
+	inbox := leveret.NewInbox(leveret.InboxConfig{})
+	inbox.Hold()
+	inbox.Release() // no connection has it yet
+	conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox})
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	_, err = ch.Consume("q", leveret.ConsumeConfig{NoAck: true})
+	require.NoError(t, err)
+	told := func() bool {
+		select {
+		case <-inbox.Ready():
+			return true
+		default:
+			return false
+		}
+	}
+	inbox.Hold()
+	mustPublish(t, b, "q", "1", "")
+	require.False(t, told())
+	inbox.Release()
+	require.True(t, told())
+	require.False(t, told())
+	inbox.Release()
+	require.False(t, told(), "it was not held")
+	mustPublish(t, b, "q", "2", "")
+	require.True(t, told())
+
+	inbox.Hold()
+	mustPublish(t, b, "q", "3", "")
+	require.Len(t, inbox.Take(nil), 3)
+	require.False(t, told())
+	mustPublish(t, b, "q", "4", "")
+	require.True(t, told())
+	require.Len(t, inbox.Take(nil), 1)
+	inbox.Hold()
+	inbox.Release()
+	require.False(t, told(), "nothing is there")
+}

@@ -1,0 +1,206 @@
+package model_test
+
+import (
+	"slices"
+	"sort"
+	"strings"
+)
+
+// settle takes deliveries out of a channel's hands; how is ack, nack+, rej+, end, nack- or rej-.
+func (m *model) settle(us []*mUnacked, how string) {
+	us = slices.Clone(us)
+	sort.SliceStable(us, func(i, j int) bool { return us[i].consumer() < us[j].consumer() })
+	for len(us) > 0 {
+		q, c := us[0].q, us[0].c
+		n := 1
+		for n < len(us) && us[n].q == q && us[n].c == c {
+			n++
+		}
+		m.settleGroup(q, c, us[:n], how)
+		us = us[n:]
+	}
+}
+
+func (u *mUnacked) consumer() string {
+	if u.c == nil {
+		return ""
+	}
+	return u.c.tag
+}
+
+func (m *model) settleGroup(q *mQueue, c *mConsumer, us []*mUnacked, how string) {
+	gone := m.queue(q.name) != q
+	if !q.quorum && strings.HasSuffix(how, "-") { // by priority
+		slices.SortStableFunc(us, func(a, b *mUnacked) int { return b.e.level - a.e.level })
+	}
+	for _, u := range us {
+		if u.c != nil {
+			u.c.unacked--
+		}
+		if gone {
+			continue
+		}
+		switch how {
+		case "ack":
+		case "nack-", "rej-":
+			if how == "rej-" {
+				u.e.deliveries++
+			}
+			m.die(u.e, q, "rejected")
+		default:
+			m.giveBack(u.e, q, how)
+		}
+	}
+	if gone {
+		return
+	}
+	requeued := how == "nack+" || how == "rej+" || how == "end"
+	if !q.quorum && requeued {
+		m.trim(q)
+		m.expire(q)
+	}
+	if q.quorum && requeued {
+		m.expire(q)
+	}
+	m.resume(c)
+	m.pump(q)
+	if q.quorum {
+		if requeued {
+			m.trim(q)
+		}
+		m.updateRejecting(q)
+	}
+	m.expire(q)
+}
+
+// giveBack puts one message back.
+func (m *model) giveBack(e *mEntry, q *mQueue, how string) {
+	failed := how != "nack+"
+	e.back = true
+	if failed {
+		e.deliveries++
+	}
+	if !q.quorum {
+		q.ready = append(q.ready, e)
+		return
+	}
+	e.acquired++
+	limit, ok := m.number(q, "delivery-limit")
+	if !ok {
+		limit = 20
+	}
+	if limit >= 0 && int64(e.deliveries) > limit {
+		m.die(e, q, "delivery_limit")
+		return
+	}
+	kind := m.text(q, "delayed-retry-type", "disabled")
+	if kind == "all" || kind == "failed" && failed || kind == "returned" && !failed {
+		delay, _ := m.number(q, "delayed-retry-min")
+		most, ok := m.number(q, "delayed-retry-max")
+		if !ok {
+			most = delay
+		}
+		e.due = m.now + min(delay*int64(max(1, e.deliveries)), most)
+		q.delayed = append(q.delayed, e)
+		return
+	}
+	q.returned = append(q.returned, e)
+}
+
+// committed returns where a transaction's message goes that was routed to queues: to those that are still there, and
+// to a quorum queue that was declared anew. What a new classic queue should get is lost. text is the error of the whole commit.
+func (m *model) committed(routed []*mQueue) (queues []*mQueue, lost bool, text string) {
+	worst := ""
+	for _, was := range routed {
+		now := m.queue(was.name)
+		switch {
+		case now == was, now != nil && now.quorum && was.quorum:
+			queues = append(queues, now)
+		case now != nil && !now.quorum && !was.quorum:
+			lost = true
+		case was.name > worst:
+			worst = was.name
+			text = "541 INTERNAL_ERROR"
+			if now == nil {
+				text = "506 RESOURCE_ERROR - failed to deliver message: {not_found,{resource,<<\"/\">>,queue,<<\"" + was.name + "\">>}}"
+			}
+		}
+	}
+	return queues, lost, text
+}
+
+// end is the end of channels by whatever cause: all their consumers leave, then all they hold
+// goes back.
+func (m *model) end(chs ...*mChannel) {
+	chs = slices.DeleteFunc(chs, func(ch *mChannel) bool { return ch.closed })
+	var gone []*mConsumer
+	for _, ch := range chs {
+		ch.closed = true
+		var tags []string
+		for tag := range ch.tags {
+			tags = append(tags, tag)
+		}
+		sort.Strings(tags)
+		for _, tag := range tags {
+			gone = append(gone, ch.tags[tag])
+			m.leave(ch.tags[tag])
+		}
+		ch.tags = map[string]*mConsumer{}
+	}
+	for _, c := range gone {
+		m.removeUnused(c.q)
+	}
+	for _, ch := range chs {
+		us := ch.unacked
+		for _, s := range ch.txAcks {
+			us = append(us, s.us...)
+		}
+		sort.SliceStable(us, func(i, j int) bool { return us[i].tag < us[j].tag })
+		ch.unacked, ch.txAcks, ch.txPubs = nil, nil, nil
+		m.takeBack(us)
+	}
+	for _, c := range gone {
+		m.left(c.q)
+	}
+}
+
+// takeBack gives back what an ended channel held: a classic queue takes all of it before it does anything else.
+func (m *model) takeBack(us []*mUnacked) {
+	var quorum []*mUnacked
+	var classic []*mQueue
+	whole := map[*mQueue][]*mUnacked{}
+	for _, u := range us {
+		switch {
+		case u.q.quorum:
+			quorum = append(quorum, u)
+			continue
+		case whole[u.q] == nil:
+			classic = append(classic, u.q)
+		}
+		whole[u.q] = append(whole[u.q], u)
+	}
+	for _, q := range classic {
+		m.settleGroup(q, nil, whole[q], "end")
+	}
+	m.settle(quorum, "end")
+}
+
+// take removes the deliveries that an acknowledgement of the tag is about.
+func (ch *mChannel) take(tag int, multiple bool) (us []*mUnacked, ok bool) {
+	var rest []*mUnacked
+	ok = multiple && tag == 0
+	for _, u := range ch.unacked {
+		if u.tag == tag {
+			ok = true
+		}
+		if u.tag == tag || multiple && (u.tag < tag || tag == 0) {
+			us = append(us, u)
+		} else {
+			rest = append(rest, u)
+		}
+	}
+	if ok {
+		ch.unacked = rest
+	}
+	return us, ok
+}

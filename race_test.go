@@ -1,5 +1,0 @@
-//go:build race
-
-package leveret_test
-
-const raceEnabled = true
