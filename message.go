@@ -200,15 +200,8 @@ func (r *rules) accept(x *Exchange, key string, m *Message) (*message, *Error) {
 		return &message{exchange: x, key: key, body: m.Body}, nil
 	}
 	stored := &message{exchange: x, key: key, body: m.Body, props: p}
-	if p.Headers != nil && p.HeaderFields == nil {
-		h, err := canonicalTable(p.Headers)
-		if err != nil {
-			return nil, err
-		}
-		if h == nil {
-			h = Fields{}
-		}
-		stored.editProps().HeaderFields = h
+	if err := stored.acceptHeaders(); err != nil {
+		return nil, err
 	}
 	expiration, err := r.acceptExpiration(stored)
 	if err != nil {
@@ -236,6 +229,29 @@ func (m *message) editProps() *Properties {
 	}
 	m.props = &p
 	return m.props
+}
+
+// acceptHeaders makes the headers Fields of canonical values, which is what a listener can encode. What a client sent is
+// canonical already.
+func (m *message) acceptHeaders() *Error {
+	p := m.props
+	var h Fields
+	var err error
+	switch {
+	case p.HeaderFields != nil && isCanonicalFields(p.HeaderFields, 0):
+		return nil
+	case p.HeaderFields != nil:
+		h, err = p.HeaderFields.canonical()
+	case p.Headers != nil:
+		h, err = p.Headers.Fields()
+	default:
+		return nil
+	}
+	if err != nil {
+		return &Error{Code: SyntaxError, Reason: err.Error()}
+	}
+	m.editProps().HeaderFields = h
+	return nil
 }
 
 // acceptExpiration parses the expiration and, in 4.3, puts the number's plain form in its place.

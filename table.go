@@ -122,11 +122,10 @@ func tableValue(v any) any {
 	return v
 }
 
-// canonical returns the fields with canonical values, in the order they have. It returns f
-// itself if they are canonical already, as they are when they come from a client.
+// canonical returns a copy of the fields with canonical values, in the order they have. Nil Fields give nil.
 func (f Fields) canonical() (Fields, error) {
-	if f == nil || isCanonicalFields(f, 0) {
-		return f, nil
+	if f == nil {
+		return nil, nil
 	}
 	c, err := f.canonicalAt(nil)
 	if err != nil {

@@ -99,9 +99,7 @@ func TestCanonicalFieldsKeepTheirOrder(t *testing.T) {
 	f, err := Fields{{"b", 1}, {"a", Table{"z": 1, "y": 2}}, {"b", 2}}.canonical()
 	require.NoError(t, err)
 	require.Equal(t, Fields{{"b", int64(1)}, {"a", Fields{{"y", int64(2)}, {"z", int64(1)}}}, {"b", int64(2)}}, f)
-	again, err := f.canonical()
-	require.NoError(t, err)
-	require.Same(t, &f[0], &again[0])
+	require.True(t, isCanonicalFields(f, 0))
 	_, err = Fields{{"b", 1}, {"a", 1i}}.canonical()
 	require.EqualError(t, err, `leveret: table: "a": no AMQP field type for Go type complex128`)
 }

@@ -28,7 +28,7 @@ var everyField = leveret.Fields{
 	{Name: "long", Value: int64(math.MinInt64)},
 	{Name: "float", Value: float32(1.5)}, {Name: "double", Value: math.Pi},
 	{Name: "decimal", Value: leveret.Decimal{Scale: 2, Value: -12345}},
-	{Name: "timestamp", Value: time.Unix(1700000000, 0)}, {Name: "void", Value: nil},
+	{Name: "timestamp", Value: time.Unix(1700000000, 0).UTC()}, {Name: "void", Value: nil},
 	{Name: "array", Value: []any{"a", int32(1), []any{}, leveret.Fields{{Name: "k", Value: true}}, nil}},
 	{Name: "table", Value: leveret.Fields{{Name: "z", Value: "1"}, {Name: "a", Value: "2"}, {Name: "z", Value: "3"}}},
 	{Name: strings.Repeat("n", 255), Value: "longest name"}, {Name: "", Value: "shortest name"},
@@ -93,9 +93,9 @@ func TestBadFields(t *testing.T) {
 }
 
 func TestNestingIsBounded(t *testing.T) {
-	nest := func(levels int) []byte {
+	nest := func(levels int) []byte { // the table itself is one
 		var v any = []any{}
-		for range levels - 1 {
+		for range levels - 2 {
 			v = []any{v}
 		}
 		return appendFields(nil, leveret.Fields{{Name: "k", Value: v}})[4:]

@@ -510,3 +510,17 @@ func TestServeListener(t *testing.T) {
 	require.NoError(t, srv.Close())
 	assert.ErrorIs(t, <-served, amqpd.ErrServerClosed)
 }
+
+// A client is sent whatever a Go program publishes, and the listener survives.
+func TestHeadersOfGoTypes(t *testing.T) {
+	b := leverettest.New(t)
+	ch := channelOf(t, leverettest.Dial(t, b))
+	declareQueue(t, ch, "q", nil)
+	headers := leveret.Fields{{Name: "n", Value: uint64(1)}, {Name: "list", Value: []string{"a"}}}
+	_, err := b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{HeaderFields: headers}})
+	require.NoError(t, err)
+	d, ok, err := ch.Get("q", true)
+	require.NoError(t, err)
+	require.True(t, ok)
+	assert.Equal(t, amqp091.Table{"n": int64(1), "list": []any{"a"}}, d.Headers)
+}

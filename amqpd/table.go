@@ -11,7 +11,7 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// maxNesting is how deep tables and arrays may be nested. RabbitMQ is limited by the frame size alone; a
+// maxNesting is how many tables and arrays may be one within the other; the broker takes no more. RabbitMQ is limited by the frame size alone; a
 // bound keeps a hostile table from exhausting the stack of whoever walks it.
 const maxNesting = 100
 
@@ -74,7 +74,7 @@ func (d *fieldDecoder) uint(n int) uint64 {
 // fields reads to the end of the input.
 func (d *fieldDecoder) fields(depth int) leveret.Fields {
 	fields := leveret.Fields{}
-	if depth > maxNesting {
+	if depth >= maxNesting {
 		d.bad = true
 	}
 	for len(d.b) > 0 && !d.bad {
@@ -87,7 +87,7 @@ func (d *fieldDecoder) fields(depth int) leveret.Fields {
 // array reads to the end of the input.
 func (d *fieldDecoder) array(depth int) []any {
 	values := []any{}
-	if depth > maxNesting {
+	if depth >= maxNesting {
 		d.bad = true
 	}
 	for len(d.b) > 0 && !d.bad {
@@ -112,7 +112,7 @@ func (d *fieldDecoder) value(depth int) any {
 		}
 		return inner.fields(depth + 1)
 	case 'T':
-		return time.Unix(int64(d.uint(8)), 0)
+		return time.Unix(int64(d.uint(8)), 0).UTC()
 	case 'D':
 		return leveret.Decimal{Scale: uint8(d.uint(1)), Value: int32(d.uint(4))}
 	case 'V':
