@@ -18,19 +18,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leveretmq/leveret/conformance"
 	"github.com/leveretmq/leveret/internal/scenario"
 )
 
 var releases = []string{"4.3", "3.10"}
 
 func main() {
-	rulesFile := flag.String("rules", "conformance/rules.txt", "the list of rules")
+	rulesFile := flag.String("rules", "docs/rules.md", "the rules")
 	dir := flag.String("dir", "testdata/scenarios", "where the scripts are")
 	flag.Parse()
-	rules, err := readRules(*rulesFile)
+	text, err := os.ReadFile(*rulesFile)
 	if err != nil {
 		log.Fatal(err)
 	}
+	rules := conformance.ParseRules(string(text))
 	scripts, err := scenario.Load(os.DirFS(*dir))
 	if err != nil {
 		log.Fatal(err)
@@ -42,29 +44,6 @@ func main() {
 	if err := write(os.Stdout, rules, scripts, runs); err != nil {
 		log.Fatal(err)
 	}
-}
-
-// A rule is one numbered statement about RabbitMQ's behaviour.
-type rule struct {
-	id, title string
-	unseen    string // why no scenario can show it
-}
-
-func readRules(name string) ([]rule, error) {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	var out []rule
-	for _, line := range strings.Split(string(text), "\n") {
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		id, title, _ := strings.Cut(line, " ")
-		title, unseen, _ := strings.Cut(title, " -- ")
-		out = append(out, rule{id, strings.TrimSpace(title), unseen})
-	}
-	return out, nil
 }
 
 // runs are the outcomes of scenarios: by who ran it (leveret, broker), release and script.
@@ -123,7 +102,7 @@ func (r *runs) outcome(s *scenario.Script, release string) string {
 	return result
 }
 
-func write(w io.Writer, rules []rule, scripts []*scenario.Script, r *runs) error {
+func write(w io.Writer, rules []conformance.Rule, scripts []*scenario.Script, r *runs) error {
 	fmt.Fprintf(w, "# Compatibility\n\nWhat a client of RabbitMQ can observe, rule by rule: the scenarios that show it "+
 		"(scripts in `testdata/scenarios`) and\nwhether leveret and a real broker showed the same. Written by "+
 		"`go run ./conformance/cmd/compat`, never by hand; the brokers\nof this run: RabbitMQ %s.\n\n",
@@ -131,25 +110,25 @@ func write(w io.Writer, rules []rule, scripts []*scenario.Script, r *runs) error
 	fmt.Fprintf(w, "%s\n", summary(rules, scripts, r))
 	fmt.Fprint(w, "| rule | what | scenarios | 4.3 | 3.10 |\n| --- | --- | --- | --- | --- |\n")
 	for _, rule := range rules {
-		shown := covering(rule.id, scripts)
+		shown := covering(rule.ID, scripts)
 		names := make([]string, 0, len(shown))
 		for _, s := range shown {
 			names = append(names, s.Name)
 		}
 		if len(names) == 0 {
-			names = append(names, "*"+rule.why()+"*")
+			names = append(names, "*"+why(rule)+"*")
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", rule.id, rule.title, strings.Join(names, ", "),
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", rule.ID, rule.Title, strings.Join(names, ", "),
 			verdict(shown, r, "4.3"), verdict(shown, r, "3.10"))
 	}
 	return unknown(rules, scripts)
 }
 
-func (r rule) why() string {
-	if r.unseen == "" {
+func why(r conformance.Rule) string {
+	if r.Unseen == "" {
 		return "none yet"
 	}
-	return r.unseen
+	return r.Unseen
 }
 
 func covering(id string, scripts []*scenario.Script) []*scenario.Script {
@@ -175,12 +154,12 @@ func verdict(shown []*scenario.Script, r *runs, release string) string {
 	return result
 }
 
-func summary(rules []rule, scripts []*scenario.Script, r *runs) string {
+func summary(rules []conformance.Rule, scripts []*scenario.Script, r *runs) string {
 	var observable, covered int
 	for _, rule := range rules {
-		if rule.unseen == "" {
+		if rule.Unseen == "" {
 			observable++
-			if len(covering(rule.id, scripts)) > 0 {
+			if len(covering(rule.ID, scripts)) > 0 {
 				covered++
 			}
 		}
@@ -197,10 +176,10 @@ func summary(rules []rule, scripts []*scenario.Script, r *runs) string {
 }
 
 // unknown refuses scripts that claim to show rules that are not listed.
-func unknown(rules []rule, scripts []*scenario.Script) error {
+func unknown(rules []conformance.Rule, scripts []*scenario.Script) error {
 	for _, s := range scripts {
 		for _, id := range s.Rules {
-			if !slices.ContainsFunc(rules, func(r rule) bool { return r.id == id }) {
+			if !slices.ContainsFunc(rules, func(r conformance.Rule) bool { return r.ID == id }) {
 				return fmt.Errorf("%s shows %s, which is no rule", s.Name, id)
 			}
 		}
