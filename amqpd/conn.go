@@ -37,9 +37,11 @@ type conn struct {
 	names   names
 	session *leveret.Conn
 
-	mu    sync.Mutex
+	done  chan struct{} // closed when serve has returned
+	mu    turn
 	moved sync.Cond // the writer took output, the stage or the alarm changed
 	stage stage
+	until time.Time // when a shutdown cuts the client off; zero: it does not
 	outgoing
 	open     openChannels
 	batch    batch
@@ -79,14 +81,21 @@ type throttle struct {
 	blocked bool   // reading has stopped because of it
 }
 
+// A turn is the lock of a connection. It is a channel because the reader keeps it while the broker runs the event hooks of
+// the program: in a testing/synctest bubble time passes for whoever waits for a channel, but not for a mutex.
+type turn chan struct{}
+
+func (t turn) Lock()   { t <- struct{}{} }
+func (t turn) Unlock() { <-t }
+
 func newConn(srv *Server, nc net.Conn) *conn {
 	c := &conn{
-		srv: srv, nc: nc, log: srv.logger().With("peer", nc.RemoteAddr().String()),
+		srv: srv, nc: nc, done: make(chan struct{}), mu: make(turn, 1), log: srv.logger().With("peer", nc.RemoteAddr().String()),
 		release:  releases[srv.Broker.Profile()],
 		outgoing: outgoing{wake: make(chan struct{}, 1), gone: make(chan struct{}), out: new(output)},
 		open:     openChannels{byNumber: map[uint16]*channel{}},
 	}
-	c.moved.L = &c.mu
+	c.moved.L = c.mu
 	c.in = frameReader{r: nc, maxPayload: c.release.minFrameMax, meter: new(leveret.Meter)}
 	return c
 }
@@ -264,6 +273,7 @@ func (c *conn) finish(err error) {
 	c.mu.Lock()
 	graceful := errors.Is(err, errDone) || lostSync(err)
 	c.stage = ended
+	cutOff := c.until
 	for _, ch := range c.open.byNumber {
 		ch.content.reset()
 	}
@@ -284,7 +294,11 @@ func (c *conn) finish(err error) {
 	if lostSync(err) {
 		wait = silentDelay
 	}
-	c.nc.SetDeadline(time.Now().Add(wait))
+	until := time.Now().Add(wait)
+	if !cutOff.IsZero() && cutOff.Before(until) {
+		until = cutOff
+	}
+	c.nc.SetDeadline(until)
 	<-c.gone
 	c.drain()
 }
@@ -308,6 +322,7 @@ func (c *conn) shutdown(e *leveret.Error, wait time.Duration) {
 		return
 	}
 	c.failLocked(unattributed{e}, 0)
-	c.nc.SetDeadline(time.Now().Add(wait))
+	c.until = time.Now().Add(wait)
+	c.nc.SetDeadline(c.until)
 	c.notifyWriterLocked()
 }

@@ -5,7 +5,9 @@ import (
 	"crypto/x509"
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,8 +24,12 @@ const (
 	maxInboxBytes = 1 << 20
 )
 
-// shutdownWait is how long Close waits for a client to answer.
-const shutdownWait = 2 * time.Second
+// shutdownWait is how long Close gives a client to answer, and hookWait how much longer it waits for a connection that has
+// cut its client off and does not end: it runs an event hook of the program.
+const (
+	shutdownWait = 2 * time.Second
+	hookWait     = time.Second
+)
 
 // A Server serves AMQP 0-9-1 clients of a broker. Only Broker must be set; the zero value of every other field
 // means what RabbitMQ does by default. The fields must not be changed once a connection is served.
@@ -50,7 +56,6 @@ type Server struct {
 	closed    bool
 	listeners map[net.Listener]struct{}
 	conns     map[*conn]struct{}
-	active    sync.WaitGroup
 }
 
 // Serve accepts connections until l fails or the server is closed; then it returns ErrServerClosed. It
@@ -115,20 +120,36 @@ func (s *Server) Dial() (net.Conn, error) {
 }
 
 // Close stops accepting, closes the connections (code 320, CONNECTION_FORCED) and returns when all of them have
-// ended. Clients that do not answer are cut off after two seconds. It does not close the broker.
+// ended. Clients that do not answer are cut off after two seconds. Close does not wait longer than another second for a connection that
+// is running an event hook or handler of the program. So a hook may call Close; the connection that runs the hook ends when
+// the hook has returned. Close does not close the broker, and always returns nil.
 func (s *Server) Close() error {
+	e := errorf(leveret.ConnectionForced, "broker forced connection closure with reason 'shutdown'")
+	conns := s.stop()
+	for _, c := range conns {
+		go c.shutdown(e, shutdownWait) // a hook may keep it waiting
+	}
+	late := time.NewTimer(shutdownWait + hookWait)
+	defer late.Stop()
+	for _, c := range conns {
+		select {
+		case <-c.done:
+		case <-late.C:
+			return nil
+		}
+	}
+	return nil
+}
+
+// stop takes no more connections and returns those there are.
+func (s *Server) stop() []*conn {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.closed = true
 	for l := range s.listeners {
 		l.Close()
 	}
-	e := errorf(leveret.ConnectionForced, "broker forced connection closure with reason 'shutdown'")
-	for c := range s.conns {
-		c.shutdown(e, shutdownWait)
-	}
-	s.mu.Unlock()
-	s.active.Wait()
-	return nil
+	return slices.Collect(maps.Keys(s.conns))
 }
 
 func (s *Server) isClosed() bool {
@@ -165,7 +186,6 @@ func (s *Server) add(c *conn) bool {
 		s.conns = map[*conn]struct{}{}
 	}
 	s.conns[c] = struct{}{}
-	s.active.Add(1)
 	return true
 }
 
@@ -173,7 +193,7 @@ func (s *Server) remove(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c)
-	s.active.Done()
+	close(c.done)
 }
 
 func (s *Server) logger() *slog.Logger {
