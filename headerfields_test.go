@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/leveretmq/leveret"
+	"github.com/stretchr/testify/require"
 )
 
 // What a Go program publishes as HeaderFields becomes what a client can be sent, whatever Go types it used.

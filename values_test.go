@@ -69,7 +69,7 @@ func TestBindingID(t *testing.T) {
 	}
 }
 
-// bits makes reflect.DeepEqual tell -0.0 from 0.0.
+// allBits makes reflect.DeepEqual tell -0.0 from 0.0.
 func allBits(v any) any {
 	switch v := v.(type) {
 	case float64:

@@ -65,7 +65,6 @@ func TestBodiesOfAllSizes(t *testing.T) {
 	}
 }
 
-// With the smallest frames bodies arrive in hundreds of pieces.
 // The body of a message that is too large is thrown away as it comes.
 func TestTooLargeBodiesTakeNoMemory(t *testing.T) {
 	const limit, size = 1 << 20, 64 << 20
@@ -96,6 +95,7 @@ func TestTooLargeBodiesTakeNoMemory(t *testing.T) {
 	assert.Equal(t, amqp091.NotImplemented, publish(true).Code, "which is looked at before the size")
 }
 
+// With the smallest frames bodies arrive in hundreds of pieces.
 func TestSmallFrames(t *testing.T) {
 	conn := leverettest.DialConfig(t, leverettest.New(t), amqp091.Config{SASL: asGuest().SASL, Vhost: "/", FrameSize: 8192})
 	ch := channelOf(t, conn)

@@ -27,7 +27,7 @@ import (
 
 var record = flag.String("record", "", "address of the RabbitMQ node to record the answers of")
 
-// A stage is how far the handshake went before the input is sent.
+// A wireStage is how far the handshake went before the input is sent.
 type wireStage int
 
 const (

@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	amqp "github.com/rabbitmq/amqp091-go"
-
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/amqpd"
+	amqp "github.com/rabbitmq/amqp091-go"
 )
 
 // leveretSys is leveret through its Go API: a direct exchange to queues by name. Queue 0 dead-letters to queue 1.

@@ -15,11 +15,10 @@ import (
 	"testing"
 	"time"
 
-	amqp "github.com/rabbitmq/amqp091-go"
-
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/amqpd"
 	"github.com/leveretmq/leveret/bench/nullserver"
+	amqp "github.com/rabbitmq/amqp091-go"
 )
 
 // The test binary is also the null server: started with BENCH_SERVE=null, or =keep, it serves AMQP on a free port. leveret is

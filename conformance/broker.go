@@ -9,10 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	amqp "github.com/rabbitmq/amqp091-go"
-
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/scenario"
+	amqp "github.com/rabbitmq/amqp091-go"
 )
 
 // A Broker is a running broker with its operator's console.

@@ -6,10 +6,9 @@ import (
 	"sync"
 	"time"
 
-	amqp "github.com/rabbitmq/amqp091-go"
-
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/scenario"
+	amqp "github.com/rabbitmq/amqp091-go"
 )
 
 // A conn is a connection of the unmodified client.

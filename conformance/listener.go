@@ -6,11 +6,10 @@ import (
 	"regexp"
 	"time"
 
-	amqp "github.com/rabbitmq/amqp091-go"
-
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/amqpd"
 	"github.com/leveretmq/leveret/internal/scenario"
+	amqp "github.com/rabbitmq/amqp091-go"
 )
 
 // listenerVHost has the length that a run's virtual host has on a real broker, because reply texts are cut by length.

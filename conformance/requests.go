@@ -3,10 +3,9 @@ package conformance
 import (
 	"fmt"
 
-	amqp "github.com/rabbitmq/amqp091-go"
-
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/scenario"
+	amqp "github.com/rabbitmq/amqp091-go"
 )
 
 // The plain requests: each is one call of the client.

@@ -11,10 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/leveretmq/leveret/conformance"
 	"github.com/leveretmq/leveret/internal/scenario"
+	"github.com/stretchr/testify/require"
 )
 
 // untagged are rules that code holds at a function which does not name them yet.

@@ -8,11 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	amqp "github.com/rabbitmq/amqp091-go"
-	"github.com/stretchr/testify/require"
-
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
+	amqp "github.com/rabbitmq/amqp091-go"
+	"github.com/stretchr/testify/require"
 )
 
 // A fixture is a client of the virtual host ctl-test with queues, messages and consumers, for the

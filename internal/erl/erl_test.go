@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/stretchr/testify/require"
 )
 
 // What a real Erlang printed with ~tp.

@@ -5,10 +5,9 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/leveretmq/leveret/internal/fifo"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
-	"github.com/leveretmq/leveret/internal/fifo"
 )
 
 func TestQueueBehavesAsASlice(t *testing.T) {

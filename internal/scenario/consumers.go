@@ -112,7 +112,7 @@ func (r *run) countOne(c *client, queue string) string {
 	return queue + " " + err.Error()
 }
 
-// close closes the session's channel.
+// closeChannel closes the session's channel.
 func closeChannel(r *run, s *session, w *words) ([]string, error) {
 	s.collect()
 	err := s.ch.Close()

@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/leveretmq/leveret"
+	"github.com/stretchr/testify/require"
 )
 
 var start = time.Unix(1_800_000_000, 0)

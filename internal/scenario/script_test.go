@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leveretmq/leveret"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
-	"github.com/leveretmq/leveret"
 )
 
 // Every script of the repository reads back as it is written: recording changes expectations only.

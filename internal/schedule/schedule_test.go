@@ -6,10 +6,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/leveretmq/leveret/internal/schedule"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
-	"github.com/leveretmq/leveret/internal/schedule"
 )
 
 // modelTimer is what a timer should be: its time, and when it was set.

@@ -6,10 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/leveretmq/leveret/internal/tags"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
-	"github.com/leveretmq/leveret/internal/tags"
 )
 
 // windowMachine drives a window and a map that does the same.

@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leveretmq/leveret/internal/topic"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
-	"github.com/leveretmq/leveret/internal/topic"
 )
 
 // words splits a key or pattern; the empty string has no words.

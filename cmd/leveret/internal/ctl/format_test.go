@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leveretmq/leveret"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/leveretmq/leveret"
 )
 
 func formatCall(options map[string]string) *call {

@@ -11,10 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leveretmq/leveret"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/leveretmq/leveret"
 )
 
 func testNode(t *testing.T) *Node {

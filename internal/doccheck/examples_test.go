@@ -1,4 +1,4 @@
-package leveret_test
+package doccheck_test
 
 import (
 	"go/ast"
@@ -13,7 +13,7 @@ import (
 // method.
 func TestEveryOperationHasAnExample(t *testing.T) {
 	for _, dir := range []string{".", "amqpd", "leverettest"} {
-		operations, examples := functions(t, dir)
+		operations, examples := functions(t, filepath.Join(root, dir))
 		for name := range operations {
 			if !examples[name] {
 				t.Errorf("%s: there is no Example%s with output", dir, name)

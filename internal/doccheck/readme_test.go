@@ -1,4 +1,4 @@
-package leveret_test
+package doccheck_test
 
 import (
 	"os"
@@ -7,10 +7,13 @@ import (
 	"testing"
 )
 
+// root is the directory of the module.
+const root = "../../"
+
 // TestReadmeQuotesWhatRuns asks for each quotation of the README in the file that it names, which
 // the tests run. A quotation of an Example's output is one of its comments.
 func TestReadmeQuotesWhatRuns(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
+	readme, err := os.ReadFile(root + "README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +23,7 @@ func TestReadmeQuotesWhatRuns(t *testing.T) {
 	}
 	for _, q := range quotations {
 		name, text := q[1], q[2]
-		source, err := os.ReadFile(name)
+		source, err := os.ReadFile(root + name)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -35,12 +38,12 @@ func TestReadmeQuotesWhatRuns(t *testing.T) {
 // TestReadmeLinks asks for every file that the README and CONTRIBUTING link to.
 func TestReadmeLinks(t *testing.T) {
 	for _, page := range []string{"README.md", "CONTRIBUTING.md"} {
-		text, err := os.ReadFile(page)
+		text, err := os.ReadFile(root + page)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, link := range regexp.MustCompile(`\]\(([^):]+)\)`).FindAllStringSubmatch(string(text), -1) {
-			if _, err := os.Stat(link[1]); err != nil {
+			if _, err := os.Stat(root + link[1]); err != nil {
 				t.Errorf("%s: %v", page, err)
 			}
 		}
