@@ -19,6 +19,7 @@ type binding struct {
 }
 
 // A bindingName tells a source's bindings apart.
+// Rules: X-14.
 type bindingName struct {
 	toQueue   bool
 	name, key string
@@ -53,6 +54,7 @@ type bindRequest struct {
 }
 
 // prepareBind fills in what the request leaves to the channel, and checks it.
+// Rules: M-20, X-13, Q-33.
 func (ch *Channel) prepareBind(r *bindRequest) *Error {
 	var err *Error
 	if r.args, err = canonicalTable(r.arguments); err != nil {
@@ -72,6 +74,7 @@ func (ch *Channel) prepareBind(r *bindRequest) *Error {
 }
 
 // checkBind makes the checks that binding and unbinding share, in RabbitMQ's order.
+// Rules.
 func (ch *Channel) checkBind(r *bindRequest) *Error {
 	kind := exchangeResource
 	if r.toQueue {
@@ -94,6 +97,7 @@ func (ch *Channel) checkBind(r *bindRequest) *Error {
 }
 
 // bind makes a binding; the request has passed checkBind.
+// Rules.
 func (ch *Channel) bind(r *bindRequest) *Error {
 	v := ch.v
 	b := &binding{source: v.exchanges[r.source], args: r.args,
@@ -121,6 +125,7 @@ func (ch *Channel) bind(r *bindRequest) *Error {
 }
 
 // validate makes the checks of the source's type.
+// Rules.
 func (b *binding) validate() *Error {
 	switch r := b.source.v.rules; b.source.kind {
 	case Topic:
@@ -162,6 +167,7 @@ func (b *binding) incoming() *map[*binding]struct{} {
 }
 
 // detach removes a binding and reports whether its source must go with it.
+// Rules: X-12.
 func (v *vhost) detach(b *binding) (sourceEnds bool) {
 	v.topology++
 	b.source.outgoing.remove(b)
@@ -172,6 +178,7 @@ func (v *vhost) detach(b *binding) (sourceEnds bool) {
 
 // unbind removes the one binding that is identical to the request. Whatever is missing, it
 // succeeds.
+// Rules: X-15.
 func (ch *Channel) unbind(r *bindRequest) *Error {
 	v := ch.v
 	x := v.exchanges[r.source]

@@ -3,6 +3,7 @@ package leveret
 // Counters are kept by each virtual host under its lock, and added up by whoever asks.
 
 // Counters count what has happened since the broker was made. All only grow.
+// Rules: O-2, O-3.
 type Counters struct {
 	Published, Routed                     uint64 // messages that passed all checks, and those of them that reached a queue
 	UnroutableDropped, UnroutableReturned uint64

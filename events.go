@@ -7,6 +7,7 @@ import "time"
 // that caused them has released its locks, by the goroutine of that or of a concurrent
 // operation. They may call the broker. They must not block for long: other operations'
 // events wait behind them. Broker.Settle waits for those outstanding.
+// Rules: O-5.
 type Events struct {
 	Published    func(PublishedEvent)    // a publisher handed over a message
 	Returned     func(ReturnedEvent)     // a mandatory message reached no queue

@@ -27,6 +27,7 @@ type headersMatch struct {
 
 // compileHeaders returns what binding arguments, which are canonical, demand. Unusable ones
 // are refused as at bind time; the caller names the operation in the error.
+// Rules.
 func compileHeaders(args Fields, r *rules) (*headersMatch, *Error) {
 	mode := "all"
 	if v, ok := args.Get(argMatch); ok {
@@ -61,6 +62,7 @@ func compileHeaders(args Fields, r *rules) (*headersMatch, *Error) {
 	return m, nil
 }
 
+// Rules: X-26.
 func matchTypeError(v any) *Error {
 	text := fmt.Sprintf("Invalid x-match field type %s (value ", fieldType(v))
 	return errorf(PreconditionFailed, "", "",
@@ -70,6 +72,7 @@ func matchTypeError(v any) *Error {
 func compareNames(a, b Field) int { return cmp.Compare(a.Name, b.Name) }
 
 // matches reports whether a message's headers, as routableHeaders gives them, satisfy m.
+// Rules.
 func (m *headersMatch) matches(headers Fields) bool {
 	for i := range m.demands {
 		d := &m.demands[i]
@@ -96,6 +99,7 @@ func (m *headersMatch) matches(headers Fields) bool {
 //
 // RabbitMQ 4.3 lets the last of several headers of a name count and takes a timestamp for its
 // number of milliseconds, though in a binding it is one of seconds.
+// Rules.
 func routableHeaders(headers Fields, r *rules) Fields {
 	stamped := !r.secondsTimestamps && slices.ContainsFunc(headers, func(f Field) bool {
 		_, ok := f.Value.(time.Time)
@@ -119,6 +123,7 @@ func routableHeaders(headers Fields, r *rules) Fields {
 	return h
 }
 
+// Rules: X-30.
 func lastOfEachName(h Fields) Fields {
 	n := 0
 	for i := range h {
@@ -131,6 +136,7 @@ func lastOfEachName(h Fields) Fields {
 }
 
 // milliseconds returns a timestamp as a header's value. One beyond all integers equals none.
+// Rules: X-29.
 func milliseconds(t time.Time) any {
 	if s := t.Unix(); s >= 0 && s <= math.MaxInt64/1000 {
 		return s * 1000
@@ -139,6 +145,7 @@ func milliseconds(t time.Time) any {
 }
 
 // erlTerm returns a canonical value as RabbitMQ holds it and prints it in error texts.
+// Rules: E-6.
 func erlTerm(v any) any {
 	switch v := v.(type) {
 	case nil:

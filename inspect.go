@@ -147,6 +147,7 @@ func (v *vhost) Exchanges() []ExchangeInfo {
 
 // Bindings describes all bindings: the implicit ones of the default exchange, then those of
 // the other exchanges by name, each exchange's oldest first.
+// Rules: X-16.
 func (v *vhost) Bindings() []BindingInfo {
 	v.lock()
 	defer v.unlock()
@@ -208,6 +209,7 @@ func (q *Queue) Info() QueueInfo {
 	return q.info()
 }
 
+// Rules: P-16, O-1.
 func (q *Queue) info() QueueInfo {
 	n, _ := q.length()
 	i := QueueInfo{Name: q.name, VHost: q.v.name, Type: q.kind.String(),

@@ -59,6 +59,7 @@ func (v *vhost) grown() bool {
 }
 
 // updateAlarm sets or clears the alarm and tells all connections. No lock may be held.
+// Rules: C-19.
 func (b *Broker) updateAlarm() {
 	limit, used := b.memory.limit.Load(), b.memory.used.Load()
 	alarm := limit != 0 && used > limit

@@ -20,6 +20,7 @@ func isReplyQueue(name string) bool {
 }
 
 // consumeReplies makes the channel's one direct reply consumer.
+// Rules: M-18.
 func (ch *Channel) consumeReplies(cfg ConsumeConfig) (*Consumer, *Error) {
 	if !cfg.NoAck {
 		return nil, errorf(PreconditionFailed, "", replyQueue, "reply consumer cannot acknowledge")
@@ -45,6 +46,7 @@ func (ch *Channel) endReplies() {
 }
 
 // checkReplyTo puts the channel's generated name in the place of the pseudo queue's.
+// Rules: M-18.
 func (ch *Channel) checkReplyTo(m *Message) *Error {
 	if m.Properties.ReplyTo != replyQueue {
 		return nil
@@ -60,11 +62,13 @@ func (ch *Channel) checkReplyTo(m *Message) *Error {
 
 const replySuffix = "==" // RabbitMQ's names end in base64 padding
 
+// Rules: M-19.
 func wellFormedReply(name string) bool {
 	return len(name) == len(replyQueue)+1+generatedLen+len(replySuffix) && strings.HasSuffix(name, replySuffix)
 }
 
 // replyState answers a declaration of the pseudo queue or of a generated name.
+// Rules: M-19.
 func (ch *Channel) replyState(name string, s *QueueState) *Error {
 	if name != replyQueue {
 		old := ch.v.rules.returnReplies
@@ -81,11 +85,13 @@ func (ch *Channel) replyState(name string, s *QueueState) *Error {
 }
 
 // isReply reports whether a message that no queue received is a direct reply.
+// Rules: M-19a.
 func (v *vhost) isReply(m *message) bool {
 	return m.exchange == v.nameless && strings.HasPrefix(m.key, replyQueue+".")
 }
 
 // deliverReply gives a reply to the channel that waits for it.
+// Rules: M-18.
 func (v *vhost) deliverReply(m *message) bool {
 	ch := v.replies[m.key]
 	if ch == nil || ch.reply == nil {

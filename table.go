@@ -27,6 +27,7 @@ type Table map[string]any
 
 // Fields is a table as AMQP carries it: an ordered list in which a name may occur twice.
 // Wherever a value may be a Table it may be Fields.
+// Rules: E-11.
 type Fields []Field
 
 // A Field is one named value of Fields.
@@ -42,6 +43,7 @@ type Decimal struct {
 }
 
 // maxFieldName is the longest name of a field, in bytes: the protocol carries it as a short string.
+// Rules: E-11.
 const maxFieldName = 255
 
 // maxNesting is how deep tables and arrays may be nested: what refers to itself has no end.
@@ -80,6 +82,7 @@ func (t Table) fields(at *fieldPath) (Fields, error) {
 }
 
 // Get returns the value of the first field of that name, and whether there is one.
+// Rules: E-11.
 func (f Fields) Get(name string) (any, bool) {
 	for i := range f {
 		if f[i].Name == name {
@@ -148,6 +151,7 @@ func (f Fields) canonicalAt(at *fieldPath) (Fields, error) {
 
 // sorted returns the fields in byte order of their names, the first of each name only. Tables
 // within them keep their order. It returns f itself if that is how it is.
+// Rules: M-14.
 func (f Fields) sorted() Fields {
 	if ascending(f) {
 		return f

@@ -9,6 +9,7 @@ import "strings"
 const maxHashWords = 2
 
 // validateTopicKey refuses a binding key with more # words than the release allows.
+// Rules: X-20.
 func validateTopicKey(key string, r *rules) *Error {
 	if r.manyHashWords || strings.Count(key, "#") <= maxHashWords {
 		return nil

@@ -15,6 +15,7 @@ import (
 // All values here are canonical.
 
 // fieldType returns the name of a value's AMQP field type as error texts state it.
+// Rules: E-9.
 func fieldType(v any) string {
 	switch v.(type) {
 	case string:
@@ -54,6 +55,7 @@ func fieldType(v any) string {
 }
 
 // asInteger returns the number that a value of an integer type is. A timestamp is none.
+// Rules: E-9.
 func asInteger(v any) (int64, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -98,9 +100,11 @@ func asBytes(v any) (string, bool) {
 
 // equivalentValues reports whether a repeated declaration may give b for the argument a. The
 // width of a number and whether a text is binary do not matter.
+// Rules: Q-25.
 func equivalentValues(a, b any) bool { return looselyEqual.untyped(a, b) }
 
 // A comparison says how far numbers may differ and still be equal.
+// Rules: X-28.
 type comparison uint8
 
 const (
@@ -112,6 +116,7 @@ const (
 // untyped reports whether the values are equal when their field types are set aside: numbers
 // of any width, timestamps, which are numbers of seconds, and texts of either type. Within
 // tables and arrays types count.
+// Rules.
 func (c comparison) untyped(a, b any) bool {
 	if t, ok := a.(time.Time); ok {
 		a = t.Unix()
@@ -138,6 +143,7 @@ func (c comparison) untyped(a, b any) bool {
 }
 
 // composite is untyped for the remaining types.
+// Rules: X-27.
 func (c comparison) composite(a, b any) bool {
 	switch a := a.(type) {
 	case []any:
@@ -177,6 +183,7 @@ func integerEqualsFloat(i int64, v any) bool {
 
 // bindingID returns a string that two lists of binding arguments share if and only if they
 // have the same names with the same types and values, in whatever order the names come.
+// Rules: X-14.
 func bindingID(args Fields) string {
 	if len(args) == 0 {
 		return ""

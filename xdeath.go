@@ -44,6 +44,7 @@ func (d *death) routingKeys() []string {
 
 // record puts d in front. A death of the same queue and reason keeps everything but its
 // count, which grows.
+// Rules: DL-13, DL-17, DL-18, DL-19.
 func (x *extra) record(d *death) {
 	old := x.deaths
 	for p := old; p != nil; p = p.next {
@@ -103,6 +104,7 @@ func (d *death) except(gone *death) *death {
 
 // recordedKeys are the routing-keys of a death: without those of BCC. RabbitMQ 4.3 removes, for
 // each BCC key, the first equal key; 3.10 lists the routing key and CC.
+// Rules: DL-15.
 func (r *rules) recordedKeys(m *message) []string {
 	keys, bcc := m.keys(), m.bccKeys()
 	if len(bcc) == 0 {
@@ -123,6 +125,7 @@ func (r *rules) recordedKeys(m *message) []string {
 // cyclic reports whether m, which has just died, may not go to queue t: it died there before, and
 // since then, this death included, only by itself. A rejection anywhere on the way makes it a
 // consumer's will.
+// Rules: DL-23, DL-24, DL-25, DL-26.
 func (v *vhost) cyclic(m *message, reason Reason, t *Queue) bool {
 	if reason == Rejected {
 		return false
@@ -156,6 +159,7 @@ const (
 )
 
 // deathTrios are the headers about the first and the last death.
+// Rules: DL-17.
 func (x *extra) deathTrios() Fields {
 	return Fields{
 		{headerFirstExchange, x.firstDeath.exchange.name}, {headerFirstQueue, x.firstDeath.queue}, {headerFirstReason, string(x.firstDeath.reason)},
@@ -164,6 +168,7 @@ func (x *extra) deathTrios() Fields {
 }
 
 // table is the entry of x-death as 4.3 writes it.
+// Rules: DL-14.
 func (d *death) table() Fields {
 	t := make(Fields, 0, 7)
 	if d.expiration != nil {
@@ -182,6 +187,7 @@ func anys(ss []string) []any {
 }
 
 // deathHeaders are all headers that a dead letter gets.
+// Rules: M-15, DL-13.
 func (x *extra) deathHeaders() Fields {
 	var array []any
 	for d := x.deaths; d != nil; d = d.next {

@@ -11,6 +11,7 @@ import (
 // in which the broker sets a field comes out sorted.
 
 // freshEntry is the entry of a first death.
+// Rules: DL-20.
 func (d *death) freshEntry() Fields {
 	t := d.table()
 	if d.expiration != nil { // 3.10 writes it last
@@ -21,6 +22,7 @@ func (d *death) freshEntry() Fields {
 
 // recordInHeaders adds a death to the header x-death. The first death also sets the headers about it, but only
 // if there was no x-death at all.
+// Rules: DL-19, DL-22.
 func (m *message) recordInHeaders(d *death) {
 	h := m.headers()
 	old, there := h.Get(headerDeaths)
@@ -39,6 +41,7 @@ func (m *message) recordInHeaders(d *death) {
 
 // continued is the array with one more death: its entry first, the others behind it, in
 // reverse if there were two or more, equal ones merged.
+// Rules: DL-20, DL-21, DL-22.
 func continued(array []any, d *death, entry Fields) []any {
 	groups := mergeDeaths(array)
 	slices.Reverse(groups)
@@ -57,6 +60,7 @@ func continued(array []any, d *death, entry Fields) []any {
 }
 
 // mergeDeaths merges entries of the same queue and reason; a missing count is their number.
+// Rules: DL-21.
 func mergeDeaths(array []any) []any {
 	var out []any
 	for _, v := range array {
@@ -102,6 +106,7 @@ func sortedFields(f Fields) Fields {
 }
 
 // cyclicHeader is cyclic for a history in a header.
+// Rules: DL-27.
 func cyclicHeader(h Fields, queue string) bool {
 	v, _ := h.Get(headerDeaths)
 	array, _ := v.([]any)

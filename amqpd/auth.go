@@ -43,6 +43,7 @@ func (c *conn) certificate() *x509.Certificate {
 
 // authenticate returns the user that the client proved to be. The error is ErrAccessRefused, or
 // errSilent if the response makes no sense.
+// Rules: A-12.
 func (c *conn) authenticate(mechanism string, response []byte) (string, error) {
 	if !slices.Contains(c.mechanisms(), mechanism) {
 		return "", errSilent

@@ -18,6 +18,7 @@ func (c *conn) basicPublish(ch *channel, a *args) error {
 }
 
 // publish hands a message that is complete to the broker.
+// Rules: C-5.
 func (c *conn) publish(ch *channel) error {
 	m := &ch.content
 	out, err := ch.ch.Publish(m.exchange, m.key, leveret.Message{
@@ -92,6 +93,7 @@ func (c *conn) basicQos(ch *channel, a *args) error {
 
 // basicConsume answers before any delivery of the consumer: those are in the inbox, which nobody
 // reads while the reader holds the mutex.
+// Rules: D-15.
 func (c *conn) basicConsume(ch *channel, a *args) error {
 	a.u16()
 	queue, tag := a.short(), a.short()
@@ -113,6 +115,7 @@ func (c *conn) basicConsume(ch *channel, a *args) error {
 }
 
 // basicCancel sends everything the consumer was given before it answers.
+// Rules: D-14.
 func (c *conn) basicCancel(ch *channel, a *args) error {
 	tag := a.short()
 	noWait := a.bits().has(0)
@@ -164,6 +167,7 @@ func (c *conn) basicGet(ch *channel, a *args) error {
 }
 
 // encodeUpTo encodes the deliveries whose tags come before the given one, and what happened before them.
+// Rules: D-30.
 func (c *conn) encodeUpTo(ch *channel, tag uint64) {
 	c.takeNoticesLocked()
 	n := 0

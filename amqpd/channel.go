@@ -23,6 +23,7 @@ type confirmRun struct {
 	reject bool
 }
 
+// Rules: E-2, C-16.
 func (c *conn) openChannel(number uint16, a *args) error {
 	a.short()
 	if err := a.end(); err != nil {
@@ -45,6 +46,7 @@ func (c *conn) openChannel(number uint16, a *args) error {
 	return nil
 }
 
+// Rules: C-15.
 func secondOpen(_ *conn, _ *channel, a *args) error {
 	a.short()
 	if err := a.end(); err != nil {
@@ -68,6 +70,7 @@ func (c *conn) channelClose(ch *channel, a *args) error {
 	return nil
 }
 
+// Rules: C-14.
 func (c *conn) channelFlow(ch *channel, a *args) error {
 	active := a.bits().has(0)
 	if err := a.end(); err != nil {
@@ -110,6 +113,7 @@ func (c *conn) txSelect(ch *channel, a *args) error {
 	return c.answer(ch, ch.ch.Tx(), false, txSelectOk)
 }
 
+// Rules: C-9.
 func (c *conn) txCommit(ch *channel, a *args) error {
 	if err := a.end(); err != nil {
 		return err
@@ -138,6 +142,7 @@ func (c *conn) answer(ch *channel, err error, noWait bool, reply methodID) error
 
 // confirmLocked notes that a publish is to be confirmed. Confirms wait until the frames that were read
 // together are done, so that one multiple answers them all.
+// Rules: C-4.
 func (c *conn) confirmLocked(ch *channel, sequence uint64, reject bool) {
 	run := &ch.pending
 	if run.count > 0 && run.reject != reject {
@@ -161,6 +166,7 @@ func (c *conn) flushConfirmsLocked() {
 
 // sendConfirm sends a channel's run of confirms. Like RabbitMQ's, a lone ack is a single one, and a nack is
 // always multiple.
+// Rules: C-4.
 func (c *conn) sendConfirm(ch *channel) {
 	run := &ch.pending
 	if run.count == 0 {

@@ -157,6 +157,7 @@ func (c *conn) execute() error {
 }
 
 // waitForRoomLocked waits while the client does not read what it is sent, or may not publish.
+// Rules: C-19.
 func (c *conn) waitForRoomLocked() error {
 	for c.stage == running && (c.out.size() > maxPending || c.throttle.blocked) {
 		c.flushConfirmsLocked()

@@ -41,6 +41,7 @@ func (m *assembly) reset() { *m = assembly{} }
 func (m *assembly) complete() bool { return m.state == wantBody && m.left == 0 }
 
 // unexpected is the error for a frame that is not the one expected.
+// Rules: C-17.
 func (m *assembly) unexpected() error {
 	switch m.state {
 	case wantHeader:
@@ -77,6 +78,7 @@ func (m *assembly) add(piece []byte) {
 }
 
 // contentFrame handles a content header or body frame.
+// Rules: C-17.
 func (c *conn) contentFrame(f frame) error {
 	ch := c.channelLocked(f.channel)
 	if ch == nil {

@@ -93,6 +93,7 @@ func (c *conn) connectionFrame(f frame) error {
 }
 
 // closedByClient answers connection.close. By then exclusive queues are gone.
+// Rules: Q-31.
 func (c *conn) closedByClient() error {
 	c.flushConfirmsLocked()
 	c.session.Close()
@@ -159,6 +160,7 @@ func (ch *channel) handler(id methodID) (h handler, known bool) {
 }
 
 // unopened handles a method on a channel that is not open.
+// Rules: C-15.
 func (c *conn) unopened(number uint16, id methodID, a *args) error {
 	if id == channelOpen {
 		return c.handledLocked(nil, c.openChannel(number, a), id)
@@ -174,6 +176,7 @@ func (c *conn) unopened(number uint16, id methodID, a *args) error {
 }
 
 // closingChannel handles a method on a channel that the broker has closed.
+// Rules: E-7, C-15.
 func (c *conn) closingChannel(ch *channel, id methodID) error {
 	switch id {
 	case channelCloseOk:
@@ -193,6 +196,7 @@ func (c *conn) closingChannel(ch *channel, id methodID) error {
 }
 
 // handledLocked tells the client about the error of a method, if there is one.
+// Rules: C-20.
 func (c *conn) handledLocked(ch *channel, err error, id methodID) error {
 	if err == nil || errors.Is(err, leveret.ErrClosed) {
 		return nil // closed under our hands: the inbox has the reason
@@ -209,6 +213,7 @@ func (c *conn) handledLocked(ch *channel, err error, id methodID) error {
 	return nil
 }
 
+// Rules: E-7.
 func (c *conn) closeChannelLocked(ch *channel, err error, id methodID) {
 	if ch.closing {
 		return

@@ -32,6 +32,7 @@ func unattributedf(code leveret.Code, format string, args ...any) error {
 }
 
 // internalError is what a crash inside RabbitMQ looks like to the client.
+// Rules: E-3.
 func internalError() error { return unattributed{&leveret.Error{Code: leveret.InternalError}} }
 
 // end is to be called when all arguments were read; its error says what was wrong with them.
@@ -49,6 +50,7 @@ func (a *args) end() error {
 }
 
 // closeFor splits an error into what the close frame carries: the error and the method to blame.
+// Rules: E-2, E-3.
 func closeFor(err error, cause methodID) (*leveret.Error, methodID) {
 	var u unattributed
 	if errors.As(err, &u) {

@@ -211,6 +211,7 @@ func (c *conn) expected(f frame, want methodID) error {
 }
 
 // login reads start-ok and authenticates.
+// Rules: A-12.
 func (c *conn) login() error {
 	a, err := c.await(connectionStartOk)
 	if err != nil {
@@ -237,6 +238,7 @@ func (c *conn) login() error {
 		"Login was refused using authentication mechanism %s. For details see the broker logfile.", mechanism), 0}
 }
 
+// Rules: D-13.
 func (i *clientInfo) readCapabilities() {
 	fields, _ := i.properties["capabilities"].(leveret.Fields)
 	capabilities := tableOf(fields)
@@ -246,6 +248,7 @@ func (i *clientInfo) readCapabilities() {
 }
 
 // negotiate proposes the limits and reads the client's, which may only be lower.
+// Rules: C-16.
 func (c *conn) negotiate() error {
 	s := c.srv
 	at := c.out.method(0, connectionTune)

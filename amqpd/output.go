@@ -144,6 +144,7 @@ func (o *output) bodyFrame(channel uint16, piece []byte) {
 }
 
 // deliver appends a basic.deliver with its message.
+// Rules: M-12.
 func (o *output) deliver(channel uint16, d *leveret.Delivery, maxPayload int) {
 	at := o.method(channel, basicDeliver)
 	o.short(d.ConsumerTag)
@@ -156,6 +157,7 @@ func (o *output) deliver(channel uint16, d *leveret.Delivery, maxPayload int) {
 }
 
 // getOk appends a basic.get-ok with its message.
+// Rules: D-34.
 func (o *output) getOk(channel uint16, d *leveret.Delivery, maxPayload int) {
 	at := o.method(channel, basicGetOk)
 	o.u64(d.DeliveryTag)
@@ -168,6 +170,7 @@ func (o *output) getOk(channel uint16, d *leveret.Delivery, maxPayload int) {
 }
 
 // returned appends a basic.return with its message.
+// Rules: C-5.
 func (o *output) returned(channel uint16, r *leveret.Return, maxPayload int) {
 	at := o.method(channel, basicReturn)
 	o.u16(uint16(leveret.NoRoute))
@@ -179,6 +182,7 @@ func (o *output) returned(channel uint16, r *leveret.Return, maxPayload int) {
 }
 
 // publishedHeaders returns the headers of a message that nobody took, as they go on the wire.
+// Rules: M-13.
 func publishedHeaders(p *leveret.Properties) leveret.Fields {
 	switch {
 	case p == nil:
@@ -194,6 +198,7 @@ func publishedHeaders(p *leveret.Properties) leveret.Fields {
 }
 
 // closing appends a channel.close or connection.close.
+// Rules: E-2.
 func (o *output) closing(channel uint16, id methodID, e *leveret.Error, cause methodID) {
 	at := o.method(channel, id)
 	o.u16(uint16(e.Code))

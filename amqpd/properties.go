@@ -13,6 +13,7 @@ const allProperties = 0xfffc
 
 // decodeProperties decodes the flags and values of a content header. It returns nil for a
 // message without properties.
+// Rules: M-8, M-13.
 func decodeProperties(b []byte, n *names) (*leveret.Properties, bool) {
 	d := propertyDecoder{fieldDecoder: fieldDecoder{b: b}, names: n}
 	flags := leveret.Property(d.uint(2))
@@ -99,6 +100,7 @@ func (d *propertyDecoder) headers() leveret.Fields {
 
 // appendProperties appends the flags and values of a content header. The headers are those
 // given, not the ones of p; nil headers are absent.
+// Rules: M-8, M-13.
 func appendProperties(b []byte, p *leveret.Properties, headers leveret.Fields) []byte {
 	at := len(b)
 	b = append(b, 0, 0)

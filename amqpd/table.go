@@ -16,6 +16,7 @@ import (
 const maxNesting = 100
 
 // decodeFields decodes the fields of a table, without its length in front.
+// Rules: E-11.
 func decodeFields(b []byte) (leveret.Fields, bool) {
 	d := fieldDecoder{b: b}
 	f := d.fields(0)
@@ -23,6 +24,7 @@ func decodeFields(b []byte) (leveret.Fields, bool) {
 }
 
 // tableOf makes a Table of fields. Of two fields with the same name the first counts.
+// Rules: E-11.
 func tableOf(fields leveret.Fields) leveret.Table {
 	t := make(leveret.Table, len(fields))
 	for _, f := range fields {
@@ -96,6 +98,7 @@ func (d *fieldDecoder) array(depth int) []any {
 	return values
 }
 
+// Rules: E-9.
 func (d *fieldDecoder) value(depth int) any {
 	switch tag := d.uint(1); tag {
 	case 'S':
@@ -122,6 +125,7 @@ func (d *fieldDecoder) value(depth int) any {
 	}
 }
 
+// Rules: E-9, E-10.
 func (d *fieldDecoder) number(tag byte) any {
 	switch tag {
 	case 'b':
@@ -194,6 +198,7 @@ func patchLength(b []byte, at int) []byte {
 }
 
 // appendValue appends a field value with its type in front.
+// Rules: E-9, E-10.
 func appendValue(b []byte, v any) []byte {
 	be := binary.BigEndian
 	switch v := v.(type) {
@@ -242,6 +247,7 @@ func appendNested(b []byte, v any) ([]byte, bool) {
 	return b, false
 }
 
+// Rules: E-9.
 func appendNumber(b []byte, v any) []byte {
 	be := binary.BigEndian
 	switch v := v.(type) {
@@ -266,6 +272,7 @@ func appendNumber(b []byte, v any) []byte {
 }
 
 // appendShort appends a short string. What does not fit into its one-octet length is cut off.
+// Rules: E-11.
 func appendShort(b []byte, s string) []byte {
 	if len(s) > 255 {
 		s = s[:255]

@@ -91,6 +91,7 @@ func (c *conn) queueUnbind(ch *channel, a *args) error {
 	return c.answer(ch, err, false, queueUnbindOk)
 }
 
+// Rules: Q-2.
 func (c *conn) queueDeclare(ch *channel, a *args) error {
 	a.u16()
 	name := a.short()

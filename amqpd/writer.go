@@ -153,6 +153,7 @@ func (c *conn) encodeNoticesLocked(n int) {
 	c.notices = c.notices[:rest]
 }
 
+// Rules: D-13.
 func (c *conn) encodeNoticeLocked(n *leveret.Notification) {
 	if c.stage != running {
 		return
@@ -187,6 +188,7 @@ func (c *conn) encodeNoticeLocked(n *leveret.Notification) {
 
 // blockLocked stops reading from a client that publishes during an alarm, and tells it, if it wants
 // to be told.
+// Rules: C-19.
 func (c *conn) blockLocked() {
 	c.throttle.blocked = true
 	if c.client.wantsBlocked {

@@ -28,6 +28,7 @@ const LineLength = 80
 func Format(term any, column int) string { return FormatWidth(term, column, LineLength) }
 
 // FormatWidth is Format for lines of another length.
+// Rules: E-6.
 func FormatWidth(term any, column, width int) string {
 	t := measure(term)
 	p := printer{width: width, max: t.len}
@@ -274,6 +275,7 @@ func (p *printer) checkTail(elems []measured, column, at, behind, used int) bool
 }
 
 // scalar returns the text of a term that is neither tuple nor list.
+// Rules: E-6.
 func scalar(term any) string {
 	switch v := term.(type) {
 	case Atom:

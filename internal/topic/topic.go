@@ -89,6 +89,7 @@ func (t *Trie[V]) Remove(pattern string, v V) {
 
 // Match appends to buf the values of all patterns that match key, each value once for each
 // such pattern, and returns the extended slice.
+// Rules: X-20.
 func (t *Trie[V]) Match(key string, buf []V) []V {
 	if vs := t.plain[key]; vs != nil {
 		buf = vs.appendTo(buf)
