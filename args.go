@@ -2,11 +2,9 @@ package leveret
 
 import (
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/leveretmq/leveret/internal/erl"
 )
@@ -387,46 +385,6 @@ func invalidArg(key, rs, reason string) *Error {
 
 // maxExpiry is the longest time to live, ten years in milliseconds.
 const maxExpiry = 315_360_000_000
-
-// parseExpiration reads a message's expiration property: a whole decimal number of
-// milliseconds with an optional sign.
-func parseExpiration(s string) (ms int64, err *Error) {
-	digits := strings.TrimLeft(s, "+-")
-	if len(s)-len(digits) > 1 {
-		digits = ""
-	}
-	end := 0
-	for end < len(digits) && digits[end] >= '0' && digits[end] <= '9' {
-		end++
-	}
-	if end == 0 {
-		return 0, invalidExpiration(s, erl.Atom("no_integer"))
-	}
-	if rest := digits[end:]; rest != "" {
-		return 0, invalidExpiration(s, erl.Tuple{erl.Atom("leftover_string"), latin1(rest)})
-	}
-	if n, perr := strconv.ParseInt(s, 10, 64); perr == nil && n >= 0 && n <= maxExpiry {
-		return n, nil
-	}
-	n, _ := new(big.Int).SetString(s, 10)
-	reason := "value_too_large"
-	if n.Sign() < 0 {
-		reason = "value_negative"
-	}
-	if n.IsInt64() {
-		return 0, invalidExpiration(s, erl.Tuple{erl.Atom(reason), n.Int64()})
-	}
-	// A term with a number this long never fits on one line behind a text that quotes it.
-	err = invalidExpiration(s, erl.Atom(reason))
-	at := utf8.RuneCountInString(err.Reason) - len(reason)
-	err.Reason = strings.TrimSuffix(err.Reason, reason) + "{" + reason + ",\n" + strings.Repeat(" ", at+1) + n.String() + "}"
-	return 0, err
-}
-
-func invalidExpiration(s string, reason any) *Error {
-	text := "invalid expiration '" + s + "': "
-	return errorf(PreconditionFailed, "", "", "%s", text+erl.Format(reason, utf8.RuneCountInString(text)))
-}
 
 // latin1 is the string of a term whose characters are the bytes of s.
 func latin1(s string) erl.String {

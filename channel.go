@@ -25,7 +25,7 @@ type Channel struct {
 	confirm   bool
 	sequence  uint64
 	tx        *transaction
-	cache     routeCache
+	cache     publishCache
 	grants    permissionCache
 	directReply
 	getters *getTimer

@@ -1,8 +1,13 @@
 package leveret
 
 import (
+	"math/big"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/leveretmq/leveret/internal/erl"
 )
 
 // A Message is what a publisher hands over. The broker takes over Properties, everything
@@ -92,6 +97,20 @@ func (p *Properties) Has() Property {
 	return has
 }
 
+// given reports whether one property is present, as Has does for all.
+func (p *Properties) given(nonzero bool, bit Property) bool { return nonzero || p.Present&bit != 0 }
+
+// unchecked reports whether p has none of the properties that a publish checks or takes something from, but for the common
+// delivery modes.
+func (p *Properties) unchecked() bool {
+	const checked = PropHeaders | PropReplyTo | PropExpiration | PropUserID | PropDeliveryMode
+	if p == nil {
+		return true
+	}
+	return p.Present&checked == 0 && p.DeliveryMode <= 2 && p.Headers == nil && p.HeaderFields == nil &&
+		p.ReplyTo == "" && p.Expiration == "" && p.UserID == ""
+}
+
 // An Outcome says what became of a published message.
 type Outcome struct {
 	Queues   int     // how many queues the message was routed to
@@ -146,6 +165,19 @@ func (m *message) keys() []string {
 	return []string{m.key}
 }
 
+// eachKey yields every routing key.
+func (m *message) eachKey(yield func(string) bool) {
+	if m.extra == nil {
+		yield(m.key)
+		return
+	}
+	for _, key := range m.keys() {
+		if !yield(key) {
+			return
+		}
+	}
+}
+
 func (m *message) bccKeys() []string {
 	if m.extra == nil || m.extra.routing == nil {
 		return nil
@@ -191,36 +223,6 @@ const (
 	headerBCC = "BCC"
 )
 
-// accept makes the stored form of a message that is being published: what a user may hand
-// over is made canonical, CC and BCC become routing keys, the expiration a number. Checks
-// happen in RabbitMQ's order.
-func (r *rules) accept(x *Exchange, key string, m *Message) (*message, *Error) {
-	p := m.Properties
-	if p == nil {
-		return &message{exchange: x, key: key, body: m.Body}, nil
-	}
-	stored := &message{exchange: x, key: key, body: m.Body, props: p}
-	if err := stored.acceptHeaders(); err != nil {
-		return nil, err
-	}
-	expiration, err := r.acceptExpiration(stored)
-	if err != nil {
-		return nil, err
-	}
-	cc, bcc, err := r.acceptCC(stored)
-	if err != nil {
-		return nil, err
-	}
-	if expiration >= 0 || cc != nil || bcc != nil {
-		e := &extra{expiration: expiration}
-		if cc != nil || bcc != nil {
-			e.routing = &routing{append(append([]string{key}, cc...), bcc...), bcc}
-		}
-		stored.extra = e
-	}
-	return stored, nil
-}
-
 // editProps makes the properties the message's own.
 func (m *message) editProps() *Properties {
 	p := Properties{}
@@ -231,13 +233,15 @@ func (m *message) editProps() *Properties {
 	return m.props
 }
 
-// acceptHeaders makes the headers Fields of canonical values, which is what a listener can encode. What a client sent is
+// takeHeaders makes the headers Fields of canonical values, which is what a listener can encode. What a client sent is
 // canonical already.
-func (m *message) acceptHeaders() *Error {
+func (m *message) takeHeaders() *Error {
 	p := m.props
 	var h Fields
 	var err error
 	switch {
+	case p == nil:
+		return nil
 	case p.HeaderFields != nil && isCanonicalFields(p.HeaderFields, 0):
 		return nil
 	case p.HeaderFields != nil:
@@ -254,37 +258,55 @@ func (m *message) acceptHeaders() *Error {
 	return nil
 }
 
-// acceptExpiration parses the expiration and, in 4.3, puts the number's plain form in its place.
-func (r *rules) acceptExpiration(m *message) (int64, *Error) {
-	if m.props.Expiration == "" && m.props.Present&PropExpiration == 0 {
-		return -1, nil
+// editExtra returns the extra of a message that is being published, which shares it with no other.
+func (m *message) editExtra() *extra {
+	if m.extra == nil {
+		m.extra = &extra{expiration: -1}
 	}
-	ms, err := parseExpiration(m.props.Expiration)
-	if err != nil {
-		return -1, err
-	}
-	if plain := strconv.FormatInt(ms, 10); plain != m.props.Expiration && !r.verbatimExpiration {
-		m.editProps().Expiration = plain
-	}
-	return ms, nil
+	return m.extra
 }
 
-// acceptCC takes the further routing keys from the headers CC and BCC and removes BCC.
-func (r *rules) acceptCC(m *message) (cc, bcc []string, err *Error) {
+// takeExpiration takes the number from the property expiration. RabbitMQ 4.3 delivers the number's plain form, 3.10 what the
+// publisher wrote.
+// Rules: M-1, M-5, M-6.
+func (ch *Channel) takeExpiration(m *message) *Error {
+	p := m.props
+	if p == nil || !p.given(p.Expiration != "", PropExpiration) {
+		return nil
+	}
+	ms, err := parseExpiration(p.Expiration)
+	if err != nil {
+		return err
+	}
+	m.editExtra().expiration = ms
+	if plain := strconv.FormatInt(ms, 10); plain != p.Expiration && !ch.v.rules.verbatimExpiration {
+		m.editProps().Expiration = plain
+	}
+	return nil
+}
+
+// takeCC takes the further routing keys from the headers CC and BCC, in this order, and removes BCC.
+// Rules: M-1, M-9, M-10, M-11.
+func (ch *Channel) takeCC(m *message) *Error {
 	h := m.headers()
 	if len(h) == 0 {
-		return nil, nil, nil
+		return nil
 	}
-	if cc, err = keysOf(h, headerCC); err != nil {
-		return nil, nil, err
+	cc, err := keysOf(h, headerCC)
+	if err != nil {
+		return err
 	}
-	if bcc, err = keysOf(h, headerBCC); err != nil {
-		return nil, nil, err
+	bcc, err := keysOf(h, headerBCC)
+	if err != nil {
+		return err
 	}
 	if _, there := h.Get(headerBCC); there {
 		m.editProps().HeaderFields = h.without(headerBCC)
 	}
-	return cc, bcc, nil
+	if cc != nil || bcc != nil {
+		m.editExtra().routing = &routing{append(append([]string{m.key}, cc...), bcc...), bcc}
+	}
+	return nil
 }
 
 // keysOf returns the strings of an array header; elements of other types do not count.
@@ -305,34 +327,13 @@ func keysOf(h Fields, name string) (keys []string, _ *Error) {
 	return keys, nil
 }
 
-// with returns a copy of f with the fields of g put in; those of the same name in f go.
-func (f Fields) with(g Fields) Fields {
-	out := make(Fields, 0, len(f)+len(g))
-	for _, x := range f {
-		if _, replaced := g.Get(x.Name); !replaced {
-			out = append(out, x)
-		}
-	}
-	return append(out, g...)
-}
-
-// without returns a copy of f without the fields of that name; never nil.
-func (f Fields) without(name string) Fields {
-	out := make(Fields, 0, len(f))
-	for _, x := range f {
-		if x.Name != name {
-			out = append(out, x)
-		}
-	}
-	return out
-}
-
 // priority is the message's priority, absent if it has none.
 func (m *message) priority(absent int) int {
-	if m.props == nil || m.props.Priority == 0 && m.props.Present&PropPriority == 0 {
+	p := m.props
+	if p == nil || !p.given(p.Priority != 0, PropPriority) {
 		return absent
 	}
-	return int(m.props.Priority)
+	return int(p.Priority)
 }
 
 func canonicalTable(t Table) (Fields, *Error) {
@@ -344,4 +345,44 @@ func canonicalTable(t Table) (Fields, *Error) {
 		return nil, &Error{Code: SyntaxError, Reason: err.Error()}
 	}
 	return f, nil
+}
+
+// parseExpiration reads a message's expiration property: a whole decimal number of
+// milliseconds with an optional sign.
+func parseExpiration(s string) (ms int64, err *Error) {
+	digits := strings.TrimLeft(s, "+-")
+	if len(s)-len(digits) > 1 {
+		digits = ""
+	}
+	end := 0
+	for end < len(digits) && digits[end] >= '0' && digits[end] <= '9' {
+		end++
+	}
+	if end == 0 {
+		return 0, invalidExpiration(s, erl.Atom("no_integer"))
+	}
+	if rest := digits[end:]; rest != "" {
+		return 0, invalidExpiration(s, erl.Tuple{erl.Atom("leftover_string"), latin1(rest)})
+	}
+	if n, perr := strconv.ParseInt(s, 10, 64); perr == nil && n >= 0 && n <= maxExpiry {
+		return n, nil
+	}
+	n, _ := new(big.Int).SetString(s, 10)
+	reason := "value_too_large"
+	if n.Sign() < 0 {
+		reason = "value_negative"
+	}
+	if n.IsInt64() {
+		return 0, invalidExpiration(s, erl.Tuple{erl.Atom(reason), n.Int64()})
+	}
+	// A term with a number this long never fits on one line behind a text that quotes it.
+	err = invalidExpiration(s, erl.Atom(reason))
+	at := utf8.RuneCountInString(err.Reason) - len(reason)
+	err.Reason = strings.TrimSuffix(err.Reason, reason) + "{" + reason + ",\n" + strings.Repeat(" ", at+1) + n.String() + "}"
+	return 0, err
+}
+
+func invalidExpiration(s string, reason any) *Error {
+	text := "invalid expiration '" + s + "': "
+	return errorf(PreconditionFailed, "", "", "%s", text+erl.Format(reason, utf8.RuneCountInString(text)))
 }

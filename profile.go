@@ -16,12 +16,10 @@ type rules struct {
 	maxMessageSize int    // bytes; a larger body is refused
 
 	// Publishing.
-	strictDeliveryMode bool // only absent, 1 and 2 are delivery modes
 	verbatimExpiration bool // consumers get the expiration as the publisher wrote it
 	keepHeaderOrder    bool // headers are delivered in the publisher's order, duplicates included
 	routesToNames      bool // a transaction's route are names, of which the queues are sought at the commit
-	userIDFirst        bool // user-id is checked before expiration and CC, topic permission before reply-to
-	topicKeyOnly       bool // topic permissions look at the routing key, not at CC and BCC
+	oldPublishChecks   bool // a publish is checked in 3.10's order, without the topic keys of CC and BCC, with the delivery mode: M-3, M-7, A-9
 	returnReplies      bool // a mandatory publish to a direct reply-to name is returned; declaring one's own name crashes, not a malformed one
 
 	// Permissions.
@@ -95,9 +93,9 @@ var profiles = [...]rules{
 		maxMessageSize: 128 << 20,
 		deliveryLimit:  -1,
 
-		strictDeliveryMode: true, verbatimExpiration: true, keepHeaderOrder: true, routesToNames: true, userIDFirst: true,
-		topicKeyOnly: true, returnReplies: true,
-		bareRefusals: true, passiveUnchecked: true, rawTopicVars: true, anyTopicExchange: true,
+		verbatimExpiration: true, keepHeaderOrder: true, routesToNames: true, oldPublishChecks: true,
+		returnReplies: true,
+		bareRefusals:  true, passiveUnchecked: true, rawTopicVars: true, anyTopicExchange: true,
 		unknownTypeClosesConnection: true, manyHashWords: true, looseNumbers: true, secondsTimestamps: true,
 		firstDuplicateHeader: true, noNewExchangeTypes: true, lenientImportBindings: true,
 		plainQueueType: true, checkQueueMode: true, queueVersion1: true, noClassicLocator: true,

@@ -45,18 +45,16 @@ func (ch *Channel) endReplies() {
 	ch.reply, ch.replyName = nil, ""
 }
 
-// checkReplyTo puts the channel's generated name in the place of the pseudo queue's.
-// Rules: M-18.
-func (ch *Channel) checkReplyTo(m *Message) *Error {
-	if m.Properties.ReplyTo != replyQueue {
+// takeReplyTo puts the name of the channel's reply consumer in the place of the pseudo queue's.
+// Rules: M-1, M-18.
+func (ch *Channel) takeReplyTo(m *message) *Error {
+	if m.props == nil || m.props.ReplyTo != replyQueue {
 		return nil
 	}
 	if ch.reply == nil {
 		return errorf(PreconditionFailed, "", "", "fast reply consumer does not exist")
 	}
-	own := *m.Properties
-	own.ReplyTo = ch.replyName
-	m.Properties = &own
+	m.editProps().ReplyTo = ch.replyName
 	return nil
 }
 
@@ -85,12 +83,25 @@ func (ch *Channel) replyState(name string, s *QueueState) *Error {
 }
 
 // isReply reports whether a message that no queue received is a direct reply.
-// Rules: M-19a.
-func (v *vhost) isReply(m *message) bool {
-	return m.exchange == v.nameless && strings.HasPrefix(m.key, replyQueue+".")
+func (m *message) isReply() bool {
+	return m.exchange.name == "" && strings.HasPrefix(m.key, replyQueue+".")
 }
 
-// deliverReply gives a reply to the channel that waits for it.
+// publishReply hands a reply to the channel that waits for it, and reports whether that ends the publish. RabbitMQ 4.3 never
+// returns a reply, whether its consumer is there or not. 3.10 returns every mandatory one: a reply name is no queue.
+// Rules: M-19a.
+func (v *vhost) publishReply(p publication, out *Outcome) bool {
+	delivered := v.deliverReply(p.m)
+	if delivered {
+		out.Queues = 1
+	}
+	if !v.rules.returnReplies {
+		return true
+	}
+	return delivered && !p.mandatory
+}
+
+// deliverReply delivers a reply if its consumer is there.
 // Rules: M-18.
 func (v *vhost) deliverReply(m *message) bool {
 	ch := v.replies[m.key]

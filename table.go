@@ -161,6 +161,28 @@ func (f Fields) sorted() Fields {
 	return slices.CompactFunc(s, func(a, b Field) bool { return a.Name == b.Name })
 }
 
+// with returns a copy of f with the fields of g put in; those of the same name in f go.
+func (f Fields) with(g Fields) Fields {
+	out := make(Fields, 0, len(f)+len(g))
+	for _, x := range f {
+		if _, replaced := g.Get(x.Name); !replaced {
+			out = append(out, x)
+		}
+	}
+	return append(out, g...)
+}
+
+// without returns a copy of f without the fields of that name; never nil.
+func (f Fields) without(name string) Fields {
+	out := make(Fields, 0, len(f))
+	for _, x := range f {
+		if x.Name != name {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
 func ascending(f Fields) bool {
 	for i := 1; i < len(f); i++ {
 		if f[i-1].Name >= f[i].Name {

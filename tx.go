@@ -10,15 +10,9 @@ import (
 // checked and routed at once; settlements are checked at once and marked, so that no delivery is
 // settled twice. Everything else on the channel is immediate.
 type transaction struct {
-	publishes []txPublish
+	publishes []publication
 	settled   []txSettlement
 	marked    int
-}
-
-type txPublish struct {
-	m         *message
-	queues    []*Queue // that it was routed to: by the commit they may be gone, or others may have their names
-	mandatory bool
 }
 
 type txSettlement struct {
@@ -26,9 +20,8 @@ type txSettlement struct {
 	how  settling
 }
 
-func (tx *transaction) publish(m *message, queues []*Queue, mandatory bool) {
-	tx.publishes = append(tx.publishes, txPublish{m, queues, mandatory})
-}
+// publish keeps p for the commit. By then its queues may be gone, or others may have their names.
+func (tx *transaction) publish(p publication) { tx.publishes = append(tx.publishes, p) }
 
 func (tx *transaction) settle(ch *Channel, chosen []uint64, how settling) {
 	for _, t := range chosen {
@@ -79,7 +72,7 @@ func (ch *Channel) Commit() (returns []*Return, err error) {
 				ch.v.droppedEvent(nil, p.m, "", CauseQueueDeleted, "")
 				continue
 			}
-			ch.hand(p.m, queues, p.mandatory, &out)
+			ch.enqueue(publication{p.m, queues, p.mandatory}, &out)
 			if out.Return != nil {
 				returns = append(returns, out.Return)
 			}
@@ -118,7 +111,7 @@ func (ch *Channel) Rollback() error {
 // committed returns the queues that get a transaction's message. A classic queue that has been declared anew does not
 // get what was meant for the old one, which is lost; a quorum queue does, as it is known by its name. To 3.10 all queues are,
 // and the default exchange knows any name.
-func (v *vhost) committed(p txPublish) (queues []*Queue, lost bool, err *Error) {
+func (v *vhost) committed(p publication) (queues []*Queue, lost bool, err *Error) {
 	byName := v.rules.routesToNames
 	if byName && p.m.exchange == v.nameless {
 		return slices.Clone(v.route(v.nameless, p.m)), false, nil
