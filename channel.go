@@ -110,7 +110,7 @@ func (ch *Channel) detach(reason *Error) {
 	if ch.err != nil {
 		return
 	}
-	ch.err = &closedError{reason}
+	ch.err = closedBy(reason)
 	ch.tx = nil
 	delete(ch.conn.channels, ch.number)
 	ch.conn.releaseChannel()
@@ -123,7 +123,7 @@ func (ch *Channel) detach(reason *Error) {
 	}
 	ch.timedOutOf = nil
 	for _, c := range ch.sortedConsumers() {
-		c.leave()
+		c.leave(ch.err)
 		if c.q != nil {
 			ch.leaving = append(ch.leaving, c.q)
 		}
@@ -180,25 +180,6 @@ func (ch *Channel) sortedConsumers() []*Consumer {
 	}
 	slices.SortFunc(all, func(a, b *Consumer) int { return cmp.Compare(a.tag, b.tag) })
 	return all
-}
-
-// A closedError is what operations on something closed return: ErrClosed, and why.
-type closedError struct{ reason *Error }
-
-func (e *closedError) Error() string {
-	if e.reason == nil {
-		return ErrClosed.Error()
-	}
-	return ErrClosed.Error() + ": " + e.reason.Error()
-}
-
-func (e *closedError) Is(target error) bool { return target == ErrClosed }
-
-func (e *closedError) Unwrap() error {
-	if e.reason == nil {
-		return nil
-	}
-	return e.reason
 }
 
 // DeclareExchange is exchange.declare: it makes the exchange, or checks that the one there is
@@ -339,7 +320,7 @@ func (ch *Channel) Consume(queue string, cfg ConsumeConfig) (c *Consumer, err er
 func (ch *Channel) Cancel(tag string) error {
 	return ch.do("basic.cancel", func() *Error {
 		if c := ch.consumers[tag]; c != nil {
-			c.leave()
+			c.leave(&closedError{ErrCancelled})
 			if c.q != nil {
 				c.q.cancelled()
 			}

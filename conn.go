@@ -183,7 +183,7 @@ func (c *Conn) end(reason *Error) {
 	if c.err != nil {
 		return
 	}
-	c.err = &closedError{reason}
+	c.err = closedBy(reason)
 	v := c.v
 	channels := c.sortedChannels()
 	for _, ch := range channels {

@@ -19,7 +19,8 @@ type Consumer struct {
 	unacked  int
 	waiting  bool // for a message: in its queue's list of those that can take one
 	ended    bool
-	late     bool // it did not settle in time: its quorum queue counts it until its channel ends
+	err      error // why it has ended, nil before
+	late     bool  // it did not settle in time: its quorum queue counts it until its channel ends
 	inbox    *Inbox
 	timeout  int64 // ms that a delivery may stay unacknowledged; -1: no limit
 	timer    schedule.Timer[wakeable]
@@ -308,12 +309,12 @@ func (ch *Channel) subscribe(c *Consumer) {
 	}
 }
 
-// leave ends c without telling its client. The queue may go with its last consumer.
-func (c *Consumer) leave() {
+// leave ends c because of why, without telling its client. The queue may go with its last consumer.
+func (c *Consumer) leave(why error) {
 	if c.ended {
 		return
 	}
-	c.ended = true
+	c.ended, c.err = true, why
 	delete(c.ch.consumers, c.tag)
 	if c.inbox != nil && !c.inbox.shared {
 		c.inbox.end()
@@ -369,7 +370,11 @@ func (c *Consumer) endedByServer() {
 	if c.ended { // its client cancelled it and knows
 		return
 	}
-	c.leave()
+	why := ErrQueueDeleted
+	if c.late {
+		why = ErrAckTimeout
+	}
+	c.leave(&closedError{why})
 	if c.inbox != nil && c.inbox.shared && c.ch.conn.cfg.CancelNotify {
 		c.inbox.put(Notification{Kind: ConsumerCancelled, Channel: c.ch, ConsumerTag: c.tag})
 	}

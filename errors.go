@@ -1,9 +1,7 @@
 package leveret
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -66,11 +64,11 @@ func (c Code) ClosesConnection() bool {
 //	var e *leveret.Error
 //	if errors.As(err, &e) && e.Code == leveret.NotFound { … }
 //
-// Every Error also matches the sentinel of its code: errors.Is(err, leveret.ErrNotFound).
+// Every Error matches its code in errors.Is, under either of its names: errors.Is(err, leveret.ErrNotFound).
 type Error struct {
 	Code   Code   // the AMQP reply code
-	Op     string // the AMQP method that failed, such as "queue.declare"; empty if none did
-	Name   string // the object it was about, if there is one
+	Op     string // the AMQP method that failed, such as "queue.declare"; empty for what AMQP has no method for, such as SetPolicy
+	Name   string // the exchange, queue, user, policy or virtual host it is about; empty if it is about a channel, a message or a connection
 	Reason string // RabbitMQ's explanation, without the code's name in front
 
 	// Connection is set when the error ends the connection although its code usually ends a
@@ -105,37 +103,6 @@ func (e *Error) Text() string {
 
 // ClosesConnection reports whether the error ends the connection it happened on.
 func (e *Error) ClosesConnection() bool { return e.Connection || e.Code.ClosesConnection() }
-
-// Is makes errors.Is match e against the sentinel of its code.
-func (e *Error) Is(target error) bool {
-	s, ok := target.(*sentinel)
-	return ok && s.code == e.Code
-}
-
-type sentinel struct{ code Code }
-
-func (s *sentinel) Error() string {
-	return "leveret: " + strings.ToLower(strings.ReplaceAll(s.code.String(), "_", " "))
-}
-
-// Sentinels for errors.Is, one for each reply code that an operation of this package returns.
-var (
-	ErrConnectionForced   error = &sentinel{ConnectionForced}
-	ErrAccessRefused      error = &sentinel{AccessRefused}
-	ErrNotFound           error = &sentinel{NotFound}
-	ErrResourceLocked     error = &sentinel{ResourceLocked}
-	ErrPreconditionFailed error = &sentinel{PreconditionFailed}
-	ErrSyntax             error = &sentinel{SyntaxError}
-	ErrCommandInvalid     error = &sentinel{CommandInvalid}
-	ErrChannel            error = &sentinel{ChannelError}
-	ErrResource           error = &sentinel{ResourceError}
-	ErrNotAllowed         error = &sentinel{NotAllowed}
-	ErrNotImplemented     error = &sentinel{NotImplemented}
-	ErrInternal           error = &sentinel{InternalError}
-)
-
-// ErrClosed is returned by operations on a broker, connection, channel or consumer that is closed.
-var ErrClosed = errors.New("leveret: closed")
 
 func errorf(code Code, op, name, format string, args ...any) *Error {
 	return &Error{Code: code, Op: op, Name: name, Reason: fmt.Sprintf(format, args...)}

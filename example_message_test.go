@@ -1,6 +1,7 @@
 package leveret_test
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -153,4 +154,13 @@ func ExampleFields_Table() {
 	fields := leveret.Fields{{Name: "a", Value: "first"}, {Name: "a", Value: "second"}}
 	fmt.Println(fields.Table())
 	// Output: map[a:first]
+}
+
+func ExampleOutcome_Err() {
+	b := leveret.New()
+	defer b.Close()
+
+	out := try(b.Publish("", "nobody", leveret.Message{}))
+	fmt.Println(out.Err(), errors.Is(out.Err(), leveret.ErrUnroutable))
+	// Output: leveret: publish dropped: no route true
 }

@@ -405,6 +405,12 @@ func ExampleCode_String() {
 	// Output: PRECONDITION_FAILED 406
 }
 
+func ExampleCode_Error() {
+	err := error(leveret.NotFound)
+	fmt.Println(err, err == leveret.ErrNotFound)
+	// Output: NOT_FOUND true
+}
+
 func ExampleCode_ClosesConnection() {
 	fmt.Println(leveret.NotFound.ClosesConnection(), leveret.NotAllowed.ClosesConnection())
 	// Output: false true
@@ -424,8 +430,8 @@ func ExampleError_Is() {
 	defer b.Close()
 
 	_, err := b.Queue("q")
-	fmt.Println(errors.Is(err, leveret.ErrNotFound), errors.Is(err, leveret.ErrAccessRefused))
-	// Output: true false
+	fmt.Println(errors.Is(err, leveret.NotFound), errors.Is(err, leveret.ErrNotFound), errors.Is(err, leveret.ErrAccessRefused))
+	// Output: true true false
 }
 
 func ExampleError_Text() {
@@ -498,6 +504,44 @@ func ExampleConsumer_Cancel() {
 	// 1
 	// 0
 	// true
+}
+
+// A worker stops at once: what it has not begun goes back for others.
+func ExampleConsumer_Close() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	for i := range 3 {
+		try(b.Publish("", "q", leveret.Message{Body: fmt.Append(nil, i)}))
+	}
+	c := try(q.Consume(leveret.ConsumeConfig{}))
+	d := try(c.Receive(context.Background()))
+	check(c.Close())
+	check(d.Ack())
+	for _, m := range q.Messages() {
+		fmt.Printf("%s ", m.Body)
+	}
+	// Output: 1 2
+}
+
+func ExampleConsumer_Err() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	c := try(q.Consume(leveret.ConsumeConfig{}))
+	fmt.Println(c.Err())
+	try(q.Delete(leveret.DeleteConfig{}))
+	for d := range c.Deliveries(context.Background()) {
+		check(d.Ack())
+	}
+	fmt.Println(c.Err())
+	fmt.Println(errors.Is(c.Err(), leveret.ErrClosed), errors.Is(c.Err(), leveret.ErrQueueDeleted))
+	// Output:
+	// <nil>
+	// leveret: closed: queue deleted
+	// true true
 }
 
 func ExampleConsumer_Tag() {

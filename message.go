@@ -119,6 +119,20 @@ type Outcome struct {
 	Sequence uint64  // its number on a confirming channel, from 1; 0 elsewhere
 }
 
+// Err returns nil if every queue that the message was routed to took it, and otherwise why not: [ErrRejected],
+// [ErrReturned] or [ErrUnroutable]. In a transaction only the route is known before Commit.
+func (o Outcome) Err() error {
+	switch {
+	case o.Rejected:
+		return ErrRejected
+	case o.Return != nil:
+		return ErrReturned
+	case o.Queues == 0:
+		return ErrUnroutable
+	}
+	return nil
+}
+
 // A Return is a message that nobody could be given (basic.return with code 312, NO_ROUTE).
 type Return struct {
 	Exchange   string

@@ -3,6 +3,7 @@ package leveret
 import (
 	"context"
 	"iter"
+	"slices"
 	"sync"
 )
 
@@ -30,12 +31,46 @@ type ConsumeConfig struct {
 // Tag returns the consumer tag.
 func (c *Consumer) Tag() string { return c.tag }
 
-// Cancel ends the subscription. Messages it holds stay unacknowledged until they are settled or
-// the channel ends.
+// Cancel ends the subscription. What was delivered stays: it can still be received, and is unacknowledged until it is settled or
+// the channel ends. To give back what the program has not begun, use Close.
 func (c *Consumer) Cancel() error { return c.ch.Cancel(c.tag) }
 
-// Deliveries yields the consumer's messages until ctx is done or the consumer ends: cancelled,
-// its queue deleted, its channel closed. Leaving the loop does not cancel the consumer.
+// Close ends the subscription and gives the messages that the program has not received back to the queue, in one step and in
+// order, as Nack does with requeue: this does not count as a failed delivery. What was received is not touched and has to be settled. So
+// a worker can stop at once and lose nothing. Close may follow Cancel.
+//
+// A Close after the channel has ended does nothing, and returns nil. Messages of a consumer with NoAck have left the queue for
+// good: they can still be received. A consumer with a Handler, or of a connection with an Inbox, holds nothing, and Close is Cancel.
+func (c *Consumer) Close() error {
+	tags, unlock := c.lockUnreceived()
+	defer unlock()
+	if c.ch.usable() != nil {
+		return nil
+	}
+	wasOpen := !c.ended
+	c.leave(&closedError{ErrCancelled})
+	tags = slices.DeleteFunc(tags, func(tag uint64) bool {
+		u := c.ch.tags.Get(tag)
+		return u == nil || u.inTx // settled by a multiple acknowledgement
+	})
+	c.ch.settleAll(tags, nackRequeue)
+	if wasOpen && c.q != nil {
+		c.q.cancelled()
+	}
+	return nil
+}
+
+// Err returns nil while the consumer is open. Then it returns why it has ended, and why Deliveries ends: an error
+// that is [ErrClosed] and [ErrCancelled], [ErrQueueDeleted] or [ErrAckTimeout], or wraps the [Error] that closed the channel.
+// The end of Receive's context does not end the consumer.
+func (c *Consumer) Err() error {
+	c.ch.v.lock()
+	defer c.ch.v.unlock()
+	return c.err
+}
+
+// Deliveries yields the consumer's messages until ctx is done, which ends it first whatever messages wait, or until the consumer has
+// ended and everything delivered to it was received; Err tells why. Leaving the loop does not cancel the consumer.
 func (c *Consumer) Deliveries(ctx context.Context) iter.Seq[*Delivery] {
 	return func(yield func(*Delivery) bool) {
 		for {
@@ -47,24 +82,31 @@ func (c *Consumer) Deliveries(ctx context.Context) iter.Seq[*Delivery] {
 	}
 }
 
-// Receive waits for the next message. The error is ctx's, or ErrClosed when the consumer has
-// ended and everything delivered to it was received.
+// Receive waits for the next message. If ctx is done, the error is ctx's, whatever messages wait. When the consumer has ended and
+// everything delivered to it was received, the error is that of Err. It is ErrClosed for a consumer with a Handler, or of a connection with
+// an Inbox: those get the messages.
 func (c *Consumer) Receive(ctx context.Context) (*Delivery, error) {
-	if c.inbox == nil || c.inbox.shared {
-		return nil, ErrClosed // a handler or the connection's inbox gets the deliveries
+	in := c.inbox
+	if in == nil || in.shared {
+		return nil, ErrClosed
 	}
 	for waited := false; ; waited = true {
-		if d, ended := c.inbox.next(waited); d != nil {
+		if err := ctx.Err(); err != nil {
+			if waited {
+				in.leave()
+				in.signal() // another receiver may have been meant, too
+			}
+			return nil, err
+		}
+		if d, ended := in.next(waited); d != nil {
 			return d, nil
 		} else if ended {
-			return nil, ErrClosed
+			return nil, c.Err()
 		}
 		select {
-		case <-c.inbox.ready:
-		case <-c.inbox.done:
+		case <-in.ready:
+		case <-in.done:
 		case <-ctx.Done():
-			c.inbox.leave()
-			return nil, ctx.Err()
 		}
 	}
 }
@@ -119,4 +161,25 @@ func (in *Inbox) refill() (ended bool) {
 	r.batch, in.items, r.next = in.items, r.batch[:0], 0
 	in.bytes, in.count = 0, 0
 	return in.ended
+}
+
+// lockUnreceived begins an operation on c and returns the tags of the deliveries that nobody has received, in order. They are
+// not received any more. There are none of a consumer whose deliveries need no acknowledgement.
+func (c *Consumer) lockUnreceived() (tags []uint64, unlock func()) {
+	v, in := c.ch.v, c.inbox
+	if in == nil || in.shared || c.cfg.NoAck {
+		v.lock()
+		return nil, v.unlock
+	}
+	r := &in.received
+	r.mu.Lock()
+	defer r.mu.Unlock() // before the operation ends: an event hook may receive
+	v.lock()
+	for _, n := range slices.Concat(r.batch[r.next:], in.items) {
+		tags = append(tags, n.Delivery.DeliveryTag)
+	}
+	clear(r.batch)
+	r.batch, r.next = r.batch[:0], 0
+	in.reset()
+	return tags, v.unlock
 }
