@@ -61,6 +61,35 @@ func BenchmarkCycle(b *testing.B) {
 	})
 }
 
+// BenchmarkPublish publishes to an exchange without bindings: what is measured are the checks of a publish.
+func BenchmarkPublish(b *testing.B) {
+	run := func(name string, channel func(*testing.B, *leveret.Broker) *leveret.Channel, p *leveret.Properties) {
+		b.Run(name, func(b *testing.B) {
+			br := open(b)
+			_, err := br.DeclareExchange("x", leveret.Direct, leveret.ExchangeConfig{})
+			must(b, err)
+			publish := func() error {
+				_, err := br.Publish("x", "q", leveret.Message{Properties: p, Body: body100})
+				return err
+			}
+			if channel != nil {
+				ch := channel(b, br)
+				publish = func() error {
+					_, err := ch.Publish("x", "q", leveret.Message{Properties: p, Body: body100})
+					return err
+				}
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				must(b, publish())
+			}
+		})
+	}
+	run("by=superuser", nil, nil)
+	run("by=guest", guestChannel, nil)
+	run("by=guest/properties", guestChannel, &leveret.Properties{DeliveryMode: 2, ContentType: "text/plain", MessageID: "1"})
+}
+
 // BenchmarkConsumer publishes to a queue with a consumer, which acknowledges, in one goroutine.
 func BenchmarkConsumer(b *testing.B) {
 	b.Run("impl=handler", func(b *testing.B) {
