@@ -203,8 +203,7 @@ func withField(args Fields, f Field) Fields {
 	if !replaced {
 		out = append(out, f)
 	}
-	slices.SortStableFunc(out, func(a, b Field) int { return strings.Compare(a.Name, b.Name) })
-	return out
+	return out.byName()
 }
 
 // deadLetterExchangeArg returns the dead-letter exchange that a declaration names. It is

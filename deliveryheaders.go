@@ -40,7 +40,7 @@ func (d *Delivery) HeaderFields() Fields {
 	added = append(added, d.countFields()...)
 	switch {
 	case len(added) > 0:
-		h = sortedFields(h.with(added))
+		h = h.with(added).byName()
 	case h == nil || d.ch.v.rules.keepHeaderOrder:
 		return h
 	}

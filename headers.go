@@ -1,7 +1,6 @@
 package leveret
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -69,8 +68,6 @@ func matchTypeError(v any) *Error {
 		"%s%s); expected longstr", text, erl.Format(erlTerm(v), utf8.RuneCountInString(text)))
 }
 
-func compareNames(a, b Field) int { return cmp.Compare(a.Name, b.Name) }
-
 // matches reports whether a message's headers, as routableHeaders gives them, satisfy m.
 // Rules.
 func (m *headersMatch) matches(headers Fields) bool {
@@ -108,8 +105,7 @@ func routableHeaders(headers Fields, r *rules) Fields {
 	if ascending(headers) && !stamped {
 		return headers
 	}
-	h := slices.Clone(headers)
-	slices.SortStableFunc(h, compareNames)
+	h := headers.byName()
 	if !r.firstDuplicateHeader {
 		h = lastOfEachName(h)
 	}

@@ -149,16 +149,48 @@ func (f Fields) canonicalAt(at *fieldPath) (Fields, error) {
 	return c, nil
 }
 
+func compareNames(a, b Field) int { return cmp.Compare(a.Name, b.Name) }
+
+// byName returns a copy in byte order of the names. Fields that share a name keep their order.
+func (f Fields) byName() Fields {
+	f = slices.Clone(f)
+	slices.SortStableFunc(f, compareNames)
+	return f
+}
+
 // sorted returns the fields in byte order of their names, the first of each name only. Tables
 // within them keep their order. It returns f itself if that is how it is.
-// Rules: M-14.
 func (f Fields) sorted() Fields {
 	if ascending(f) {
 		return f
 	}
-	s := slices.Clone(f)
-	slices.SortStableFunc(s, func(a, b Field) int { return cmp.Compare(a.Name, b.Name) })
-	return slices.CompactFunc(s, func(a, b Field) bool { return a.Name == b.Name })
+	return slices.CompactFunc(f.byName(), func(a, b Field) bool { return a.Name == b.Name })
+}
+
+// text, number, time and array return a field's value; the zero value if it is missing or of another type.
+
+func (f Fields) text(name string) string {
+	v, _ := f.Get(name)
+	s, _ := v.(string)
+	return s
+}
+
+func (f Fields) number(name string) int64 {
+	v, _ := f.Get(name)
+	n, _ := asInteger(v)
+	return n
+}
+
+func (f Fields) time(name string) time.Time {
+	v, _ := f.Get(name)
+	t, _ := v.(time.Time)
+	return t
+}
+
+func (f Fields) array(name string) []any {
+	v, _ := f.Get(name)
+	a, _ := v.([]any)
+	return a
 }
 
 // with returns a copy of f with the fields of g put in; those of the same name in f go.

@@ -1,7 +1,6 @@
 package leveret
 
 import (
-	"cmp"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -188,10 +187,8 @@ func bindingID(args Fields) string {
 	if len(args) == 0 {
 		return ""
 	}
-	byName := func(a, b Field) int { return cmp.Compare(a.Name, b.Name) }
-	if !slices.IsSortedFunc(args, byName) {
-		args = slices.Clone(args)
-		slices.SortStableFunc(args, byName)
+	if !slices.IsSortedFunc(args, compareNames) {
+		args = args.byName()
 	}
 	return string(appendFieldsID(nil, args))
 }

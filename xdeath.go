@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// The history of a message's deaths: one entry for each queue and reason, most recent first.
-// It is kept as records and becomes the headers x-death, x-first-death-* and x-last-death-* when
-// somebody reads them. RabbitMQ 3.10 knows no records: there the header x-death is the history, also
-// one that a client sent.
+// The dead-letter history of a message has one entry for each queue and reason, most recent first. The broker keeps records of
+// it and makes the headers x-death, x-first-death-* and x-last-death-* when they are read. In RabbitMQ 3.10 there are no
+// records: the header x-death is the history (xdeath310.go).
 
 // A Death is one entry of a message's dead-letter history.
 type Death struct {
@@ -32,7 +31,7 @@ type death struct {
 	exchange   *Exchange
 	key        string
 	keys       []string // when key is not all
-	expiration *string
+	expiration *string  // nil: none
 }
 
 func (d *death) routingKeys() []string {
@@ -63,8 +62,9 @@ func (x *extra) record(d *death) {
 	}
 }
 
-// A commonHistory is the extra of messages that had none and died alike: in the same queue and second, for the same
-// reason, published to the same exchange with the same key. Its headers are made once for all of them.
+// A commonHistory is shared by messages without extra that died alike: in the same queue and second, for the same reason,
+// published to the same exchange with the same key. Their headers are made once for all of them. With a history for each
+// message, BenchmarkFull/dead-letter=true takes 22 % longer and BenchmarkReject 11 %, with headers=table 87 %.
 type commonHistory struct {
 	extra   extra
 	death   death
@@ -88,7 +88,7 @@ func (last *lastDeath) common(l deadLetter, at int64) *extra {
 
 // fields are the headers of a message that has no others, in the order in which RabbitMQ sends them.
 func (h *commonHistory) fields() Fields {
-	h.once.Do(func() { h.headers = sortedFields(h.extra.deathHeaders()) })
+	h.once.Do(func() { h.headers = h.extra.deathHeaders().byName() })
 	return h.headers
 }
 
@@ -122,9 +122,8 @@ func (r *rules) recordedKeys(m *message) []string {
 	return keys
 }
 
-// cyclic reports whether m, which has just died, may not go to queue t: it died there before, and
-// since then, this death included, only by itself. A rejection anywhere on the way makes it a
-// consumer's will.
+// cyclic reports whether m, which has just died, must not go to queue t: m has died in t before, and no death since then, this
+// one included, was a rejection. A consumer that rejects wants the cycle.
 // Rules: DL-23, DL-24, DL-25, DL-26.
 func (v *vhost) cyclic(m *message, reason Reason, t *Queue) bool {
 	if reason == Rejected {
