@@ -7,23 +7,6 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// A user may touch what the permissions name, and nothing else.
-func ExampleVHost_SetPermissions() {
-	b := leveret.New()
-	defer b.Close()
-
-	check(b.AddUser("shop", "secret"))
-	check(b.SetPermissions("shop", leveret.Permissions{Configure: `^shop\.`, Write: `^shop\.`, Read: `^shop\.`}))
-	ch := try(try(b.Connect("shop", "secret", "/")).Channel())
-	_, err := ch.DeclareQueue("shop.orders", leveret.QueueConfig{})
-	fmt.Println(err)
-	_, err = ch.DeclareQueue("bank.accounts", leveret.QueueConfig{})
-	fmt.Println(err)
-	// Output:
-	// <nil>
-	// queue.declare: ACCESS_REFUSED - configure access to queue 'bank.accounts' in vhost '/' refused for user 'shop'
-}
-
 func ExampleVHost_ClearPermissions() {
 	b := leveret.New()
 	defer b.Close()

@@ -13,152 +13,16 @@ func login(b *leveret.Broker) *leveret.Channel {
 	return try(try(b.Connect("guest", "guest", "/")).Channel())
 }
 
-func ExampleBroker_Connect() {
-	b := leveret.New()
-	defer b.Close()
-
-	conn := try(b.Connect("guest", "guest", "/"))
-	fmt.Println(conn.User(), conn.VHost().Name())
-	_, err := b.Connect("guest", "guess", "/")
-	fmt.Println(errors.Is(err, leveret.ErrAccessRefused))
-	// Output:
-	// guest /
-	// true
-}
-
-// Open is for listeners, and whoever has checked the user in another way.
-func ExampleBroker_Open() {
-	b := leveret.New()
-	defer b.Close()
-
-	conn := try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Name: "the shop", ChannelMax: 1}))
-	try(conn.Channel())
-	_, err := conn.Channel()
-	fmt.Println(err)
-	// Output: NOT_ALLOWED - number of channels opened (1) has reached the negotiated channel_max (1)
-}
-
-func ExampleBroker_Connections() {
-	b := leveret.New()
-	defer b.Close()
-
-	conn := try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Name: "the shop"}))
-	try(conn.Channel())
-	for _, c := range b.Connections() {
-		fmt.Println(c.Name, c.User, len(c.Channels))
-	}
-	// Output: the shop guest 1
-}
-
-func ExampleBroker_CloseConnection() {
-	b := leveret.New()
-	defer b.Close()
-
-	conn := try(b.Connect("guest", "guest", "/"))
-	check(b.CloseConnection(conn.ID(), "maintenance"))
-	fmt.Println(conn.Err())
-	// Output: leveret: closed: CONNECTION_FORCED - maintenance
-}
-
-func ExampleConn_Channel() {
-	b := leveret.New()
-	defer b.Close()
-
-	conn := try(b.Connect("guest", "guest", "/"))
-	fmt.Println(try(conn.Channel()).Number(), try(conn.Channel()).Number())
-	// Output: 1 2
-}
-
-func ExampleConn_OpenChannel() {
-	b := leveret.New()
-	defer b.Close()
-
-	conn := try(b.Connect("guest", "guest", "/"))
-	fmt.Println(try(conn.OpenChannel(5)).Number())
-	_, err := conn.OpenChannel(5)
-	fmt.Println(errors.Is(err, leveret.ErrChannel), conn.Err() != nil)
-	// Output:
-	// 5
-	// true true
-}
-
-// What belongs to a connection goes with it.
-func ExampleConn_Close() {
-	b := leveret.New()
-	defer b.Close()
-
-	conn := try(b.Connect("guest", "guest", "/"))
-	try(try(conn.Channel()).DeclareQueue("mine", leveret.QueueConfig{Exclusive: true}))
-	fmt.Println(len(b.Queues()))
-	check(conn.Close())
-	fmt.Println(len(b.Queues()))
-	// Output:
-	// 1
-	// 0
-}
-
-func ExampleConn_Done() {
-	b := leveret.New()
-	conn := try(b.Connect("guest", "guest", "/"))
-	check(b.Close())
-	<-conn.Done()
-	fmt.Println("over")
-	// Output: over
-}
-
-func ExampleConn_Err() {
-	b := leveret.New()
-	defer b.Close()
-
-	conn := try(b.Connect("guest", "guest", "/"))
-	fmt.Println(conn.Err())
-	check(conn.Close())
-	fmt.Println(errors.Is(conn.Err(), leveret.ErrClosed))
-	// Output:
-	// <nil>
-	// true
-}
-
-func ExampleConn_Blocked() {
-	b := leveret.New()
-	defer b.Close()
-
-	conn := try(b.Connect("guest", "guest", "/"))
-	fmt.Println(conn.Blocked())
-	// Output: false
-}
-
-func ExampleConn_ID() {
-	b := leveret.New()
-	defer b.Close()
-
-	conn := try(b.Connect("guest", "guest", "/"))
-	fmt.Println(conn.ID() == b.Connections()[0].ID)
-	// Output: true
-}
-
-func ExampleConn_User() {
-	b := leveret.New()
-	defer b.Close()
-
-	fmt.Println(try(b.Connect("guest", "guest", "/")).User())
-	// Output: guest
-}
-
-func ExampleConn_VHost() {
-	b := leveret.New()
-	defer b.Close()
-
-	fmt.Println(try(b.Connect("guest", "guest", "/")).VHost().Name())
-	// Output: /
-}
-
+// The number of a closed channel is free again.
 func ExampleChannel_Number() {
 	b := leveret.New()
 	defer b.Close()
 
-	fmt.Println(login(b).Number())
-	// Output: 1
+	conn := try(b.Connect("guest", "guest", "/"))
+	first, second := try(conn.Channel()), try(conn.Channel())
+	check(first.Close())
+	fmt.Println(second.Number(), try(conn.Channel()).Number())
+	// Output: 2 1
 }
 
 // Messages that a channel holds go back when it closes.
@@ -316,25 +180,6 @@ func ExampleChannel_Publish() {
 	out := try(login(b).Publish("", "nowhere", leveret.Message{Body: []byte("hello"), Mandatory: true}))
 	fmt.Printf("%d queues; came back: %s\n", out.Queues, out.Return.Body)
 	// Output: 0 queues; came back: hello
-}
-
-func ExampleChannel_Confirm() {
-	b := leveret.New()
-	defer b.Close()
-
-	ch := login(b)
-	try(ch.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
-		leveret.ArgMaxLength: 1,
-		leveret.ArgOverflow:  "reject-publish",
-	}}))
-	check(ch.Confirm())
-	for range 2 {
-		out := try(ch.Publish("", "q", leveret.Message{}))
-		fmt.Println(out.Sequence, "nack:", out.Rejected)
-	}
-	// Output:
-	// 1 nack: false
-	// 2 nack: true
 }
 
 func ExampleChannel_Qos() {

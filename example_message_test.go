@@ -37,47 +37,6 @@ func ExampleDelivery_Nack() {
 	// Output: one true
 }
 
-// Rejecting counts as a failed delivery, and a quorum queue allows only so many.
-func ExampleDelivery_Reject() {
-	b := leveret.New()
-	defer b.Close()
-
-	q := try(b.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{
-		leveret.ArgQueueType:            "quorum",
-		leveret.ArgDeliveryLimit:        2,
-		leveret.ArgDeadLetterExchange:   "",
-		leveret.ArgDeadLetterRoutingKey: "poison",
-	}}))
-	poison := try(b.DeclareQueue("poison", leveret.QueueConfig{}))
-	try(b.Publish("", "q", leveret.Message{}))
-	for n := 1; q.Info().Ready > 0; n++ {
-		fmt.Println("attempt", n)
-		check(taken(q.Get()).Reject(true)) // requeue
-	}
-	fmt.Println(taken(poison.Get()).Deaths()[0].Reason)
-	// Output:
-	// attempt 1
-	// attempt 2
-	// attempt 3
-	// delivery_limit
-}
-
-func ExampleDelivery_Deaths() {
-	b := leveret.New(leveret.WithClock(leveret.NewManualClock(noon)))
-	defer b.Close()
-
-	q := try(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
-		leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: "dead",
-	}}))
-	dead := try(b.DeclareQueue("dead", leveret.QueueConfig{}))
-	try(b.Publish("", "q", leveret.Message{}))
-	check(taken(q.Get()).Reject(false))
-	for _, death := range taken(dead.Get()).Deaths() {
-		fmt.Println(death.Queue, death.Reason, death.Count, death.Time.Format(time.TimeOnly), death.RoutingKeys)
-	}
-	// Output: q rejected 1 12:00:00 [q]
-}
-
 // What clients of other languages see of a death.
 func ExampleDelivery_HeaderFields() {
 	b := leveret.New(leveret.WithClock(leveret.NewManualClock(noon)))

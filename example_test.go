@@ -9,6 +9,8 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
+// The manual: what people do with a broker, one page each. The other operations have their examples in example_NOUN_test.go.
+
 // try and check keep the examples short; a program handles its errors.
 func try[T any](value T, err error) T {
 	check(err)
@@ -97,361 +99,71 @@ func Example_errors() {
 	// PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'q' in vhost '/': received 'true' but current is 'false'
 }
 
-func ExampleNew() {
-	b := leveret.New()
-	defer b.Close()
-
-	for _, x := range b.Exchanges() {
-		fmt.Printf("%q %s\n", x.Name, x.Type)
-	}
-	// Output:
-	// "" direct
-	// "amq.direct" direct
-	// "amq.fanout" fanout
-	// "amq.headers" headers
-	// "amq.match" headers
-	// "amq.rabbitmq.trace" topic
-	// "amq.topic" topic
-}
-
-func ExampleWithClock() {
-	clock := leveret.NewManualClock(noon)
-	b := leveret.New(leveret.WithClock(clock))
-	defer b.Close()
-
-	q := try(b.DeclareQueue("temporary", leveret.QueueConfig{Arguments: leveret.Table{
-		leveret.ArgExpires: 10 * time.Minute,
-	}}))
-	fmt.Println(q.Info().IdleDeadline.Format(time.TimeOnly))
-	clock.Advance(10 * time.Minute)
-	_, err := b.Queue("temporary")
-	fmt.Println(errors.Is(err, leveret.ErrNotFound))
-	// Output:
-	// 12:10:00
-	// true
-}
-
-func ExampleWithEvents() {
-	b := leveret.New(leveret.WithEvents(&leveret.Events{
-		Enqueued: func(e leveret.EnqueuedEvent) { fmt.Printf("%s is in %s\n", e.Body, e.Queue) },
-		Dropped:  func(e leveret.DroppedEvent) { fmt.Printf("%s is lost: %s\n", e.Body, e.Cause) },
-	}))
-	defer b.Close()
-
-	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	try(b.Publish("", "q", leveret.Message{Body: []byte("one")}))
-	try(b.Publish("", "nowhere", leveret.Message{Body: []byte("two")}))
-	d := taken(q.Get())
-	check(d.Reject(false))
-	// Output:
-	// one is in q
-	// two is lost: unroutable
-	// one is lost: no dead-letter exchange
-}
-
-func ExampleWithMaxMessageSize() {
-	b := leveret.New(leveret.WithMaxMessageSize(10))
-	defer b.Close()
-
-	_, err := b.Publish("", "q", leveret.Message{Body: []byte("far too long")})
-	fmt.Println(err)
-	// Output: basic.publish: PRECONDITION_FAILED - message size 12 is larger than configured max size 10
-}
-
-func ExampleWithMemoryLimit() {
-	b := leveret.New(leveret.WithMemoryLimit(1 << 20))
-	defer b.Close()
-
-	fmt.Printf("%+v\n", b.Memory())
-	// Output: {Used:0 Limit:1048576 Alarm:false}
-}
-
-func ExampleWithProfile() {
-	for _, profile := range []leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310} {
-		b := leveret.New(leveret.WithProfile(profile))
-		_, err := b.DeclareExchange("x", leveret.ModulusHash, leveret.ExchangeConfig{})
-		fmt.Println(err)
-		check(b.Close())
-	}
-	// Output:
-	// <nil>
-	// exchange.declare: COMMAND_INVALID - unknown exchange type 'x-modulus-hash'
-}
-
-func ExampleWithSeed() {
-	for range 2 {
-		b := leveret.New(leveret.WithSeed(7))
-		q := try(b.DeclareQueue("", leveret.QueueConfig{}))
-		fmt.Println(q.Name())
-		check(b.Close())
-	}
-	// Output:
-	// amq.gen-DkLUyuiGSQjguMdSDjYKpA
-	// amq.gen-DkLUyuiGSQjguMdSDjYKpA
-}
-
-func ExampleBroker_Close() {
-	b := leveret.New()
-	conn := try(b.Connect("guest", "guest", "/"))
-	check(b.Close())
-
-	<-conn.Done()
-	fmt.Println(conn.Err())
-	_, err := b.Publish("", "q", leveret.Message{})
-	fmt.Println(errors.Is(err, leveret.ErrClosed))
-	// Output:
-	// leveret: closed: CONNECTION_FORCED - broker forced connection closure with reason 'shutdown'
-	// true
-}
-
-// Check is for the end of tests.
-func ExampleBroker_Check() {
+// A topic exchange compares routing keys word by word: * is one word, # any number.
+func ExampleVHost_BindQueue() {
 	b := leveret.New()
 	defer b.Close()
 
 	try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	try(b.Publish("", "q", leveret.Message{}))
-	fmt.Println(b.Check())
-	// Output: <nil>
-}
-
-func ExampleBroker_MaxMessageSize() {
-	b := leveret.New()
-	defer b.Close()
-
-	fmt.Println(b.MaxMessageSize())
-	old := leveret.New(leveret.WithProfile(leveret.RabbitMQ310))
-	defer old.Close()
-	fmt.Println(old.MaxMessageSize())
-	// Output:
-	// 16777216
-	// 134217728
-}
-
-func ExampleBroker_Profile() {
-	b := leveret.New(leveret.WithProfile(leveret.RabbitMQ310))
-	defer b.Close()
-
-	fmt.Println(b.Profile() == leveret.RabbitMQ310)
-	// Output: true
-}
-
-func ExampleBroker_Counters() {
-	b := leveret.New()
-	defer b.Close()
-
-	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	try(b.Publish("", "q", leveret.Message{}))
-	try(b.Publish("", "nowhere", leveret.Message{}))
-	d := taken(q.Get())
-	check(d.Ack())
-	c := b.Counters()
-	fmt.Println(c.Published, "published,", c.Routed, "routed,", c.UnroutableDropped, "dropped,", c.Acknowledged, "acknowledged")
-	// Output: 2 published, 1 routed, 1 dropped, 1 acknowledged
-}
-
-func ExampleBroker_Memory() {
-	b := leveret.New()
-	defer b.Close()
-
-	try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	try(b.Publish("", "q", leveret.Message{Body: make([]byte, 1000)}))
-	fmt.Println(b.Memory().Used)
-	// Output: 1000
-}
-
-// Above the limit publishers are asked to wait, by Conn.Blocked and a notification.
-func ExampleBroker_SetMemoryLimit() {
-	b := leveret.New()
-	defer b.Close()
-
-	conn := try(b.Connect("guest", "guest", "/"))
-	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	b.SetMemoryLimit(1000)
-	try(b.Publish("", "q", leveret.Message{Body: make([]byte, 1001)}))
-	fmt.Println(b.Memory().Alarm, conn.Blocked())
-	try(q.Purge())
-	fmt.Println(b.Memory().Alarm, conn.Blocked())
-	// Output:
-	// true true
-	// false false
-}
-
-// A simulation can jump from one deadline to the next.
-func ExampleBroker_NextDeadline() {
-	clock := leveret.NewManualClock(noon)
-	b := leveret.New(leveret.WithClock(clock))
-	defer b.Close()
-
-	try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	try(b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Expiration: "90000"}}))
-	for at, ok := b.NextDeadline(); ok; at, ok = b.NextDeadline() {
-		fmt.Println(at.Format(time.TimeOnly))
-		clock.Advance(at.Sub(clock.Now()))
+	check(b.BindQueue("q", "amq.topic", "order.*", nil))
+	for _, key := range []string{"order.new", "order.new.eu"} {
+		fmt.Println(key, try(b.Publish("amq.topic", key, leveret.Message{})).Queues)
 	}
-	// Output: 12:01:30
+	// Output:
+	// order.new 1
+	// order.new.eu 0
 }
 
-// Settle is for tests with several goroutines: what is due has happened when it returns.
-func ExampleBroker_Settle() {
-	expired := 0
-	b := leveret.New(leveret.WithEvents(&leveret.Events{
-		Dropped: func(leveret.DroppedEvent) { expired++ },
-	}))
+// A headers exchange looks at the binding's arguments.
+func ExampleVHost_BindQueue_headers() {
+	b := leveret.New()
 	defer b.Close()
 
-	try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	try(b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Expiration: "0"}}))
-	b.Settle()
-	fmt.Println(expired)
+	try(b.DeclareQueue("urgent", leveret.QueueConfig{}))
+	check(b.BindQueue("urgent", "amq.headers", "", leveret.Table{"x-match": "any", "urgent": true, "vip": true}))
+	m := leveret.Message{Properties: &leveret.Properties{Headers: leveret.Table{"vip": true, "urgent": false}}}
+	fmt.Println(try(b.Publish("amq.headers", "", m)).Queues)
 	// Output: 1
 }
 
-func ExampleBroker_CreateVHost() {
+// A message is an exchange, a routing key, a body and properties. A full queue may refuse it.
+func ExampleVHost_Publish() {
 	b := leveret.New()
 	defer b.Close()
 
-	staging := try(b.CreateVHost("staging"))
-	try(staging.DeclareQueue("q", leveret.QueueConfig{}))
-	fmt.Println(len(staging.Queues()), len(b.Queues()))
-	// Output: 1 0
-}
-
-func ExampleBroker_VHost() {
-	b := leveret.New()
-	defer b.Close()
-
-	v := try(b.VHost("/"))
-	fmt.Println(v.Name())
-	_, err := b.VHost("staging")
-	fmt.Println(errors.Is(err, leveret.ErrNotFound))
+	try(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
+		leveret.ArgMaxLength: 1,
+		leveret.ArgOverflow:  "reject-publish",
+	}}))
+	m := leveret.Message{Body: []byte("hello"), Properties: &leveret.Properties{ContentType: "text/plain"}}
+	fmt.Println(try(b.Publish("", "q", m)).Rejected)
+	fmt.Println(try(b.Publish("", "q", m)).Rejected)
 	// Output:
-	// /
+	// false
 	// true
 }
 
-func ExampleBroker_VHosts() {
+// A client learns by publisher confirms what became of its messages.
+func ExampleChannel_Confirm() {
 	b := leveret.New()
 	defer b.Close()
 
-	try(b.CreateVHost("staging"))
-	for _, v := range b.VHosts() {
-		fmt.Println(v.Name, v.DefaultQueueType)
+	ch := login(b)
+	try(ch.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
+		leveret.ArgMaxLength: 1,
+		leveret.ArgOverflow:  "reject-publish",
+	}}))
+	check(ch.Confirm())
+	for range 2 {
+		out := try(ch.Publish("", "q", leveret.Message{}))
+		fmt.Println(out.Sequence, "nack:", out.Rejected)
 	}
 	// Output:
-	// / classic
-	// staging classic
+	// 1 nack: false
+	// 2 nack: true
 }
 
-func ExampleBroker_DeleteVHost() {
-	b := leveret.New()
-	defer b.Close()
-
-	staging := try(b.CreateVHost("staging"))
-	check(b.DeleteVHost("staging"))
-	_, err := staging.DeclareQueue("q", leveret.QueueConfig{})
-	fmt.Println(errors.Is(err, leveret.ErrClosed))
-	// Output: true
-}
-
-func ExampleNewManualClock() {
-	clock := leveret.NewManualClock(noon)
-	fmt.Println(clock.Now().Format(time.TimeOnly))
-	// Output: 12:00:00
-}
-
-func ExampleManualClock_Now() {
-	clock := leveret.NewManualClock(noon)
-	clock.Advance(time.Minute)
-	fmt.Println(clock.Now().Format(time.TimeOnly))
-	// Output: 12:01:00
-}
-
-// Advance stops at every deadline on the way.
-func ExampleManualClock_Advance() {
-	clock := leveret.NewManualClock(noon)
-	b := leveret.New(leveret.WithClock(clock), leveret.WithEvents(&leveret.Events{
-		Dropped: func(e leveret.DroppedEvent) { fmt.Println(e.Time.UTC().Format(time.TimeOnly), e.Reason) },
-	}))
-	defer b.Close()
-
-	try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	try(b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Expiration: "1000"}}))
-	try(b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Expiration: "2000"}}))
-	clock.Advance(time.Hour)
-	// Output:
-	// 12:00:01 expired
-	// 12:00:02 expired
-}
-
-func ExampleManualClock_AfterFunc() {
-	clock := leveret.NewManualClock(noon)
-	clock.AfterFunc(time.Second, func() { fmt.Println(clock.Now().Format(time.TimeOnly)) })
-	never := clock.AfterFunc(time.Minute, func() { fmt.Println("never") })
-	fmt.Println(never.Stop())
-	clock.Advance(time.Hour)
-	// Output:
-	// true
-	// 12:00:01
-}
-
-func ExampleProfile_Version() {
-	fmt.Println(leveret.RabbitMQ43.Version(), leveret.RabbitMQ310.Version())
-	// Output: 4.3.6 3.10.8
-}
-
-func ExampleCode_String() {
-	fmt.Println(leveret.PreconditionFailed, uint16(leveret.PreconditionFailed))
-	// Output: PRECONDITION_FAILED 406
-}
-
-func ExampleCode_Error() {
-	err := error(leveret.NotFound)
-	fmt.Println(err, err == leveret.ErrNotFound)
-	// Output: NOT_FOUND true
-}
-
-func ExampleCode_ClosesConnection() {
-	fmt.Println(leveret.NotFound.ClosesConnection(), leveret.NotAllowed.ClosesConnection())
-	// Output: false true
-}
-
-func ExampleError_Error() {
-	b := leveret.New()
-	defer b.Close()
-
-	_, err := b.Queue("q")
-	fmt.Println(err)
-	// Output: queue.declare: NOT_FOUND - no queue 'q' in vhost '/'
-}
-
-func ExampleError_Is() {
-	b := leveret.New()
-	defer b.Close()
-
-	_, err := b.Queue("q")
-	fmt.Println(errors.Is(err, leveret.NotFound), errors.Is(err, leveret.ErrNotFound), errors.Is(err, leveret.ErrAccessRefused))
-	// Output: true true false
-}
-
-func ExampleError_Text() {
-	err := &leveret.Error{Code: leveret.NotFound, Op: "queue.declare", Reason: "no queue 'q' in vhost '/'"}
-	fmt.Println(err.Text())
-	// Output: NOT_FOUND - no queue 'q' in vhost '/'
-}
-
-func ExampleError_ClosesConnection() {
-	b := leveret.New()
-	defer b.Close()
-
-	_, err := b.Connect("guest", "wrong", "/")
-	var refusal *leveret.Error
-	if errors.As(err, &refusal) {
-		fmt.Println(refusal.Code, refusal.ClosesConnection())
-	}
-	// Output: ACCESS_REFUSED true
-}
-
+// A loop receives messages and ends when it breaks, when the context does, or when the consumer is cancelled.
 func ExampleConsumer_Deliveries() {
 	b := leveret.New()
 	defer b.Close()
@@ -471,85 +183,157 @@ func ExampleConsumer_Deliveries() {
 	// Output: 0 1 2
 }
 
-func ExampleConsumer_Receive() {
+// With a Handler no goroutine is needed: the caller that made a message ready runs it.
+func ExampleQueue_Consume() {
 	b := leveret.New()
 	defer b.Close()
 
 	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	c := try(q.Consume(leveret.ConsumeConfig{NoAck: true}))
-	try(b.Publish("", "q", leveret.Message{Body: []byte("hello")}))
-	fmt.Printf("%s\n", try(c.Receive(context.Background())).Body)
+	try(q.Consume(leveret.ConsumeConfig{Handler: func(d *leveret.Delivery) {
+		fmt.Printf("%s\n", d.Body)
+		check(d.Ack())
+	}}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("one")}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("two")}))
+	// Output:
+	// one
+	// two
+}
 
-	soon, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-	defer cancel()
-	_, err := c.Receive(soon)
+// A dead letter carries its history.
+func ExampleDelivery_Deaths() {
+	b := leveret.New(leveret.WithClock(leveret.NewManualClock(noon)))
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
+		leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: "dead",
+	}}))
+	dead := try(b.DeclareQueue("dead", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
+	check(taken(q.Get()).Reject(false))
+	for _, death := range taken(dead.Get()).Deaths() {
+		fmt.Println(death.Queue, death.Reason, death.Count, death.Time.Format(time.TimeOnly), death.RoutingKeys)
+	}
+	// Output: q rejected 1 12:00:00 [q]
+}
+
+// Rejecting counts as a failed delivery, and a quorum queue allows only so many.
+func ExampleDelivery_Reject() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{
+		leveret.ArgQueueType:            "quorum",
+		leveret.ArgDeliveryLimit:        2,
+		leveret.ArgDeadLetterExchange:   "",
+		leveret.ArgDeadLetterRoutingKey: "poison",
+	}}))
+	poison := try(b.DeclareQueue("poison", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
+	for n := 1; q.Info().Ready > 0; n++ {
+		fmt.Println("attempt", n)
+		check(taken(q.Get()).Reject(true)) // requeue
+	}
+	fmt.Println(taken(poison.Get()).Deaths()[0].Reason)
+	// Output:
+	// attempt 1
+	// attempt 2
+	// attempt 3
+	// delivery_limit
+}
+
+// A policy is in force at once. What RabbitMQ does not know is refused.
+func ExampleVHost_SetPolicy() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("orders.eu", leveret.QueueConfig{}))
+	for range 5 {
+		try(b.Publish("", "orders.eu", leveret.Message{}))
+	}
+	check(b.SetPolicy(leveret.Policy{
+		Name: "short", Pattern: `^orders\.`, ApplyTo: leveret.ApplyToQueues,
+		Definition: leveret.Table{"max-length": 2},
+	}))
+	fmt.Println(q.Info().Ready)
+	fmt.Println(b.SetPolicy(leveret.Policy{Name: "bad", Pattern: ".*", Definition: leveret.Table{"max-lenght": 2}}))
+	// Output:
+	// 2
+	// PRECONDITION_FAILED - Validation failed
+	//
+	// [{<<"max-lenght">>,2}] are not recognised policy settings
+}
+
+// What arguments and policies make of a queue, and where each setting comes from.
+func ExampleQueue_Effective() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{leveret.ArgMaxLength: 100}}))
+	check(b.SetPolicy(leveret.Policy{
+		Name: "standard", Pattern: ".*", ApplyTo: leveret.ApplyToQueues,
+		Definition: leveret.Table{"max-length": 1000, "message-ttl": 60_000, "dead-letter-exchange": "dlx"},
+	}))
+	for _, s := range q.Effective().Settings {
+		if s.Source != leveret.SourceDefault {
+			fmt.Println(s.Key, s.Value, s.Source)
+		}
+	}
+	// Output:
+	// dead-letter-exchange dlx policy
+	// max-length 100 argument
+	// message-ttl 60000 policy
+}
+
+// A user may touch what the permissions name, and nothing else.
+func ExampleVHost_SetPermissions() {
+	b := leveret.New()
+	defer b.Close()
+
+	check(b.AddUser("shop", "secret"))
+	check(b.SetPermissions("shop", leveret.Permissions{Configure: `^shop\.`, Write: `^shop\.`, Read: `^shop\.`}))
+	ch := try(try(b.Connect("shop", "secret", "/")).Channel())
+	_, err := ch.DeclareQueue("shop.orders", leveret.QueueConfig{})
+	fmt.Println(err)
+	_, err = ch.DeclareQueue("bank.accounts", leveret.QueueConfig{})
 	fmt.Println(err)
 	// Output:
-	// hello
-	// context deadline exceeded
-}
-
-func ExampleConsumer_Cancel() {
-	b := leveret.New()
-	defer b.Close()
-
-	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	c := try(q.Consume(leveret.ConsumeConfig{}))
-	fmt.Println(q.Info().Consumers)
-	check(c.Cancel())
-	fmt.Println(q.Info().Consumers)
-	_, err := c.Receive(context.Background())
-	fmt.Println(errors.Is(err, leveret.ErrClosed))
-	// Output:
-	// 1
-	// 0
-	// true
-}
-
-// A worker stops at once: what it has not begun goes back for others.
-func ExampleConsumer_Close() {
-	b := leveret.New()
-	defer b.Close()
-
-	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	for i := range 3 {
-		try(b.Publish("", "q", leveret.Message{Body: fmt.Append(nil, i)}))
-	}
-	c := try(q.Consume(leveret.ConsumeConfig{}))
-	d := try(c.Receive(context.Background()))
-	check(c.Close())
-	check(d.Ack())
-	for _, m := range q.Messages() {
-		fmt.Printf("%s ", m.Body)
-	}
-	// Output: 1 2
-}
-
-func ExampleConsumer_Err() {
-	b := leveret.New()
-	defer b.Close()
-
-	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	c := try(q.Consume(leveret.ConsumeConfig{}))
-	fmt.Println(c.Err())
-	try(q.Delete(leveret.DeleteConfig{}))
-	for d := range c.Deliveries(context.Background()) {
-		check(d.Ack())
-	}
-	fmt.Println(c.Err())
-	fmt.Println(errors.Is(c.Err(), leveret.ErrClosed), errors.Is(c.Err(), leveret.ErrQueueDeleted))
-	// Output:
 	// <nil>
-	// leveret: closed: queue deleted
-	// true true
+	// queue.declare: ACCESS_REFUSED - configure access to queue 'bank.accounts' in vhost '/' refused for user 'shop'
 }
 
-func ExampleConsumer_Tag() {
-	b := leveret.New()
+// Advance stops at every deadline on the way.
+func ExampleManualClock_Advance() {
+	clock := leveret.NewManualClock(noon)
+	b := leveret.New(leveret.WithClock(clock), leveret.WithEvents(&leveret.Events{
+		Dropped: func(e leveret.DroppedEvent) { fmt.Println(e.Time.UTC().Format(time.TimeOnly), e.Reason) },
+	}))
+	defer b.Close()
+
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Expiration: "1000"}}))
+	try(b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Expiration: "2000"}}))
+	clock.Advance(time.Hour)
+	// Output:
+	// 12:00:01 expired
+	// 12:00:02 expired
+}
+
+// Events tell what becomes of every message, the lost ones included.
+func ExampleWithEvents() {
+	b := leveret.New(leveret.WithEvents(&leveret.Events{
+		Enqueued: func(e leveret.EnqueuedEvent) { fmt.Printf("%s is in %s\n", e.Body, e.Queue) },
+		Dropped:  func(e leveret.DroppedEvent) { fmt.Printf("%s is lost: %s\n", e.Body, e.Cause) },
+	}))
 	defer b.Close()
 
 	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	c := try(q.Consume(leveret.ConsumeConfig{Tag: "worker-1"}))
-	fmt.Println(c.Tag())
-	// Output: worker-1
+	try(b.Publish("", "q", leveret.Message{Body: []byte("one")}))
+	try(b.Publish("", "nowhere", leveret.Message{Body: []byte("two")}))
+	d := taken(q.Get())
+	check(d.Reject(false))
+	// Output:
+	// one is in q
+	// two is lost: unroutable
+	// one is lost: no dead-letter exchange
 }

@@ -52,16 +52,3 @@ func ExampleMeter_Sent() {
 	// PLAIN 1m0s
 	// 100 octets in 1 writes
 }
-
-func ExampleQueue_Persistent() {
-	b := leveret.New()
-	defer b.Close()
-
-	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	for mode := range uint8(3) {
-		try(b.Publish("", "q", leveret.Message{Body: []byte("hello"), Properties: &leveret.Properties{DeliveryMode: mode}}))
-	}
-	messages, bytes := q.Persistent()
-	fmt.Println(messages, bytes)
-	// Output: 1 5
-}

@@ -1,9 +1,7 @@
 package leveret_test
 
 import (
-	"errors"
 	"fmt"
-	"time"
 
 	"github.com/leveretmq/leveret"
 )
@@ -132,32 +130,6 @@ func ExampleVHost_PurgeQueue() {
 	// Output: 1 <nil>
 }
 
-func ExampleVHost_BindQueue() {
-	b := leveret.New()
-	defer b.Close()
-
-	try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	check(b.BindQueue("q", "amq.topic", "order.*", nil))
-	for _, key := range []string{"order.new", "order.new.eu"} {
-		fmt.Println(key, try(b.Publish("amq.topic", key, leveret.Message{})).Queues)
-	}
-	// Output:
-	// order.new 1
-	// order.new.eu 0
-}
-
-// A headers exchange looks at the binding's arguments.
-func ExampleVHost_BindQueue_headers() {
-	b := leveret.New()
-	defer b.Close()
-
-	try(b.DeclareQueue("urgent", leveret.QueueConfig{}))
-	check(b.BindQueue("urgent", "amq.headers", "", leveret.Table{"x-match": "any", "urgent": true, "vip": true}))
-	m := leveret.Message{Properties: &leveret.Properties{Headers: leveret.Table{"vip": true, "urgent": false}}}
-	fmt.Println(try(b.Publish("amq.headers", "", m)).Queues)
-	// Output: 1
-}
-
 func ExampleVHost_UnbindQueue() {
 	b := leveret.New()
 	defer b.Close()
@@ -204,22 +176,6 @@ func ExampleVHost_Bindings() {
 	// "amq.topic" to queue q by "#"
 }
 
-func ExampleVHost_Publish() {
-	b := leveret.New()
-	defer b.Close()
-
-	try(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
-		leveret.ArgMaxLength: 1,
-		leveret.ArgOverflow:  "reject-publish",
-	}}))
-	m := leveret.Message{Body: []byte("hello"), Properties: &leveret.Properties{ContentType: "text/plain"}}
-	fmt.Println(try(b.Publish("", "q", m)).Rejected)
-	fmt.Println(try(b.Publish("", "q", m)).Rejected)
-	// Output:
-	// false
-	// true
-}
-
 func ExampleVHost_Consumers() {
 	b := leveret.New()
 	defer b.Close()
@@ -247,14 +203,16 @@ func ExampleVHost_Counters() {
 	b := leveret.New()
 	defer b.Close()
 
-	try(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
+	staging := try(b.CreateVHost("staging"))
+	try(staging.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{
 		leveret.ArgMaxLength: 1, leveret.ArgDeadLetterExchange: "amq.fanout",
 	}}))
-	try(b.Publish("", "q", leveret.Message{}))
-	try(b.Publish("", "q", leveret.Message{}))
-	staging := try(b.CreateVHost("staging"))
-	fmt.Println(b.Counters().Published, staging.Counters().Published)
-	// Output: 2 0
+	for range 3 {
+		try(staging.Publish("", "q", leveret.Message{}))
+	}
+	c := staging.Counters()
+	fmt.Println(c.Published, "published,", c.DeadLetteredOnce.MaxLength, "dead-lettered over the limit")
+	// Output: 3 published, 2 dead-lettered over the limit
 }
 
 func ExampleVHost_SetDefaultQueueType() {
@@ -286,27 +244,6 @@ func ExampleVHost_SetMetadata() {
 	check(b.SetMetadata("where orders go", "production"))
 	fmt.Println(b.VHosts()[0].Description, b.VHosts()[0].Tags)
 	// Output: where orders go [production]
-}
-
-func ExampleVHost_SetPolicy() {
-	b := leveret.New()
-	defer b.Close()
-
-	q := try(b.DeclareQueue("orders.eu", leveret.QueueConfig{}))
-	for range 5 {
-		try(b.Publish("", "orders.eu", leveret.Message{}))
-	}
-	check(b.SetPolicy(leveret.Policy{
-		Name: "short", Pattern: `^orders\.`, ApplyTo: leveret.ApplyToQueues,
-		Definition: leveret.Table{"max-length": 2},
-	}))
-	fmt.Println(q.Info().Ready)
-	fmt.Println(b.SetPolicy(leveret.Policy{Name: "bad", Pattern: ".*", Definition: leveret.Table{"max-lenght": 2}}))
-	// Output:
-	// 2
-	// PRECONDITION_FAILED - Validation failed
-	//
-	// [{<<"max-lenght">>,2}] are not recognised policy settings
 }
 
 func ExampleVHost_ClearPolicy() {
@@ -374,144 +311,4 @@ func ExampleVHost_OperatorPolicies() {
 		fmt.Println(p.Name, p.Definition)
 	}
 	// Output: guard map[expires:3600000]
-}
-
-func ExampleExchange_Name() {
-	b := leveret.New()
-	defer b.Close()
-
-	fmt.Println(try(b.DeclareExchange("events", leveret.Fanout, leveret.ExchangeConfig{})).Name())
-	// Output: events
-}
-
-func ExampleExchange_Info() {
-	b := leveret.New()
-	defer b.Close()
-
-	x := try(b.DeclareExchange("events", leveret.Topic, leveret.ExchangeConfig{Durable: true}))
-	info := x.Info()
-	fmt.Println(info.Name, info.Type, info.Durable, info.Internal)
-	// Output: events topic true false
-}
-
-func ExampleQueue_Name() {
-	b := leveret.New()
-	defer b.Close()
-
-	fmt.Println(try(b.DeclareQueue("q", leveret.QueueConfig{})).Name())
-	// Output: q
-}
-
-func ExampleQueue_Info() {
-	b := leveret.New()
-	defer b.Close()
-
-	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	for range 3 {
-		try(b.Publish("", "q", leveret.Message{Body: []byte("12345")}))
-	}
-	taken(q.Get())
-	info := q.Info()
-	fmt.Println(info.Ready, info.Unacked, info.Messages, info.BytesReady)
-	// Output: 2 1 3 10
-}
-
-// Messages looks without consuming.
-func ExampleQueue_Messages() {
-	clock := leveret.NewManualClock(noon)
-	b := leveret.New(leveret.WithClock(clock))
-	defer b.Close()
-
-	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	try(b.Publish("", "q", leveret.Message{Body: []byte("one"), Properties: &leveret.Properties{Expiration: "60000"}}))
-	for _, m := range q.Messages() {
-		fmt.Printf("%s until %s\n", m.Body, m.Deadline.UTC().Format(time.TimeOnly))
-	}
-	// Output: one until 12:01:00
-}
-
-func ExampleQueue_Get() {
-	b := leveret.New()
-	defer b.Close()
-
-	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	try(b.Publish("", "q", leveret.Message{Body: []byte("hello")}))
-	d, ok, err := q.Get()
-	fmt.Println(string(d.Body), ok, err, d.Ack())
-	_, ok, err = q.Get()
-	fmt.Println(ok, err)
-	// Output:
-	// hello true <nil> <nil>
-	// false <nil>
-}
-
-// With a Handler no goroutine is needed.
-func ExampleQueue_Consume() {
-	b := leveret.New()
-	defer b.Close()
-
-	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	try(q.Consume(leveret.ConsumeConfig{Handler: func(d *leveret.Delivery) {
-		fmt.Printf("%s\n", d.Body)
-		check(d.Ack())
-	}}))
-	try(b.Publish("", "q", leveret.Message{Body: []byte("one")}))
-	try(b.Publish("", "q", leveret.Message{Body: []byte("two")}))
-	// Output:
-	// one
-	// two
-}
-
-func ExampleQueue_Purge() {
-	b := leveret.New()
-	defer b.Close()
-
-	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	try(b.Publish("", "q", leveret.Message{}))
-	fmt.Println(q.Purge())
-	// Output: 1 <nil>
-}
-
-func ExampleQueue_Delete() {
-	b := leveret.New()
-	defer b.Close()
-
-	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	try(b.Publish("", "q", leveret.Message{}))
-	fmt.Println(q.Delete(leveret.DeleteConfig{}))
-	_, err := b.Queue("q")
-	fmt.Println(errors.Is(err, leveret.ErrNotFound))
-	// Output:
-	// 1 <nil>
-	// true
-}
-
-func ExampleQueue_Effective() {
-	b := leveret.New()
-	defer b.Close()
-
-	q := try(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{leveret.ArgMaxLength: 100}}))
-	check(b.SetPolicy(leveret.Policy{
-		Name: "standard", Pattern: ".*", ApplyTo: leveret.ApplyToQueues,
-		Definition: leveret.Table{"max-length": 1000, "message-ttl": 60_000, "dead-letter-exchange": "dlx"},
-	}))
-	for _, s := range q.Effective().Settings {
-		if s.Source != leveret.SourceDefault {
-			fmt.Println(s.Key, s.Value, s.Source)
-		}
-	}
-	// Output:
-	// dead-letter-exchange dlx policy
-	// max-length 100 argument
-	// message-ttl 60000 policy
-}
-
-func ExampleEffective_Get() {
-	b := leveret.New()
-	defer b.Close()
-
-	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	overflow, ok := q.Effective().Get("overflow")
-	fmt.Println(overflow.Value, overflow.Source, ok)
-	// Output: drop-head default true
 }

@@ -1,0 +1,209 @@
+package leveret_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/leveretmq/leveret"
+)
+
+func ExampleExchange_Name() {
+	b := leveret.New()
+	defer b.Close()
+
+	fmt.Println(try(b.DeclareExchange("events", leveret.Fanout, leveret.ExchangeConfig{})).Name())
+	// Output: events
+}
+
+func ExampleExchange_Info() {
+	b := leveret.New()
+	defer b.Close()
+
+	x := try(b.DeclareExchange("events", leveret.Topic, leveret.ExchangeConfig{Durable: true}))
+	info := x.Info()
+	fmt.Println(info.Name, info.Type, info.Durable, info.Internal)
+	// Output: events topic true false
+}
+
+func ExampleQueue_Name() {
+	b := leveret.New()
+	defer b.Close()
+
+	fmt.Println(try(b.DeclareQueue("q", leveret.QueueConfig{})).Name())
+	// Output: q
+}
+
+func ExampleQueue_Info() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	for range 3 {
+		try(b.Publish("", "q", leveret.Message{Body: []byte("12345")}))
+	}
+	taken(q.Get())
+	info := q.Info()
+	fmt.Println(info.Ready, info.Unacked, info.Messages, info.BytesReady)
+	// Output: 2 1 3 10
+}
+
+// Messages looks without consuming.
+func ExampleQueue_Messages() {
+	clock := leveret.NewManualClock(noon)
+	b := leveret.New(leveret.WithClock(clock))
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("one"), Properties: &leveret.Properties{Expiration: "60000"}}))
+	for _, m := range q.Messages() {
+		fmt.Printf("%s until %s\n", m.Body, m.Deadline.UTC().Format(time.TimeOnly))
+	}
+	// Output: one until 12:01:00
+}
+
+func ExampleQueue_Get() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("hello")}))
+	d, ok, err := q.Get()
+	fmt.Println(string(d.Body), ok, err, d.Ack())
+	_, ok, err = q.Get()
+	fmt.Println(ok, err)
+	// Output:
+	// hello true <nil> <nil>
+	// false <nil>
+}
+
+func ExampleQueue_Purge() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
+	fmt.Println(q.Purge())
+	// Output: 1 <nil>
+}
+
+func ExampleQueue_Delete() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
+	fmt.Println(q.Delete(leveret.DeleteConfig{}))
+	_, err := b.Queue("q")
+	fmt.Println(errors.Is(err, leveret.ErrNotFound))
+	// Output:
+	// 1 <nil>
+	// true
+}
+
+func ExampleEffective_Get() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	overflow, ok := q.Effective().Get("overflow")
+	fmt.Println(overflow.Value, overflow.Source, ok)
+	// Output: drop-head default true
+}
+
+func ExampleConsumer_Receive() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	c := try(q.Consume(leveret.ConsumeConfig{NoAck: true}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("hello")}))
+	fmt.Printf("%s\n", try(c.Receive(context.Background())).Body)
+
+	soon, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	_, err := c.Receive(soon)
+	fmt.Println(err)
+	// Output:
+	// hello
+	// context deadline exceeded
+}
+
+func ExampleConsumer_Cancel() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	c := try(q.Consume(leveret.ConsumeConfig{}))
+	fmt.Println(q.Info().Consumers)
+	check(c.Cancel())
+	fmt.Println(q.Info().Consumers)
+	_, err := c.Receive(context.Background())
+	fmt.Println(errors.Is(err, leveret.ErrClosed))
+	// Output:
+	// 1
+	// 0
+	// true
+}
+
+// A worker stops at once: what it has not begun goes back for others.
+func ExampleConsumer_Close() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	for i := range 3 {
+		try(b.Publish("", "q", leveret.Message{Body: fmt.Append(nil, i)}))
+	}
+	c := try(q.Consume(leveret.ConsumeConfig{}))
+	d := try(c.Receive(context.Background()))
+	check(c.Close())
+	check(d.Ack())
+	for _, m := range q.Messages() {
+		fmt.Printf("%s ", m.Body)
+	}
+	// Output: 1 2
+}
+
+func ExampleConsumer_Err() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	c := try(q.Consume(leveret.ConsumeConfig{}))
+	fmt.Println(c.Err())
+	try(q.Delete(leveret.DeleteConfig{}))
+	for d := range c.Deliveries(context.Background()) {
+		check(d.Ack())
+	}
+	fmt.Println(c.Err())
+	fmt.Println(errors.Is(c.Err(), leveret.ErrClosed), errors.Is(c.Err(), leveret.ErrQueueDeleted))
+	// Output:
+	// <nil>
+	// leveret: closed: queue deleted
+	// true true
+}
+
+func ExampleConsumer_Tag() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	c := try(q.Consume(leveret.ConsumeConfig{Tag: "worker-1"}))
+	fmt.Println(c.Tag())
+	// Output: worker-1
+}
+
+func ExampleQueue_Persistent() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	for mode := range uint8(3) {
+		try(b.Publish("", "q", leveret.Message{Body: []byte("hello"), Properties: &leveret.Properties{DeliveryMode: mode}}))
+	}
+	messages, bytes := q.Persistent()
+	fmt.Println(messages, bytes)
+	// Output: 1 5
+}
