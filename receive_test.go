@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leveretmq/leveret"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/leveretmq/leveret"
 )
 
 // consuming is a consumer of a queue, on a channel of its own.
