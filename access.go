@@ -27,9 +27,19 @@ import (
 
 // UserInfo describes a user.
 type UserInfo struct {
-	Name   string
-	Tags   []string // only "impersonator" has a meaning here: any user-id may be published
-	Limits UserLimits
+	Name     string
+	Tags     []string // only "impersonator" has a meaning here: any user-id may be published
+	Limits   UserLimits
+	Password PasswordHash
+}
+
+// A PasswordHash is what a broker keeps of a password: a salt of four bytes, and behind it the
+// digest of the salt and the password. The zero value accepts no password.
+type PasswordHash struct {
+	// Algorithm is rabbit_password_hashing_sha256, which is the default,
+	// rabbit_password_hashing_sha512 or rabbit_password_hashing_md5.
+	Algorithm string
+	Hash      []byte
 }
 
 // UserLimits are the limits of a user; a negative one is none.
@@ -70,14 +80,9 @@ func (p permission) String() string { return [...]string{"configure", "write", "
 
 // accessTable is all users with their permissions. It never changes.
 type accessTable struct {
-	users       map[string]*account
+	users       map[string]*UserInfo
 	permissions map[grantKey]*grant
 	topics      map[topicKey]*topicGrant
-}
-
-type account struct {
-	UserInfo
-	password passwordHash
 }
 
 type grantKey struct{ user, vhost string }
@@ -96,13 +101,7 @@ type topicGrant struct {
 	patterns [3]*pattern // nil for configure, and where the names make the expression invalid
 }
 
-// passwordHash is a salt of four bytes and the digest of the salt and the password.
-type passwordHash struct {
-	algorithm string // as definitions name it; empty: MD5, as before there were others
-	hash      []byte
-}
-
-// The algorithms, as definitions name them.
+// The algorithms of password hashes, as definitions name them.
 const (
 	hashSHA256 = "rabbit_password_hashing_sha256"
 	hashSHA512 = "rabbit_password_hashing_sha512"
@@ -111,33 +110,44 @@ const (
 
 const saltLength = 4
 
-func hashPassword(salt uint32, password string) passwordHash {
-	p := passwordHash{algorithm: hashSHA256, hash: binary.BigEndian.AppendUint32(nil, salt)}
-	p.hash = append(p.hash, p.digest(p.hash, password)...)
+// hashPassword is J-5.
+func hashPassword(salt uint32, password string) PasswordHash {
+	p := PasswordHash{Algorithm: hashSHA256, Hash: binary.BigEndian.AppendUint32(nil, salt)}
+	p.Hash = append(p.Hash, p.digest(p.Hash, password)...)
 	return p
 }
 
-func (p passwordHash) digest(salt []byte, password string) []byte {
+func (p PasswordHash) digest(salt []byte, password string) []byte {
 	var h hash.Hash
-	switch p.algorithm {
-	case hashSHA256:
-		h = sha256.New()
+	switch p.Algorithm {
 	case hashSHA512:
 		h = sha512.New()
-	default:
+	case hashMD5:
 		h = md5.New()
+	default:
+		h = sha256.New()
 	}
 	h.Write(salt)
 	h.Write([]byte(password))
 	return h.Sum(nil)
 }
 
-// accepts reports whether it is the hash of the password. Blank passwords are never accepted.
-func (p passwordHash) accepts(password string) bool {
-	if password == "" || len(p.hash) <= saltLength {
+// accepts reports whether p is the hash of the password. Blank passwords are never accepted.
+func (p PasswordHash) accepts(password string) bool {
+	if password == "" || len(p.Hash) <= saltLength {
 		return false
 	}
-	return subtle.ConstantTimeCompare(p.hash[saltLength:], p.digest(p.hash[:saltLength], password)) == 1
+	return subtle.ConstantTimeCompare(p.Hash[saltLength:], p.digest(p.Hash[:saltLength], password)) == 1
+}
+
+// usable returns the hash with its algorithm named, in memory of its own.
+func (p PasswordHash) usable() (PasswordHash, error) {
+	algorithm := cmp.Or(p.Algorithm, hashSHA256)
+	switch algorithm {
+	case hashSHA256, hashSHA512, hashMD5:
+		return PasswordHash{algorithm, slices.Clone(p.Hash)}, nil
+	}
+	return p, errorf(PreconditionFailed, "", "", "unknown hashing_algorithm '%s'", p.Algorithm)
 }
 
 // initialAccess is what a new node has: the user guest with password guest, who may do
@@ -145,9 +155,8 @@ func (p passwordHash) accepts(password string) bool {
 func initialAccess() *accessTable {
 	everything, _ := newGrant(Permissions{".*", ".*", ".*"}, RabbitMQ43.rules())
 	return &accessTable{
-		users: map[string]*account{"guest": {
-			UserInfo: UserInfo{Name: "guest", Tags: []string{"administrator"}, Limits: UserLimits{-1, -1}},
-			password: hashPassword(0, "guest"),
+		users: map[string]*UserInfo{"guest": {
+			Name: "guest", Tags: []string{"administrator"}, Limits: UserLimits{-1, -1}, Password: hashPassword(0, "guest"),
 		}},
 		permissions: map[grantKey]*grant{{"guest", defaultVHost}: everything},
 		topics:      map[topicKey]*topicGrant{},
@@ -161,7 +170,7 @@ func (t *accessTable) clone() *accessTable {
 
 func (t *accessTable) authenticate(user, password string) bool {
 	a := t.users[user]
-	return a != nil && a.password.accepts(password)
+	return a != nil && a.Password.accepts(password)
 }
 
 func (t *accessTable) hasVHost(user, vhost string) bool {
@@ -270,30 +279,38 @@ func noSuchUser(name string) error {
 	return errorf(NotFound, "", name, "user '%s' does not exist", name)
 }
 
-// addUser adds a user. One of that name is replaced, if replace says so; the limits and
-// permissions stay.
-func addUser(a *account, replace bool) change {
+// addUser adds a user without limits. A name that is taken is refused.
+func addUser(name string, password PasswordHash, tags []string) change {
 	return func(t *accessTable) error {
-		if old := t.users[a.Name]; old != nil {
-			if !replace {
-				return errorf(PreconditionFailed, "", a.Name, "user '%s' already exists", a.Name)
-			}
+		if t.users[name] != nil {
+			return errorf(PreconditionFailed, "", name, "user '%s' already exists", name)
 		}
-		t.users[a.Name] = a
+		return setUser(name, password, tags)(t)
+	}
+}
+
+// setUser sets the password and the tags of a user, who is added if there is none of that name.
+// The limits and the permissions of an existing user stay.
+func setUser(name string, password PasswordHash, tags []string) change {
+	return func(t *accessTable) error {
+		if name == "" {
+			return errorf(PreconditionFailed, "", "", "user cannot be an empty string")
+		}
+		t.users[name] = &UserInfo{Name: name, Tags: slices.Clone(tags), Limits: t.limits(name), Password: password}
 		return nil
 	}
 }
 
 // changeUser has f change a copy of the user.
-func changeUser(name string, f func(*account)) change {
+func changeUser(name string, f func(*UserInfo)) change {
 	return func(t *accessTable) error {
 		old := t.users[name]
 		if old == nil {
 			return noSuchUser(name)
 		}
-		a := *old
-		f(&a)
-		t.users[name] = &a
+		u := *old
+		f(&u)
+		t.users[name] = &u
 		return nil
 	}
 }
@@ -346,36 +363,38 @@ func (t *accessTable) withoutVHost(vhost string) *accessTable {
 	return t
 }
 
-func (t *accessTable) sortedUsers() []*account {
-	all := slices.Collect(maps.Values(t.users))
-	slices.SortFunc(all, func(a, b *account) int { return cmp.Compare(a.Name, b.Name) })
-	return all
+// userNames lists the users' names in their order.
+func (t *accessTable) userNames() []string { return slices.Sorted(maps.Keys(t.users)) }
+
+// describe returns a copy of what is known of a user.
+func (t *accessTable) describe(user string) UserInfo {
+	u := *t.users[user]
+	u.Tags, u.Password.Hash = slices.Clone(u.Tags), slices.Clone(u.Password.Hash)
+	return u
 }
 
-// permissionsIn lists the permissions for a virtual host by user, or all if vhost is "".
+// permissionsIn lists the permissions for a virtual host, by user.
 func (t *accessTable) permissionsIn(vhost string) []PermissionInfo {
 	var infos []PermissionInfo
 	for k, g := range t.permissions {
-		if vhost == "" || k.vhost == vhost {
+		if k.vhost == vhost {
 			infos = append(infos, PermissionInfo{k.user, k.vhost, g.Permissions})
 		}
 	}
-	slices.SortFunc(infos, func(a, b PermissionInfo) int {
-		return cmp.Or(cmp.Compare(a.VHost, b.VHost), cmp.Compare(a.User, b.User))
-	})
+	slices.SortFunc(infos, func(a, b PermissionInfo) int { return cmp.Compare(a.User, b.User) })
 	return infos
 }
 
-// topicPermissionsIn is permissionsIn for topic permissions.
+// topicPermissionsIn lists the topic permissions for a virtual host, by user and exchange.
 func (t *accessTable) topicPermissionsIn(vhost string) []TopicPermissionInfo {
 	var infos []TopicPermissionInfo
 	for k, g := range t.topics {
-		if vhost == "" || k.vhost == vhost {
+		if k.vhost == vhost {
 			infos = append(infos, TopicPermissionInfo{k.user, k.vhost, k.exchange, g.TopicPermissions})
 		}
 	}
 	slices.SortFunc(infos, func(a, b TopicPermissionInfo) int {
-		return cmp.Or(cmp.Compare(a.VHost, b.VHost), cmp.Compare(a.User, b.User), cmp.Compare(a.Exchange, b.Exchange))
+		return cmp.Or(cmp.Compare(a.User, b.User), cmp.Compare(a.Exchange, b.Exchange))
 	})
 	return infos
 }

@@ -13,7 +13,7 @@ import (
 
 func grants(t testing.TB, r *rules, p Permissions) *accessTable {
 	t.Helper()
-	table, err := initialAccess().changed(addUser(&account{UserInfo: UserInfo{Name: "u.x"}}, false), setPermissions(grantKey{"u.x", "v"}, p, r))
+	table, err := initialAccess().changed(addUser("u.x", PasswordHash{}, nil), setPermissions(grantKey{"u.x", "v"}, p, r))
 	require.NoError(t, err)
 	return table
 }
@@ -100,18 +100,18 @@ func TestRefusalTexts(t *testing.T) {
 func TestPasswordHashes(t *testing.T) {
 	salt := []byte{1, 2, 3, 4}
 	for _, algorithm := range []string{hashSHA256, hashSHA512, hashMD5, ""} {
-		p := passwordHash{algorithm: algorithm, hash: salt}
-		p.hash = append(p.hash, p.digest(salt, "sesame")...)
+		p := PasswordHash{Algorithm: algorithm, Hash: salt}
+		p.Hash = append(p.Hash, p.digest(salt, "sesame")...)
 		assert.True(t, p.accepts("sesame"), algorithm)
 		assert.False(t, p.accepts("Sesame"), algorithm)
 		assert.False(t, p.accepts(""), algorithm)
 	}
 	assert.False(t, hashPassword(5, "").accepts(""), "blank passwords cannot log in")
-	assert.False(t, passwordHash{}.accepts("x"))
+	assert.False(t, PasswordHash{}.accepts("x"))
 	// As RabbitMQ stored it for the password "x".
 	known, err := base64.StdEncoding.DecodeString("TJFYrAEviTi8Fcsa0kClkE2vHyqlxzxYk3T+O1WcePjsRfMh")
 	require.NoError(t, err)
-	assert.True(t, passwordHash{hashSHA256, known}.accepts("x"))
+	assert.True(t, PasswordHash{hashSHA256, known}.accepts("x"))
 }
 
 func TestPermissionCache(t *testing.T) {
@@ -165,7 +165,11 @@ func TestRevokedPermissionHoldsUntilIdle(t *testing.T) {
 func TestUsers(t *testing.T) {
 	b := New()
 	defer b.Close()
-	assert.Equal(t, []UserInfo{{"guest", []string{"administrator"}, UserLimits{-1, -1}}}, b.Users())
+	guest, err := b.User("guest")
+	require.NoError(t, err)
+	assert.Equal(t, []UserInfo{guest}, b.Users())
+	assert.Equal(t, UserInfo{"guest", []string{"administrator"}, UserLimits{-1, -1}, guest.Password}, guest)
+	assert.True(t, guest.Password.accepts("guest"))
 	require.NoError(t, b.Authenticate("guest", "guest"))
 
 	require.NoError(t, b.AddUser("ann", "secret", "impersonator", "monitoring"))
@@ -184,12 +188,17 @@ func TestUsers(t *testing.T) {
 	require.NoError(t, b.ChangePassword("ann", "other"))
 	assert.Error(t, b.Authenticate("ann", "secret"))
 	require.NoError(t, b.SetUserLimits("ann", UserLimits{MaxConnections: 1, MaxChannels: -1}))
-	assert.Equal(t, UserInfo{"ann", []string{"monitoring"}, UserLimits{1, -1}}, b.Users()[0])
+	ann, err := b.User("ann")
+	require.NoError(t, err)
+	assert.Equal(t, UserInfo{"ann", []string{"monitoring"}, UserLimits{1, -1}, ann.Password}, ann)
+	assert.Equal(t, ann, b.Users()[0])
+	_, err = b.User("no")
+	assert.ErrorIs(t, err, ErrNotFound)
 	for _, err := range []error{b.SetUserTags("no"), b.ChangePassword("no", "x"), b.SetUserLimits("no", UserLimits{}), b.DeleteUser("no"), b.SetPermissions("no", Permissions{})} {
 		assert.ErrorIs(t, err, ErrNotFound)
 	}
 
-	_, err := b.Connect("ann", "other", "/")
+	_, err = b.Connect("ann", "other", "/")
 	require.ErrorIs(t, err, ErrNotAllowed)
 	assert.Equal(t, "access to vhost '/' refused for user 'ann'", err.(*Error).Reason)
 	require.NoError(t, b.SetPermissions("ann", Permissions{Read: ".*"}))
@@ -230,4 +239,45 @@ func TestPermissionOperations(t *testing.T) {
 	old := New(WithProfile(RabbitMQ310))
 	defer old.Close()
 	assert.NoError(t, old.SetTopicPermissions("guest", "nosuch", TopicPermissions{}))
+}
+
+func TestSetUser(t *testing.T) {
+	b := New()
+	defer b.Close()
+	require.NoError(t, b.AddUser("ann", "old", "monitoring"))
+	require.NoError(t, b.SetUserLimits("ann", UserLimits{MaxConnections: 5, MaxChannels: 6}))
+	require.NoError(t, b.SetPermissions("ann", Permissions{Read: ".*"}))
+	known, err := base64.StdEncoding.DecodeString("TJFYrAEviTi8Fcsa0kClkE2vHyqlxzxYk3T+O1WcePjsRfMh")
+	require.NoError(t, err)
+	require.NoError(t, b.SetUser("ann", PasswordHash{Hash: known}, "policymaker"))
+
+	ann, err := b.User("ann")
+	require.NoError(t, err)
+	want := UserInfo{"ann", []string{"policymaker"}, UserLimits{MaxConnections: 5, MaxChannels: 6}, PasswordHash{hashSHA256, known}}
+	assert.Equal(t, want, ann, "limits stay")
+	assert.Len(t, b.Permissions(), 2, "permissions stay")
+	assert.NoError(t, b.Authenticate("ann", "x"))
+	assert.Error(t, b.Authenticate("ann", "old"))
+
+	ann.Tags[0], ann.Password.Hash[0], known[1] = "changed", 0, 0
+	assert.NoError(t, b.Authenticate("ann", "x"), "neither what was given nor what was returned is shared")
+	again, err := b.User("ann")
+	require.NoError(t, err)
+	assert.Equal(t, "policymaker", again.Tags[0])
+
+	require.NoError(t, b.SetUser("bob", b.HashPassword("secret")))
+	assert.NoError(t, b.Authenticate("bob", "secret"))
+	bob, err := b.User("bob")
+	require.NoError(t, err)
+	assert.Equal(t, UserLimits{-1, -1}, bob.Limits)
+	assert.NotEqual(t, bob.Password, b.HashPassword("secret"), "the salt differs")
+	require.NoError(t, b.SetUser("locked", PasswordHash{}))
+	assert.Error(t, b.Authenticate("locked", ""))
+
+	assert.ErrorIs(t, b.SetUser("", b.HashPassword("x")), ErrPreconditionFailed)
+	err = b.SetUser("eve", PasswordHash{Algorithm: "rot13"})
+	require.ErrorIs(t, err, ErrPreconditionFailed)
+	assert.Equal(t, "unknown hashing_algorithm 'rot13'", err.(*Error).Reason)
+	b.Close()
+	assert.ErrorIs(t, b.SetUser("ann", PasswordHash{}), ErrClosed)
 }

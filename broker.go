@@ -34,7 +34,7 @@ type Broker struct {
 
 	mu     sync.Mutex // guards what follows
 	vhosts map[string]*VHost
-	global []globalParameter
+	global []GlobalParameter
 	closed bool
 }
 
@@ -107,6 +107,9 @@ func (b *Broker) VHost(name string) (*VHost, error) {
 	}
 	return nil, errorf(NotFound, "", name, "vhost %s not found", name)
 }
+
+// Broker returns the broker that the virtual host belongs to.
+func (v *VHost) Broker() *Broker { return v.b }
 
 // DeleteVHost deletes a virtual host, everything in it and all permissions for it, and closes
 // its connections. The default virtual host can be deleted only from other virtual hosts'

@@ -89,7 +89,8 @@
 // connection when it is returned.
 //
 // Clients that speak AMQP 0-9-1 are served by package amqpd, over a network or in memory. Package
-// leverettest connects the amqp091-go client in tests.
+// leverettest connects the amqp091-go client in tests. Package definitions exports and imports
+// RabbitMQ's definitions files.
 //
 // # Watching
 //

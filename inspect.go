@@ -16,6 +16,7 @@ type VHostInfo struct {
 	Tags             []string
 	DefaultQueueType string // of queues declared without x-queue-type: classic or quorum
 	Limits           VHostLimits
+	Queues           int // how many queues there are, exclusive ones included
 }
 
 // VHostLimits are the limits of a virtual host; a negative one is none.
@@ -111,11 +112,14 @@ type MessageInfo struct {
 	Deaths               []Death
 }
 
+// Info describes the virtual host.
+func (v *VHost) Info() VHostInfo { return v.describe() }
+
 func (v *vhost) describe() VHostInfo {
 	v.lock()
 	defer v.unlock()
 	i := v.meta
-	i.Tags = slices.Clone(i.Tags)
+	i.Tags, i.Queues = slices.Clone(i.Tags), len(v.queues)
 	return i
 }
 
@@ -178,10 +182,11 @@ func (v *vhost) Connections() []ConnInfo {
 	return collect(v.sortedConns(), (*Conn).info)
 }
 
-// Policies returns all policies, sorted by name.
+// Policies returns all policies, sorted by name. Whole numbers in their definitions are int64,
+// however they were given.
 func (v *vhost) Policies() []Policy { return v.policyList(userPolicies) }
 
-// OperatorPolicies returns all operator policies, sorted by name.
+// OperatorPolicies is Policies for operator policies.
 func (v *vhost) OperatorPolicies() []Policy { return v.policyList(operatorPolicies) }
 
 func (v *vhost) policyList(which int) []Policy {
@@ -189,7 +194,10 @@ func (v *vhost) policyList(which int) []Policy {
 	defer v.unlock()
 	var all []Policy
 	for _, name := range slices.Sorted(maps.Keys(v.policies[which])) {
-		all = append(all, v.policies[which][name].Policy)
+		p := v.policies[which][name]
+		info := p.Policy
+		info.Definition = maps.Clone(p.definition)
+		all = append(all, info)
 	}
 	return all
 }

@@ -35,7 +35,6 @@ type rules struct {
 	secondsTimestamps           bool // headers: a message's timestamp compares in seconds, not milliseconds
 	firstDuplicateHeader        bool // headers: of a duplicate message header the first counts, not the last
 	noNewExchangeTypes          bool // x-local-random and x-modulus-hash do not exist
-	lenientImportBindings       bool // an imported binding to a missing source is ignored
 
 	// Queue arguments.
 	plainQueueType       bool // x-queue-type is stored only if sent; "" and undefined are errors; no default queue type
@@ -75,10 +74,9 @@ type rules struct {
 	dropCCWithKey   bool // a dead-letter routing key removes the CC header
 	keysWithoutBCC  bool // an entry's routing-keys are the routing key and CC, without list subtraction
 
-	// Policies and definitions.
+	// Policies.
 	oldApplyTo        bool // only all, queues, exchanges
 	oldPolicyKeys     bool // 3.10's set of keys, for policies and operator policies
-	oldDefinitions    bool // 3.10's export shape
 	byteCutReplyTexts bool // reply texts are cut at 252 bytes, not at characters
 }
 
@@ -97,7 +95,7 @@ var profiles = [...]rules{
 		returnReplies: true,
 		bareRefusals:  true, passiveUnchecked: true, rawTopicVars: true, anyTopicExchange: true,
 		unknownTypeClosesConnection: true, manyHashWords: true, looseNumbers: true, secondsTimestamps: true,
-		firstDuplicateHeader: true, noNewExchangeTypes: true, lenientImportBindings: true,
+		firstDuplicateHeader: true, noNewExchangeTypes: true,
 		plainQueueType: true, checkQueueMode: true, queueVersion1: true, noClassicLocator: true,
 		plainPriorityZero: true, noNewQuorumArguments: true,
 		quorumFIFO: true, countEveryReturn: true, requeueToTail: true, oldCountHeader: true, noPreemption: true,
@@ -106,7 +104,7 @@ var profiles = [...]rules{
 		policyExpiresFirst: true, deafToItself: true,
 		channelPrefetch: true, channelAckTimeout: true, idleCancel: true, deathAddsCredit: true,
 		headerHistory: true, lastDeathAbsent: true, dropCCWithKey: true, keysWithoutBCC: true,
-		oldApplyTo: true, oldPolicyKeys: true, oldDefinitions: true, byteCutReplyTexts: true,
+		oldApplyTo: true, oldPolicyKeys: true, byteCutReplyTexts: true,
 	},
 }
 

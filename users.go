@@ -23,20 +23,26 @@ func (b *Broker) changeAccess(changes ...change) error {
 	return b.updateAccess(func(t *accessTable) (*accessTable, error) { return t.changed(changes...) })
 }
 
-func (b *Broker) hashPassword(password string) passwordHash {
+// HashPassword returns the hash of a password with a new salt, for SetUser.
+func (b *Broker) HashPassword(password string) PasswordHash {
 	return hashPassword(uint32(b.random.intN(1<<16)<<16|b.random.intN(1<<16)), password)
 }
 
 // AddUser adds a user, who may do nothing before SetPermissions. A user with a blank password
-// cannot log in. A name that is taken is ErrPreconditionFailed.
+// cannot log in. A name that is empty or taken is ErrPreconditionFailed.
 func (b *Broker) AddUser(name, password string, tags ...string) error {
-	if name == "" {
-		return errorf(PreconditionFailed, "", "", "user cannot be an empty string")
+	return b.changeAccess(addUser(name, b.HashPassword(password), tags))
+}
+
+// SetUser sets the password and the tags of a user, who is added if there is none of that name.
+// The limits and the permissions of an existing user stay, as do the connections. An empty name
+// and an unknown algorithm are ErrPreconditionFailed.
+func (b *Broker) SetUser(name string, password PasswordHash, tags ...string) error {
+	password, err := password.usable()
+	if err != nil {
+		return err
 	}
-	return b.changeAccess(addUser(&account{
-		UserInfo: UserInfo{Name: name, Tags: slices.Clone(tags), Limits: UserLimits{-1, -1}},
-		password: b.hashPassword(password),
-	}, false))
+	return b.changeAccess(setUser(name, password, tags))
 }
 
 // DeleteUser deletes a user with all permissions and closes the user's connections. A missing
@@ -51,27 +57,36 @@ func (b *Broker) DeleteUser(name string) error {
 
 // SetUserTags replaces a user's tags. A missing user is ErrNotFound.
 func (b *Broker) SetUserTags(name string, tags ...string) error {
-	return b.changeAccess(changeUser(name, func(a *account) { a.Tags = slices.Clone(tags) }))
+	return b.changeAccess(changeUser(name, func(u *UserInfo) { u.Tags = slices.Clone(tags) }))
 }
 
 // ChangePassword sets the password for later logins. A missing user is ErrNotFound.
 func (b *Broker) ChangePassword(name, password string) error {
-	return b.changeAccess(changeUser(name, func(a *account) { a.password = b.hashPassword(password) }))
+	hash := b.HashPassword(password)
+	return b.changeAccess(changeUser(name, func(u *UserInfo) { u.Password = hash }))
 }
 
 // SetUserLimits sets a user's limits for connections and channels that are opened later. A
 // missing user is ErrNotFound.
 func (b *Broker) SetUserLimits(name string, l UserLimits) error {
-	return b.changeAccess(changeUser(name, func(a *account) { a.Limits = l }))
+	return b.changeAccess(changeUser(name, func(u *UserInfo) { u.Limits = l }))
+}
+
+// User describes the user of that name. A missing user is ErrNotFound.
+func (b *Broker) User(name string) (UserInfo, error) {
+	t := b.access.Load()
+	if t.users[name] == nil {
+		return UserInfo{}, noSuchUser(name)
+	}
+	return t.describe(name), nil
 }
 
 // Users describes all users, sorted by name.
 func (b *Broker) Users() []UserInfo {
+	t := b.access.Load()
 	var infos []UserInfo
-	for _, a := range b.access.Load().sortedUsers() {
-		info := a.UserInfo
-		info.Tags = slices.Clone(info.Tags)
-		infos = append(infos, info)
+	for _, name := range t.userNames() {
+		infos = append(infos, t.describe(name))
 	}
 	return infos
 }

@@ -50,7 +50,7 @@ func (c *conn) authenticate(mechanism string, response []byte) (string, error) {
 	}
 	if mechanism == mechExternal {
 		user := c.srv.certLogin(c.certificate())
-		if !slices.ContainsFunc(c.srv.Broker.Users(), func(u leveret.UserInfo) bool { return u.Name == user }) {
+		if _, err := c.srv.Broker.User(user); err != nil {
 			return "", leveret.ErrAccessRefused
 		}
 		return user, nil

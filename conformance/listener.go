@@ -3,11 +3,11 @@ package conformance
 import (
 	"errors"
 	"net"
-	"regexp"
 	"time"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/amqpd"
+	"github.com/leveretmq/leveret/definitions"
 	"github.com/leveretmq/leveret/internal/scenario"
 	amqp "github.com/rabbitmq/amqp091-go"
 )
@@ -107,20 +107,10 @@ func (o operator) SetUserLimits(user string, l leveret.UserLimits) error {
 }
 
 func (o operator) SetDefaultQueueType(t string) error { return o.vhost.SetDefaultQueueType(t) }
-func (o operator) Export() ([]byte, error)            { return o.vhost.ExportDefinitions() }
+func (o operator) Export() ([]byte, error)            { return definitions.ExportVHost(o.vhost) }
 
-// entryName matches what leveret says in addition to a broker's error: which entry of the definitions is bad.
-var entryName = regexp.MustCompile(`^[a-z_]+\[\d+\] '[^']*': `)
-
-func (o operator) Import(definitions string) error {
-	err := o.vhost.ImportDefinitions([]byte(definitions))
-	var e *leveret.Error
-	if errors.As(err, &e) {
-		plain := *e
-		plain.Reason = entryName.ReplaceAllString(e.Reason, "")
-		return &plain
-	}
-	return err
+func (o operator) Import(document string) error {
+	return scenario.RabbitMQError(definitions.ImportVHost(o.vhost, []byte(document)))
 }
 
 func (o operator) Queue(name string) (scenario.QueueView, error) {

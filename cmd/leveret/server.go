@@ -13,6 +13,7 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
+	"github.com/leveretmq/leveret/definitions"
 )
 
 // nodeName is the broker's name in operators' commands. There is one node and no cluster, so it
@@ -70,7 +71,7 @@ func importDefinitions(b *leveret.Broker, file string) error {
 	}
 	data, err := os.ReadFile(file)
 	if err == nil {
-		err = b.ImportDefinitions(data)
+		err = definitions.Import(b, data)
 		if err != nil {
 			err = fmt.Errorf("%s: %w", file, err)
 		}

@@ -2,10 +2,10 @@ package scenario
 
 import (
 	"errors"
-	"regexp"
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/definitions"
 )
 
 // Direct is a door to the Go API of a broker of its own, with a clock that only Advance moves.
@@ -60,17 +60,12 @@ func (d *Direct) SetUserLimits(user string, l leveret.UserLimits) error {
 	return d.Broker.SetUserLimits(user, l)
 }
 func (d *Direct) SetDefaultQueueType(t string) error { return d.Broker.SetDefaultQueueType(t) }
-func (d *Direct) Import(definitions string) error {
+func (d *Direct) Import(document string) error {
 	v, err := d.Broker.VHost("/")
 	if err != nil {
 		return err
 	}
-	err = v.ImportDefinitions([]byte(definitions))
-	var e *leveret.Error
-	if errors.As(err, &e) { // RabbitMQ does not name the entry
-		e.Reason = entryName.ReplaceAllString(e.Reason, "")
-	}
-	return err
+	return RabbitMQError(definitions.ImportVHost(v, []byte(document)))
 }
 
 func (d *Direct) Export() ([]byte, error) {
@@ -78,7 +73,7 @@ func (d *Direct) Export() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.ExportDefinitions()
+	return definitions.ExportVHost(v)
 }
 
 func (d *Direct) Queue(name string) (QueueView, error) {
@@ -113,7 +108,14 @@ func (d *Direct) Connect(l Login) (Conn, error) {
 	return &goConn{c: c, in: in, channels: map[*leveret.Channel]*goChannel{}}, nil
 }
 
-var entryName = regexp.MustCompile(`^[a-z_]+\[\d+\]( '[^']*')?: `)
+// RabbitMQError returns what RabbitMQ would say of an import: the explanation, without the entry's position.
+func RabbitMQError(err error) error {
+	var e *leveret.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return err
+}
 
 type goConn struct {
 	c        *leveret.Conn

@@ -3,7 +3,6 @@ package ctl
 import (
 	"errors"
 	"regexp"
-	"slices"
 
 	"github.com/leveretmq/leveret"
 )
@@ -191,5 +190,6 @@ func listUserPermissions(c *call) (result, error) {
 }
 
 func (c *call) userExists(name string) bool {
-	return slices.ContainsFunc(c.node.Broker.Users(), func(u leveret.UserInfo) bool { return u.Name == name })
+	_, err := c.node.Broker.User(name)
+	return err == nil
 }

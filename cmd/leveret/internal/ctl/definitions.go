@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/leveretmq/leveret/definitions"
 )
 
 // Definitions, in JSON. The caller of a command reads and writes the files.
@@ -66,7 +67,7 @@ func validateExport(c *call) error {
 }
 
 func exportDefinitions(c *call) (result, error) {
-	data, err := c.node.Broker.ExportDefinitions()
+	data, err := definitions.Export(c.node.Broker)
 	if err != nil {
 		return result{}, err
 	}
@@ -92,9 +93,6 @@ func validateImport(c *call) error {
 	return nil
 }
 
-// entry is the broker's note on which definition an error is about, which rabbitmqctl lacks.
-var entry = regexp.MustCompile(`^[a-z_]+\[[0-9]+\] '.*?': `)
-
 func importDefinitions(c *call) (result, error) {
 	if c.input == nil {
 		return result{}, &Need{Kind: NeedStdin}
@@ -109,8 +107,8 @@ func importDefinitions(c *call) (result, error) {
 	if err := checkDocument(data); err != nil {
 		return result{}, err
 	}
-	if err := c.node.Broker.ImportDefinitions(data); err != nil {
-		return result{}, failed(exitUnavailable, entry.ReplaceAllString(reason(err), ""))
+	if err := definitions.Import(c.node.Broker, data); err != nil {
+		return result{}, failed(exitUnavailable, reason(err))
 	}
 	done := "Successfully imported definitions.\n"
 	r := result{message: done, raw: true}

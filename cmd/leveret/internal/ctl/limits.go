@@ -1,11 +1,10 @@
 package ctl
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/limits"
 )
 
 // Limits of virtual hosts and of users. A negative one is none.
@@ -72,54 +71,18 @@ const (
 	maxQueues      = "max-queues"
 )
 
-// limits are those that a document gives, by name; -1 for what it leaves out.
-type limits map[string]int
-
 // parseLimits reads a document. What is wrong with it is one line each.
-func parseLimits(document, what string, names ...string) (given limits, wrong []string, err error) {
+func parseLimits(document, kind string, names ...string) (given limits.Limits, wrong []string, err error) {
 	definition, err := parseDefinition(document)
 	if err != nil {
 		return nil, nil, err
 	}
-	given = limits{}
-	var unknown erl.List
-	for _, f := range sortedFields(definition) {
-		n, whole := f.Value.(int64)
-		switch {
-		case !slices.Contains(names, f.Name):
-			unknown = append(unknown, erl.Tuple{erl.Binary(f.Name), jsonTerm(f.Value)})
-		case !whole:
-			wrong = append(wrong, f.Name+" should be a number, actually was "+oneLine(jsonTerm(f.Value)))
-		default:
-			given[f.Name] = int(max(n, -1))
-		}
-	}
-	if unknown != nil {
-		wrong = append([]string{"Unrecognised terms " + oneLine(unknown) + " in " + what}, wrong...)
-	}
+	given, wrong = limits.Parse(definition, kind, names...)
 	return given, wrong, nil
 }
 
-// jsonTerm returns the term that RabbitMQ makes of a value in JSON.
-func jsonTerm(v any) any {
-	switch v := v.(type) {
-	case nil:
-		return erl.Atom("null")
-	case string:
-		return erl.Binary(v)
-	}
-	return valueTerm(v)
-}
-
-func (l limits) or(name string, otherwise int) int {
-	if n, ok := l[name]; ok {
-		return n
-	}
-	return otherwise
-}
-
-// shown is the JSON object of the limits that there are.
-func (l limits) shown() string {
+// shownLimits is the JSON object of the limits that there are.
+func shownLimits(l limits.Limits) string {
 	object := map[string]any{}
 	for name, n := range l {
 		if n >= 0 {
@@ -142,7 +105,7 @@ func setVHostLimits(c *call) (result, error) {
 		return result{}, failed(exitUnavailable, "Validation failed\n\n"+strings.Join(wrong, "\n")+"\n")
 	}
 	return result{}, v.SetLimits(leveret.VHostLimits{
-		MaxConnections: given.or(maxConnections, -1), MaxQueues: given.or(maxQueues, -1)})
+		MaxConnections: given.Or(maxConnections, -1), MaxQueues: given.Or(maxQueues, -1)})
 }
 
 func clearVHostLimits(c *call) (result, error) {
@@ -158,7 +121,7 @@ func clearVHostLimits(c *call) (result, error) {
 }
 
 func vhostLimits(info leveret.VHostInfo) string {
-	return limits{maxConnections: info.Limits.MaxConnections, maxQueues: info.Limits.MaxQueues}.shown()
+	return shownLimits(limits.Limits{maxConnections: info.Limits.MaxConnections, maxQueues: info.Limits.MaxQueues})
 }
 
 func listVHostLimits(c *call) (result, error) {
@@ -183,16 +146,15 @@ func listVHostLimits(c *call) (result, error) {
 
 // user describes a user.
 func (c *call) user(name string) (leveret.UserInfo, error) {
-	for _, u := range c.node.Broker.Users() {
-		if u.Name == name {
-			return u, nil
-		}
+	u, err := c.node.Broker.User(name)
+	if err == nil {
+		return u, nil
 	}
-	return leveret.UserInfo{}, failed(exitUnavailable, "{:no_such_user, "+quoted(name)+"}")
+	return u, failed(exitUnavailable, "{:no_such_user, "+quoted(name)+"}")
 }
 
 func userLimits(u leveret.UserInfo) string {
-	return limits{maxConnections: u.Limits.MaxConnections, maxChannels: u.Limits.MaxChannels}.shown()
+	return shownLimits(limits.Limits{maxConnections: u.Limits.MaxConnections, maxChannels: u.Limits.MaxChannels})
 }
 
 func setUserLimits(c *call) (result, error) {
@@ -207,8 +169,8 @@ func setUserLimits(c *call) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	u.Limits.MaxConnections = given.or(maxConnections, u.Limits.MaxConnections)
-	u.Limits.MaxChannels = given.or(maxChannels, u.Limits.MaxChannels)
+	u.Limits.MaxConnections = given.Or(maxConnections, u.Limits.MaxConnections)
+	u.Limits.MaxChannels = given.Or(maxChannels, u.Limits.MaxChannels)
 	return result{}, c.node.Broker.SetUserLimits(u.Name, u.Limits)
 }
 

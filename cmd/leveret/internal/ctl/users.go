@@ -2,9 +2,10 @@ package ctl
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/leveretmq/leveret"
 )
 
 // Users. A password that is not on the command line is read from standard input.
@@ -85,19 +86,12 @@ func addUser(c *call) (result, error) {
 	return r, err
 }
 
-// addHashedUser goes by way of definitions, which is where hashes of passwords are known.
-func (c *call) addHashedUser(name, hash string) error {
-	if _, err := base64.StdEncoding.DecodeString(hash); err != nil {
+func (c *call) addHashedUser(name, encoded string) error {
+	hash, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
 		return failed(exitData, "Could not Base64 decode provided password hash value")
 	}
-	user := map[string]any{
-		"name": name, "password_hash": hash, "hashing_algorithm": "rabbit_password_hashing_sha256", "tags": []string{},
-	}
-	data, err := json.Marshal(map[string]any{"users": []any{user}})
-	if err != nil {
-		return err
-	}
-	return c.node.Broker.ImportDefinitions(data)
+	return c.node.Broker.SetUser(name, leveret.PasswordHash{Hash: hash})
 }
 
 const maxTags = 32

@@ -99,25 +99,20 @@ func updateVHost(c *call) (result, error) {
 	if c.is("protected-from-deletion", false) {
 		return result{}, failed(exitUnavailable, "leveret has no protection of virtual hosts from deletion")
 	}
-	info, err := c.vhostInfo(c.args[0])
+	v, err := c.node.Broker.VHost(c.args[0])
 	if err != nil {
-		return result{}, err
+		return result{}, noSuchVHost(c.args[0])
 	}
-	v, err := c.node.Broker.VHost(info.Name)
-	if err != nil {
-		return result{}, err
-	}
-	return result{}, c.describe(v, info)
+	return result{}, c.describe(v, v.Info())
 }
 
 // vhostInfo describes a virtual host.
 func (c *call) vhostInfo(name string) (leveret.VHostInfo, error) {
-	for _, info := range c.node.Broker.VHosts() {
-		if info.Name == name {
-			return info, nil
-		}
+	v, err := c.node.Broker.VHost(name)
+	if err != nil {
+		return leveret.VHostInfo{}, noSuchVHost(name)
 	}
-	return leveret.VHostInfo{}, noSuchVHost(name)
+	return v.Info(), nil
 }
 
 func noSuchVHost(name string) error {

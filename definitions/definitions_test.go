@@ -1,4 +1,4 @@
-package leveret
+package definitions_test
 
 import (
 	"encoding/json"
@@ -10,11 +10,22 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/definitions"
 )
+
+// explanation returns RabbitMQ's part of an error.
+func explanation(t testing.TB, err error) string {
+	t.Helper()
+	var e *leveret.Error
+	require.ErrorAs(t, err, &e)
+	return e.Reason
+}
 
 func readDefinitions(t testing.TB, name string) map[string]any {
 	t.Helper()
-	data, err := os.ReadFile("testdata/definitions/" + name)
+	data, err := os.ReadFile("testdata/" + name)
 	require.NoError(t, err)
 	return decodeDocument(t, data)
 }
@@ -49,39 +60,42 @@ func withoutDangling(doc map[string]any) map[string]any {
 }
 
 var exports = []struct {
-	profile Profile
+	profile leveret.Profile
 	file    string
-}{{RabbitMQ43, "rabbitmq-4.3"}, {RabbitMQ310, "rabbitmq-3.10"}}
+}{{leveret.RabbitMQ43, "rabbitmq-4.3"}, {leveret.RabbitMQ310, "rabbitmq-3.10"}}
 
 func TestImportWhatRabbitMQExported(t *testing.T) {
 	for _, c := range exports {
-		b := New(WithProfile(c.profile))
+		b := leveret.New(leveret.WithProfile(c.profile))
 		defer b.Close()
 		doc := readDefinitions(t, c.file+".json")
-		if c.profile == RabbitMQ43 {
-			err := b.ImportDefinitions(encode(t, doc))
-			require.ErrorIs(t, err, ErrPreconditionFailed)
-			assert.Contains(t, err.(*Error).Reason, `': {resources_missing,[{not_found,{resource,<<"shop">>,`)
-			assert.Contains(t, err.(*Error).Reason, "bindings[")
+		if c.profile == leveret.RabbitMQ43 {
+			err := definitions.Import(b, encode(t, doc))
+			require.ErrorIs(t, err, leveret.ErrPreconditionFailed)
+			assert.Contains(t, err.Error(), `': {resources_missing,[{not_found,{resource,<<"shop">>,`)
+			assert.Contains(t, err.Error(), "bindings[")
+			assert.NotContains(t, explanation(t, err), "bindings[", "the explanation is RabbitMQ's alone")
 			_, err = b.VHost("shop")
-			assert.ErrorIs(t, err, ErrNotFound, "nothing has changed")
+			assert.ErrorIs(t, err, leveret.ErrNotFound, "nothing has changed")
 			assert.Len(t, b.Users(), 1)
 			doc = withoutDangling(doc)
 		}
-		require.NoError(t, b.ImportDefinitions(encode(t, doc)), c.file)
+		require.NoError(t, definitions.Import(b, encode(t, doc)), c.file)
 
 		require.NoError(t, b.Authenticate("ann", "secret"))
-		assert.Equal(t, UserInfo{"ann", []string{"monitoring", "impersonator"}, UserLimits{7, -1}}, b.Users()[0])
+		ann := b.Users()[0]
+		assert.Equal(t, []any{"ann", []string{"monitoring", "impersonator"}, leveret.UserLimits{MaxConnections: 7, MaxChannels: -1}}, []any{ann.Name, ann.Tags, ann.Limits})
 		v, err := b.VHost("shop")
 		require.NoError(t, err)
-		assert.Equal(t, Permissions{"^c", "", ".*"}, v.Permissions()[0].Permissions)
-		assert.Equal(t, []TopicPermissionInfo{{"ann", "shop", "amq.topic", TopicPermissions{"^a", ".*"}}}, v.TopicPermissions())
-		assert.Equal(t, VHostLimits{MaxConnections: 20, MaxQueues: 50}, v.describe().Limits)
+		assert.Equal(t, leveret.Permissions{Configure: "^c", Read: ".*"}, v.Permissions()[0].Permissions)
+		assert.Equal(t, []leveret.TopicPermissionInfo{{User: "ann", VHost: "shop", Exchange: "amq.topic",
+			TopicPermissions: leveret.TopicPermissions{Write: "^a", Read: ".*"}}}, v.TopicPermissions())
+		assert.Equal(t, leveret.VHostLimits{MaxConnections: 20, MaxQueues: 50}, v.Info().Limits)
 		assert.Equal(t, "guard", v.OperatorPolicies()[0].Name)
 		q, err := v.Queue("work")
 		require.NoError(t, err)
 		ttl, _ := q.Effective().Get("message-ttl")
-		assert.Equal(t, Setting{"message-ttl", int64(5000), SourcePolicy}, ttl)
+		assert.Equal(t, leveret.Setting{Key: "message-ttl", Value: int64(5000), Source: leveret.SourcePolicy}, ttl)
 		odd, err := v.Queue("odd")
 		require.NoError(t, err)
 		args := odd.Info().Arguments
@@ -91,26 +105,26 @@ func TestImportWhatRabbitMQExported(t *testing.T) {
 		qq, err := v.Queue("qq")
 		require.NoError(t, err)
 		assert.Equal(t, "quorum", qq.Info().Type)
-		if c.profile == RabbitMQ43 {
-			assert.Equal(t, []any{"a test", []string{"a", "b"}}, []any{v.describe().Description, v.describe().Tags})
+		if c.profile == leveret.RabbitMQ43 {
+			assert.Equal(t, []any{"a test", []string{"a", "b"}}, []any{v.Info().Description, v.Info().Tags})
 		}
 
 		// What comes out is what went in, but for the broker's name.
-		data, err := b.ExportDefinitions()
+		data, err := definitions.Export(b)
 		require.NoError(t, err)
 		assertSameDefinitions(t, doc, decodeDocument(t, data))
-		data, err = v.ExportDefinitions()
+		data, err = definitions.ExportVHost(v)
 		require.NoError(t, err)
 		one := readDefinitions(t, c.file+"-vhost.json")
-		if c.profile == RabbitMQ43 {
+		if c.profile == leveret.RabbitMQ43 {
 			one["queues"], one["bindings"], one["exchanges"] = stripped(doc["queues"]), stripped(doc["bindings"]), stripped(doc["exchanges"])
 		}
 		assertSameDefinitions(t, one, decodeDocument(t, data))
 
 		// Once more changes nothing, and neither does importing what was exported.
-		require.NoError(t, b.ImportDefinitions(encode(t, doc)))
-		require.NoError(t, v.ImportDefinitions(data))
-		again, err := v.ExportDefinitions()
+		require.NoError(t, definitions.Import(b, encode(t, doc)))
+		require.NoError(t, definitions.ImportVHost(v, data))
+		again, err := definitions.ExportVHost(v)
 		require.NoError(t, err)
 		assert.JSONEq(t, string(data), string(again))
 	}
@@ -213,6 +227,10 @@ func TestImportRefusals(t *testing.T) {
 			"parameters[0] 'n': Validation failed\n\nKey \"priority\" not found in n\n (vhost: \"/\" / component: \"operator_policy\" / key: \"n\")"},
 		{`{"parameters":[{"component":"vhost-limits","vhost":"/","name":"limits","value":{"max-queues":"x"}}]}`,
 			"parameters[0] 'limits': Validation failed\n\nmax-queues should be a number, actually was <<\"x\">>\n (vhost: \"/\" / component: \"vhost-limits\" / key: \"limits\")"},
+		{`{"parameters":[{"component":"vhost-limits","vhost":"/","name":"limits","value":{"max-queues":5.0}}]}`,
+			"parameters[0] 'limits': Validation failed\n\nmax-queues should be a number, actually was 5.0\n (vhost: \"/\" / component: \"vhost-limits\" / key: \"limits\")"},
+		{`{"parameters":[{"component":"vhost-limits","vhost":"/","name":"limits","value":"x"}]}`,
+			"parameters[0] 'limits': limits are not an object (vhost: \"/\" / component: \"vhost-limits\" / key: \"limits\")"},
 		{`{"parameters":[{"component":"vhost-limits","vhost":"/","name":"limits","value":{"foo":1}}]}`,
 			"parameters[0] 'limits': Validation failed\n\nUnrecognised terms [{<<\"foo\">>,1}] in limits\n (vhost: \"/\" / component: \"vhost-limits\" / key: \"limits\")"},
 		{`{"parameters":[{"component":"policy","vhost":"/","name":"n","value":{}}]}`,
@@ -229,24 +247,24 @@ func TestImportRefusals(t *testing.T) {
 		{`{"vhosts":[{"name":"v","metadata":{"default_queue_type":"nope"}}]}`, `vhosts[0] 'v': nope is not a valid queue type`},
 		{`{"vhosts":[{}]}`, `vhosts[0] '': the name is missing`},
 	} {
-		b := New()
-		_, err := b.DeclareQueue("there", QueueConfig{Durable: true})
+		b := leveret.New()
+		_, err := b.DeclareQueue("there", leveret.QueueConfig{Durable: true})
 		require.NoError(t, err)
-		before, err := b.ExportDefinitions()
+		before, err := definitions.Export(b)
 		require.NoError(t, err)
 		// Good entries in front must not be applied either.
 		in := c.in
 		if strings.HasPrefix(in, "{\"") && !strings.Contains(in, `"users"`) && !strings.HasSuffix(in, "x") {
 			in = `{"users":[{"name":"new","password_hash":"","tags":[]}],` + in[1:]
 		}
-		err = b.ImportDefinitions([]byte(in))
-		require.ErrorIs(t, err, ErrPreconditionFailed, c.in)
+		err = definitions.Import(b, []byte(in))
+		require.ErrorIs(t, err, leveret.ErrPreconditionFailed, c.in)
 		if strings.HasPrefix(c.want, "failed_to") {
-			assert.Contains(t, err.(*Error).Reason, c.want)
+			assert.Contains(t, explanation(t, err), c.want)
 		} else {
-			assert.Equal(t, c.want, err.(*Error).Reason, c.in)
+			assert.EqualError(t, err, c.want, c.in)
 		}
-		after, err := b.ExportDefinitions()
+		after, err := definitions.Export(b)
 		require.NoError(t, err)
 		assert.JSONEq(t, string(before), string(after), "nothing has changed")
 		b.Close()
@@ -254,13 +272,13 @@ func TestImportRefusals(t *testing.T) {
 }
 
 func TestImportIntoWhatIsThere(t *testing.T) {
-	b := New()
+	b := leveret.New()
 	defer b.Close()
-	_, err := b.DeclareQueue("q", QueueConfig{Durable: true, Arguments: Table{ArgMaxLength: 5}})
+	_, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgMaxLength: 5}})
 	require.NoError(t, err)
-	named, err := b.DeclareQueue("", QueueConfig{Durable: true})
+	named, err := b.DeclareQueue("", leveret.QueueConfig{Durable: true})
 	require.NoError(t, err)
-	require.NoError(t, b.SetLimits(VHostLimits{MaxConnections: -1, MaxQueues: 3}))
+	require.NoError(t, b.SetLimits(leveret.VHostLimits{MaxConnections: -1, MaxQueues: 3}))
 	doc := `{"queues":[
 		{"name":"q","vhost":"/","arguments":{"x-max-length":6}},
 		{"name":"amq.foo","vhost":"/"},
@@ -270,30 +288,30 @@ func TestImportIntoWhatIsThere(t *testing.T) {
 		{"source":"amq.topic","vhost":"/","destination":"` + named.Name() + `","destination_type":"queue","routing_key":"k"},
 		{"source":"amq.topic","vhost":"/","destination":"q","destination_type":"queue","routing_key":"k","arguments":{}}],
 	 "global_parameters":[{"name":"cluster_name","value":"x"}]}`
-	err = b.ImportDefinitions(fmt.Appendf(nil, doc, `,{"name":"more","vhost":"/"}`))
-	require.ErrorIs(t, err, ErrPreconditionFailed)
-	assert.Contains(t, err.(*Error).Reason, "queues[3] 'more': precondition_failed: cannot declare queue 'more': queue limit in vhost '/'")
-	require.NoError(t, b.ImportDefinitions(fmt.Appendf(nil, doc, "")))
+	err = definitions.Import(b, fmt.Appendf(nil, doc, `,{"name":"more","vhost":"/"}`))
+	require.ErrorIs(t, err, leveret.ErrPreconditionFailed)
+	assert.Contains(t, err.Error(), "queues[3] 'more': precondition_failed: cannot declare queue 'more': queue limit in vhost '/'")
+	require.NoError(t, definitions.Import(b, fmt.Appendf(nil, doc, "")))
 	q, err := b.Queue("q")
 	require.NoError(t, err)
-	assert.Equal(t, int64(5), q.Info().Arguments[ArgMaxLength], "what is there stays")
+	assert.Equal(t, int64(5), q.Info().Arguments[leveret.ArgMaxLength], "what is there stays")
 	_, err = b.Queue("amq.foo")
-	assert.ErrorIs(t, err, ErrNotFound)
+	assert.ErrorIs(t, err, leveret.ErrNotFound)
 	assert.Len(t, b.Queues(), 3)
 	assert.Len(t, b.Bindings(), 3+2)
 	n, err := b.Queue("new")
 	require.NoError(t, err)
 	assert.True(t, n.Info().Durable, "durable is the default")
-	require.NoError(t, b.ImportDefinitions([]byte(`{"global_parameters":[{"name":"cluster_name","value":"y"},{"name":"z","value":[]}]}`)))
-	data, err := b.ExportDefinitions()
+	require.NoError(t, definitions.Import(b, []byte(`{"global_parameters":[{"name":"cluster_name","value":"y"},{"name":"z","value":[]}]}`)))
+	data, err := definitions.Export(b)
 	require.NoError(t, err)
 	assert.Contains(t, string(data), `"global_parameters":[{"name":"cluster_name","value":"y"},{"name":"z","value":[]}]`)
 }
 
 func TestExportLeavesOut(t *testing.T) {
-	b := New()
+	b := leveret.New()
 	defer b.Close()
-	for name, cfg := range map[string]QueueConfig{"transient": {}, "auto": {Durable: true, AutoDelete: true}} {
+	for name, cfg := range map[string]leveret.QueueConfig{"transient": {}, "auto": {Durable: true, AutoDelete: true}} {
 		_, err := b.DeclareQueue(name, cfg)
 		require.NoError(t, err)
 	}
@@ -301,21 +319,21 @@ func TestExportLeavesOut(t *testing.T) {
 	require.NoError(t, err)
 	ch, err := c.Channel()
 	require.NoError(t, err)
-	_, err = ch.DeclareQueue("private", QueueConfig{Exclusive: true})
+	_, err = ch.DeclareQueue("private", leveret.QueueConfig{Exclusive: true})
 	require.NoError(t, err)
 	require.NoError(t, ch.BindQueue("private", "amq.direct", "k", nil))
-	_, err = b.DeclareExchange("inner", Direct, ExchangeConfig{Internal: true})
+	_, err = b.DeclareExchange("inner", leveret.Direct, leveret.ExchangeConfig{Internal: true})
 	require.NoError(t, err)
 	require.NoError(t, b.BindExchange("inner", "amq.direct", "k", nil))
-	data, err := b.ExportDefinitions()
+	data, err := definitions.Export(b)
 	require.NoError(t, err)
 	doc := decodeDocument(t, data)
 	assert.Len(t, doc["queues"], 2)
 	assert.Empty(t, doc["exchanges"])
 	assert.Empty(t, doc["bindings"])
-	other := New()
+	other := leveret.New()
 	defer other.Close()
-	require.NoError(t, other.ImportDefinitions(data))
+	require.NoError(t, definitions.Import(other, data))
 	assert.Len(t, other.Queues(), 2)
 }
 
@@ -337,56 +355,56 @@ func TestArgumentValuesInDefinitions(t *testing.T) {
 		{true, `true`, true},
 		{nil, `"undefined"`, "undefined"},
 		{time.Unix(1700000000, 0), `1700000000`, int64(1700000000)},
-		{Decimal{2, 314}, `2.314`, 2.314},
+		{leveret.Decimal{Scale: 2, Value: 314}, `2.314`, 2.314},
 		{[]any{int32(1), "x", nil}, `[1,"x","undefined"]`, []any{int64(1), "x", "undefined"}},
-		{Table{"n": int16(1)}, `{"n":1}`, Table{"n": int64(1)}},
-		{Fields{{"n", int16(1)}}, `{"n":1}`, Table{"n": int64(1)}},
+		{leveret.Table{"n": int16(1)}, `{"n":1}`, leveret.Table{"n": int64(1)}},
+		{leveret.Fields{{Name: "n", Value: int16(1)}}, `{"n":1}`, leveret.Table{"n": int64(1)}},
 	} {
-		data, err := json.Marshal(argumentTable{Table{"k": c.v}})
+		data, err := json.Marshal(definitions.Arguments{leveret.Table{"k": c.v}})
 		require.NoError(t, err)
 		assert.Equal(t, `{"k":`+c.json+`}`, string(data))
-		var back argumentTable
+		var back definitions.Arguments
 		require.NoError(t, json.Unmarshal(data, &back))
 		assert.Equal(t, c.back, back.Table["k"])
 	}
-	var table argumentTable
+	var table definitions.Arguments
 	require.NoError(t, json.Unmarshal([]byte(`{"a":1,"a":"s","b":1e3}`), &table))
-	assert.Equal(t, Table{"a": int64(1), "b": 1000.0}, table.Table, "the first of two counts")
+	assert.Equal(t, leveret.Table{"a": int64(1), "b": 1000.0}, table.Table, "the first of two counts")
 }
 
 func TestOldProfileImportsLeniently(t *testing.T) {
-	b := New(WithProfile(RabbitMQ310))
+	b := leveret.New(leveret.WithProfile(leveret.RabbitMQ310))
 	defer b.Close()
-	require.NoError(t, b.ImportDefinitions([]byte(`{"bindings":[{"source":"no","vhost":"/","destination":"no","destination_type":"queue"}]}`)))
-	err := b.ImportDefinitions([]byte(`{"policies":[{"vhost":"/","name":"p","pattern":"a","definition":{"max-length":-1}}]}`))
+	require.NoError(t, definitions.Import(b, []byte(`{"bindings":[{"source":"no","vhost":"/","destination":"no","destination_type":"queue"}]}`)))
+	err := definitions.Import(b, []byte(`{"policies":[{"vhost":"/","name":"p","pattern":"a","definition":{"max-length":-1}}]}`))
 	require.Error(t, err)
-	assert.Equal(t, "policies[0] 'p': Validation failed\n\n-1 is not a valid maximum length\n (//p)", err.(*Error).Reason)
+	assert.Equal(t, "policies[0] 'p': Validation failed\n\n-1 is not a valid maximum length\n (//p)", err.Error())
 }
 
 // Whatever the document, it is imported whole or changes nothing, and what was imported can be
 // exported and imported again.
 func FuzzDefinitions(f *testing.F) {
 	for _, name := range []string{"rabbitmq-4.3.json", "rabbitmq-3.10.json", "rabbitmq-4.3-vhost.json"} {
-		data, err := os.ReadFile("testdata/definitions/" + name)
+		data, err := os.ReadFile("testdata/" + name)
 		require.NoError(f, err)
 		f.Add(data)
 	}
 	f.Add([]byte(`{"queues":[{"name":"q","vhost":"/","arguments":{"x-max-length":5,"t":{"a":[null]}}}],"bindings":[{"source":"amq.topic","vhost":"/","destination":"q","destination_type":"queue","routing_key":"#.#.#"}]}`))
 	f.Add([]byte(`{"vhosts":[{"name":"v"}],"users":[{"name":"u","tags":"a","password_hash":""}],"permissions":[{"user":"u","vhost":"v","configure":"(","write":"","read":""}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		b := New(WithClock(NewManualClock(time.Unix(0, 0))))
+		b := leveret.New(leveret.WithClock(leveret.NewManualClock(time.Unix(0, 0))))
 		defer b.Close()
-		before, err := b.ExportDefinitions()
+		before, err := definitions.Export(b)
 		require.NoError(t, err)
-		err = b.ImportDefinitions(data)
-		after, xerr := b.ExportDefinitions()
+		err = definitions.Import(b, data)
+		after, xerr := definitions.Export(b)
 		require.NoError(t, xerr)
 		if err != nil {
 			require.JSONEq(t, string(before), string(after))
 			return
 		}
-		other := New(WithClock(NewManualClock(time.Unix(0, 0))))
+		other := leveret.New(leveret.WithClock(leveret.NewManualClock(time.Unix(0, 0))))
 		defer other.Close()
-		require.NoError(t, other.ImportDefinitions(after))
+		require.NoError(t, definitions.Import(other, after))
 	})
 }

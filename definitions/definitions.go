@@ -1,0 +1,135 @@
+package definitions
+
+import "encoding/json"
+
+// Definitions are a document, with all sections or with those of one virtual host. A section that
+// the document does not have is nil. J-1, J-2, J-3
+type Definitions struct {
+	Header
+	Users            []User            `json:"users,omitzero"`
+	VHosts           []VHost           `json:"vhosts,omitzero"`
+	Permissions      []Permission      `json:"permissions,omitzero"`
+	TopicPermissions []TopicPermission `json:"topic_permissions,omitzero"`
+	Parameters       []Parameter       `json:"parameters,omitzero"`
+	GlobalParameters []GlobalParameter `json:"global_parameters,omitzero"`
+	Policies         []Policy          `json:"policies,omitzero"`
+	Queues           []Queue           `json:"queues,omitzero"`
+	Exchanges        []Exchange        `json:"exchanges,omitzero"`
+	Bindings         []Binding         `json:"bindings,omitzero"`
+}
+
+// A Header says where a document comes from. An import does not look at it.
+type Header struct {
+	RabbitVersion   string    `json:"rabbit_version,omitzero"`
+	RabbitMQVersion string    `json:"rabbitmq_version,omitzero"`
+	ProductName     string    `json:"product_name,omitzero"`
+	ProductVersion  string    `json:"product_version,omitzero"`
+	Format          string    `json:"rabbitmq_definition_format,omitzero"` // cluster or single_virtual_host
+	ClusterName     string    `json:"original_cluster_name,omitzero"`
+	VHostName       string    `json:"original_vhost_name,omitzero"`
+	Explanation     string    `json:"explanation,omitzero"`
+	Description     *string   `json:"description,omitzero"` // this and what follows: of a single virtual host
+	Metadata        *Metadata `json:"metadata,omitzero"`
+	Limits          Limits    `json:"limits,omitzero"`
+}
+
+// A User is an entry of "users". J-5
+type User struct {
+	Name         string  `json:"name"`
+	PasswordHash *string `json:"password_hash"`     // in base64; nil: nobody can log in
+	Password     *string `json:"password,omitzero"` // written by hand, instead of a hash
+	Algorithm    string  `json:"hashing_algorithm"` // empty: rabbit_password_hashing_sha256
+	Tags         *Tags   `json:"tags"`
+	Limits       Limits  `json:"limits"` // max-connections and max-channels; nil: those of the existing user stay
+}
+
+// A VHost is an entry of "vhosts".
+type VHost struct {
+	Name        string    `json:"name"`
+	Description string    `json:"description,omitzero"` // older files have this and the next two
+	Tags        *Tags     `json:"tags,omitzero"`        // here, newer ones in Metadata
+	QueueType   string    `json:"default_queue_type,omitzero"`
+	Limits      Limits    `json:"limits,omitzero"` // max-connections and max-queues
+	Metadata    *Metadata `json:"metadata,omitzero"`
+}
+
+// Metadata are the part of a virtual host's entry under "metadata".
+type Metadata struct {
+	Description *string `json:"description,omitzero"`
+	Tags        *Tags   `json:"tags,omitzero"`
+	QueueType   string  `json:"default_queue_type,omitzero"`
+}
+
+// A Permission is an entry of "permissions". All three expressions must be there.
+type Permission struct {
+	User      string  `json:"user"`
+	VHost     string  `json:"vhost"`
+	Configure *string `json:"configure"`
+	Write     *string `json:"write"`
+	Read      *string `json:"read"`
+}
+
+// A TopicPermission is an entry of "topic_permissions". Both expressions must be there.
+type TopicPermission struct {
+	User     string  `json:"user"`
+	VHost    string  `json:"vhost"`
+	Exchange string  `json:"exchange"`
+	Write    *string `json:"write"`
+	Read     *string `json:"read"`
+}
+
+// A Parameter is an entry of "parameters". Those that mean something here are operator policies,
+// component "operator_policy", and limits of virtual hosts, component "vhost-limits".
+type Parameter struct {
+	Component string          `json:"component"`
+	Name      string          `json:"name"`
+	VHost     string          `json:"vhost,omitzero"`
+	Value     json.RawMessage `json:"value"`
+}
+
+// A GlobalParameter is an entry of "global_parameters".
+type GlobalParameter struct {
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"`
+}
+
+// A Policy is an entry of "policies", or the value of an operator policy.
+type Policy struct {
+	VHost      string    `json:"vhost,omitzero"`
+	Name       string    `json:"name,omitzero"`
+	Pattern    *string   `json:"pattern"`
+	ApplyTo    string    `json:"apply-to"` // empty: all
+	Definition Arguments `json:"definition"`
+	Priority   *Priority `json:"priority"` // nil: 0, of an operator policy an error
+}
+
+// A Queue is an entry of "queues".
+type Queue struct {
+	Name       string    `json:"name"`
+	VHost      string    `json:"vhost,omitzero"`
+	Type       string    `json:"type,omitzero"` // for readers; the argument x-queue-type decides
+	Durable    *bool     `json:"durable"`       // nil: true
+	AutoDelete bool      `json:"auto_delete"`
+	Arguments  Arguments `json:"arguments"`
+}
+
+// An Exchange is an entry of "exchanges".
+type Exchange struct {
+	Name       string    `json:"name"`
+	VHost      string    `json:"vhost,omitzero"`
+	Type       string    `json:"type"`
+	Durable    *bool     `json:"durable"` // nil: true
+	AutoDelete bool      `json:"auto_delete"`
+	Internal   *bool     `json:"internal,omitzero"` // nil: false
+	Arguments  Arguments `json:"arguments"`
+}
+
+// A Binding is an entry of "bindings".
+type Binding struct {
+	Source          string    `json:"source"`
+	VHost           string    `json:"vhost,omitzero"`
+	Destination     string    `json:"destination"`
+	DestinationType string    `json:"destination_type"` // queue or exchange
+	RoutingKey      string    `json:"routing_key"`
+	Arguments       Arguments `json:"arguments"`
+}

@@ -1,0 +1,231 @@
+package definitions
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	"github.com/leveretmq/leveret"
+)
+
+// Export returns the users, permissions, policies and topology of all virtual hosts in the format
+// of RabbitMQ's definitions files. RabbitMQ imports it, and so does Import. J-1
+func Export(b *leveret.Broker) ([]byte, error) { return json.Marshal(Of(b)) }
+
+// ExportVHost returns the virtual host's policies and topology in the format of RabbitMQ's
+// definitions files for one virtual host. J-2
+func ExportVHost(v *leveret.VHost) ([]byte, error) { return json.Marshal(OfVHost(v)) }
+
+// clusterName is the name of the one-node cluster that a broker is.
+const clusterName = "leveret"
+
+// Of returns the definitions of a broker, as Export writes them.
+func Of(b *leveret.Broker) *Definitions {
+	x := newExporter(b)
+	version := b.Profile().Version()
+	x.out.Header = Header{RabbitVersion: version, RabbitMQVersion: version, ProductName: "RabbitMQ", ProductVersion: version}
+	if !x.oldShape {
+		x.out.Format, x.out.ClusterName = "cluster", clusterName
+		x.out.Explanation = "Definitions of cluster '" + clusterName + "'"
+	}
+	x.out.VHosts, x.out.Permissions, x.out.TopicPermissions = []VHost{}, []Permission{}, []TopicPermission{}
+	x.users(b)
+	x.globalParameters(b)
+	for _, info := range b.VHosts() {
+		v, err := b.VHost(info.Name)
+		if err != nil {
+			continue // deleted meanwhile
+		}
+		x.out.VHosts = append(x.out.VHosts, x.vhost(info))
+		x.permissions(v)
+		x.contents(v, info)
+	}
+	return x.out
+}
+
+// OfVHost returns the definitions of a virtual host, as ExportVHost writes them.
+func OfVHost(v *leveret.VHost) *Definitions {
+	x := newExporter(v.Broker())
+	info, version := v.Info(), v.Broker().Profile().Version()
+	x.out.RabbitVersion = version
+	if !x.oldShape {
+		self := x.vhost(info)
+		x.out.Header = Header{
+			RabbitVersion: version, RabbitMQVersion: version, ProductName: "RabbitMQ", ProductVersion: version,
+			Format: "single_virtual_host", VHostName: info.Name, Explanation: "Definitions of virtual host '" + info.Name + "'",
+			Description: self.Metadata.Description, Metadata: self.Metadata, Limits: self.Limits,
+		}
+	}
+	x.contents(v, info)
+	x.forgetVHost()
+	return x.out
+}
+
+// forgetVHost takes the virtual host's name out of the entries that do not have it in the
+// definitions of a single virtual host. J-2
+func (x *exporter) forgetVHost() {
+	d := x.out
+	for i := range d.Queues {
+		d.Queues[i].VHost = ""
+	}
+	for i := range d.Exchanges {
+		d.Exchanges[i].VHost = ""
+	}
+	for i := range d.Bindings {
+		d.Bindings[i].VHost = ""
+	}
+	if x.oldShape {
+		return
+	}
+	for i := range d.Policies {
+		d.Policies[i].VHost = ""
+	}
+	for i := range d.Parameters {
+		d.Parameters[i].VHost = ""
+	}
+}
+
+// An exporter fills a document.
+type exporter struct {
+	*release
+	out *Definitions
+}
+
+// newExporter begins a document with the sections that every export has.
+func newExporter(b *leveret.Broker) *exporter {
+	return &exporter{releases[b.Profile()], &Definitions{
+		Parameters: []Parameter{}, Policies: []Policy{}, Queues: []Queue{}, Exchanges: []Exchange{}, Bindings: []Binding{},
+	}}
+}
+
+// users is J-5.
+func (x *exporter) users(b *leveret.Broker) {
+	x.out.Users = []User{}
+	for _, u := range b.Users() {
+		hash := base64.StdEncoding.EncodeToString(u.Password.Hash)
+		x.out.Users = append(x.out.Users, User{
+			Name: u.Name, PasswordHash: &hash, Algorithm: u.Password.Algorithm, Tags: newTags(u.Tags),
+			Limits: newLimits(maxConnections, u.Limits.MaxConnections, maxChannels, u.Limits.MaxChannels),
+		})
+	}
+}
+
+func (x *exporter) globalParameters(b *leveret.Broker) {
+	x.out.GlobalParameters = []GlobalParameter{}
+	for _, p := range b.GlobalParameters() {
+		x.out.GlobalParameters = append(x.out.GlobalParameters, GlobalParameter(p))
+	}
+}
+
+func (x *exporter) vhost(info leveret.VHostInfo) VHost {
+	if x.oldShape {
+		return VHost{Name: info.Name}
+	}
+	return VHost{Name: info.Name, Limits: limitsOf(info),
+		Metadata: &Metadata{Description: &info.Description, Tags: newTags(info.Tags), QueueType: info.DefaultQueueType}}
+}
+
+func limitsOf(info leveret.VHostInfo) Limits {
+	return newLimits(maxConnections, info.Limits.MaxConnections, maxQueues, info.Limits.MaxQueues)
+}
+
+func (x *exporter) permissions(v *leveret.VHost) {
+	for _, p := range v.Permissions() {
+		x.out.Permissions = append(x.out.Permissions, Permission{p.User, p.VHost, &p.Configure, &p.Write, &p.Read})
+	}
+	for _, p := range v.TopicPermissions() {
+		x.out.TopicPermissions = append(x.out.TopicPermissions, TopicPermission{p.User, p.VHost, p.Exchange, &p.Write, &p.Read})
+	}
+}
+
+// contents adds what is in a virtual host.
+func (x *exporter) contents(v *leveret.VHost, info leveret.VHostInfo) {
+	x.policies(v)
+	x.vhostLimits(info)
+	hidden := hidden{}
+	x.queues(v, hidden)
+	x.exchanges(v, hidden)
+	x.bindings(v, hidden)
+}
+
+func (x *exporter) policies(v *leveret.VHost) {
+	for _, p := range v.Policies() {
+		e := policyEntry(p)
+		e.VHost, e.Name = v.Name(), p.Name
+		x.out.Policies = append(x.out.Policies, e)
+	}
+	for _, p := range v.OperatorPolicies() {
+		x.parameter(v.Name(), "operator_policy", p.Name, policyEntry(p))
+	}
+}
+
+func (x *exporter) vhostLimits(info leveret.VHostInfo) {
+	if l := limitsOf(info); len(l) > 0 {
+		x.parameter(info.Name, "vhost-limits", "limits", l)
+	}
+}
+
+func (x *exporter) parameter(vhost, component, name string, value any) {
+	data, _ := json.Marshal(value)
+	x.out.Parameters = append(x.out.Parameters, Parameter{component, name, vhost, data})
+}
+
+func policyEntry(p leveret.Policy) Policy {
+	priority := Priority(p.Priority)
+	return Policy{Pattern: &p.Pattern, ApplyTo: string(p.ApplyTo), Definition: Arguments{p.Definition}, Priority: &priority}
+}
+
+// hidden are the queues and exchanges that are not exported although bindings lead to them. A
+// binding is exported only if the file can be imported with it.
+type hidden map[target]bool
+
+// A target is what a binding leads to or from.
+type target struct{ kind, name string }
+
+// queues is J-4: exclusive queues are not exported, transient ones are.
+func (x *exporter) queues(v *leveret.VHost, hidden hidden) {
+	for _, q := range v.Queues() {
+		if q.Exclusive {
+			hidden[target{"queue", q.Name}] = true
+			continue
+		}
+		e := Queue{Name: q.Name, VHost: q.VHost, Durable: &q.Durable, AutoDelete: q.AutoDelete, Arguments: Arguments{q.Arguments}}
+		if !x.oldShape {
+			e.Type = q.Type
+		}
+		x.out.Queues = append(x.out.Queues, e)
+	}
+}
+
+// exchanges is J-4: the default exchange, the predeclared ones and, in 4.3, internal ones are not exported.
+func (x *exporter) exchanges(v *leveret.VHost, hidden hidden) {
+	for _, info := range v.Exchanges() {
+		if info.Name == "" || isReserved(info.Name) {
+			continue
+		}
+		if info.Internal && !x.exportsInternal {
+			hidden[target{"exchange", info.Name}] = true
+			continue
+		}
+		e := Exchange{Name: info.Name, VHost: info.VHost, Type: string(info.Type), Durable: &info.Durable,
+			AutoDelete: info.AutoDelete, Arguments: Arguments{info.Arguments}}
+		if x.exportsInternal {
+			e.Internal = &info.Internal
+		}
+		x.out.Exchanges = append(x.out.Exchanges, e)
+	}
+}
+
+// bindings is J-4: the default exchange's bindings are implicit.
+func (x *exporter) bindings(v *leveret.VHost, hidden hidden) {
+	for _, b := range v.Bindings() {
+		if b.Source == "" || hidden[target{"exchange", b.Source}] || hidden[target{b.DestinationType, b.Destination}] {
+			continue
+		}
+		x.out.Bindings = append(x.out.Bindings,
+			Binding{b.Source, b.VHost, b.Destination, b.DestinationType, b.RoutingKey, Arguments{b.Arguments}})
+	}
+}
+
+// isReserved reports whether a name is one that only the broker gives.
+func isReserved(name string) bool { return strings.HasPrefix(name, "amq.") }

@@ -1,0 +1,295 @@
+package definitions
+
+import (
+	"cmp"
+	"encoding/base64"
+	"errors"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
+)
+
+// Import adds what the document says to what is there, as Apply does. The error is a *SyntaxError or
+// an *Error, which wraps leveret.ErrPreconditionFailed.
+func Import(b *leveret.Broker, data []byte) error {
+	d, err := Parse(data)
+	if err != nil {
+		return err
+	}
+	return d.Apply(b)
+}
+
+// ImportVHost imports the policies, parameters and topology of a document into a virtual host, as
+// ApplyToVHost does.
+func ImportVHost(v *leveret.VHost, data []byte) error {
+	d, err := Parse(data)
+	if err != nil {
+		return err
+	}
+	return d.ApplyToVHost(v)
+}
+
+// Apply adds the definitions to what the broker has. Users, permissions, policies and parameters
+// replace those of the same name; queues and exchanges that exist are left as they are, and names
+// that begin with amq. are passed over. If any entry is refused nothing is changed, and the error is
+// an *Error. J-9, J-10
+func (d *Definitions) Apply(b *leveret.Broker) error {
+	rehearsal, err := rehearse(b, d)
+	if err != nil {
+		return err
+	}
+	defer rehearsal.b.Close()
+	if err := rehearsal.apply(d); err != nil {
+		return err
+	}
+	return newImporter(b).apply(d)
+}
+
+// ApplyToVHost is Apply for one virtual host: what the definitions say of queues, exchanges,
+// bindings, policies and parameters, of whichever virtual host. The other sections are passed over.
+func (d *Definitions) ApplyToVHost(v *leveret.VHost) error {
+	return d.confined(v.Name()).Apply(v.Broker())
+}
+
+// confined returns the sections of a virtual host, with all entries moved to the given one.
+func (d *Definitions) confined(vhost string) *Definitions {
+	return &Definitions{
+		Header:     d.Header,
+		Parameters: moved(d.Parameters, func(e *Parameter) { e.VHost = vhost }),
+		Policies:   moved(d.Policies, func(e *Policy) { e.VHost = vhost }),
+		Queues:     moved(d.Queues, func(e *Queue) { e.VHost = vhost }),
+		Exchanges:  moved(d.Exchanges, func(e *Exchange) { e.VHost = vhost }),
+		Bindings:   moved(d.Bindings, func(e *Binding) { e.VHost = vhost }),
+	}
+}
+
+// moved returns a copy of the entries, each changed by move.
+func moved[E any](entries []E, move func(*E)) []E {
+	all := append([]E(nil), entries...)
+	for i := range all {
+		move(&all[i])
+	}
+	return all
+}
+
+// An importer applies definitions to a broker.
+type importer struct {
+	*release
+	b *leveret.Broker
+
+	rehearsal // zero but in a rehearsal
+}
+
+func newImporter(b *leveret.Broker) *importer { return &importer{release: releases[b.Profile()], b: b} }
+
+// apply makes all changes, up to the first that is refused. J-8
+func (im *importer) apply(d *Definitions) error {
+	for _, step := range []func(*Definitions) error{
+		im.users, im.vhosts, im.permissions, im.exchanges, im.topicPermissions,
+		im.globalParameters, im.policies, im.parameters, im.queues, im.bindings,
+	} {
+		if err := step(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (im *importer) users(d *Definitions) error  { return each("users", d.Users, im.user) }
+func (im *importer) vhosts(d *Definitions) error { return each("vhosts", d.VHosts, im.vhost) }
+func (im *importer) permissions(d *Definitions) error {
+	return each("permissions", d.Permissions, im.permission)
+}
+func (im *importer) exchanges(d *Definitions) error {
+	return each("exchanges", d.Exchanges, im.exchange)
+}
+func (im *importer) policies(d *Definitions) error { return each("policies", d.Policies, im.policy) }
+func (im *importer) parameters(d *Definitions) error {
+	return each("parameters", d.Parameters, im.parameter)
+}
+func (im *importer) queues(d *Definitions) error   { return each("queues", d.Queues, im.queue) }
+func (im *importer) bindings(d *Definitions) error { return each("bindings", d.Bindings, im.binding) }
+
+func (im *importer) topicPermissions(d *Definitions) error {
+	return each("topic_permissions", d.TopicPermissions, im.topicPermission)
+}
+
+func (im *importer) globalParameters(d *Definitions) error {
+	return each("global_parameters", d.GlobalParameters, im.globalParameter)
+}
+
+// each applies the entries of a section in their order.
+func each[E any, P entry[E]](section string, entries []E, apply func(*E) error) error {
+	for i := range entries {
+		if err := apply(&entries[i]); err != nil {
+			return &Error{section, i, P(&entries[i]).label(), err}
+		}
+	}
+	return nil
+}
+
+// find returns the virtual host that an entry names.
+func (im *importer) find(name string) (*leveret.VHost, error) {
+	if name == "" {
+		return nil, refuse("the virtual host is missing; definitions of a single virtual host are imported into one")
+	}
+	v, err := im.b.VHost(name)
+	if err != nil {
+		return nil, refuse("Please create virtual host \"%s\" prior to importing definitions.", name)
+	}
+	return v, nil
+}
+
+// user sets a user's password and tags, and the limits if the entry has them. J-5, J-10
+func (im *importer) user(e *User) error {
+	if e.Tags == nil {
+		return refuse("tags_not_present")
+	}
+	limits, err := e.Limits.of("user-limits", maxConnections, maxChannels)
+	if err != nil {
+		return err
+	}
+	password, err := im.password(e)
+	if err != nil {
+		return err
+	}
+	if err := im.b.SetUser(e.Name, password, *e.Tags...); err != nil || e.Limits == nil {
+		return refused(err)
+	}
+	return refused(im.b.SetUserLimits(e.Name, leveret.UserLimits{MaxConnections: limits[0], MaxChannels: limits[1]}))
+}
+
+func (im *importer) password(e *User) (leveret.PasswordHash, error) {
+	if e.Password != nil {
+		return im.b.HashPassword(*e.Password), nil
+	}
+	p := leveret.PasswordHash{Algorithm: e.Algorithm}
+	if e.PasswordHash == nil {
+		return p, nil
+	}
+	var err error
+	if p.Hash, err = base64.StdEncoding.DecodeString(*e.PasswordHash); err != nil {
+		return p, refuse("%s", erl.Format(erl.Tuple{erl.Atom("not_base64"), erl.Binary(*e.PasswordHash)}, 0))
+	}
+	return p, nil
+}
+
+// vhost creates a virtual host and sets what its entry says.
+func (im *importer) vhost(e *VHost) error {
+	v, err := im.b.CreateVHost(e.Name)
+	if err != nil {
+		return refusedByCode(err)
+	}
+	info := v.Info()
+	e.merge(&info)
+	if err := im.setDefaultQueueType(v, info.DefaultQueueType); err != nil {
+		return err
+	}
+	if e.Limits != nil {
+		if err := im.setLimits(v, e.Limits); err != nil {
+			return err
+		}
+	}
+	return refusedByCode(v.SetMetadata(info.Description, info.Tags...))
+}
+
+// merge puts what the entry says in the place of what is known of the virtual host. What is under
+// "metadata" goes before what older files have beside it.
+func (e *VHost) merge(info *leveret.VHostInfo) {
+	info.Description = cmp.Or(e.Description, info.Description)
+	info.DefaultQueueType = cmp.Or(e.QueueType, info.DefaultQueueType)
+	if e.Tags != nil {
+		info.Tags = *e.Tags
+	}
+	m := e.Metadata
+	if m == nil {
+		return
+	}
+	info.DefaultQueueType = cmp.Or(m.QueueType, info.DefaultQueueType)
+	if m.Description != nil {
+		info.Description = *m.Description
+	}
+	if m.Tags != nil {
+		info.Tags = *m.Tags
+	}
+}
+
+func (im *importer) setDefaultQueueType(v *leveret.VHost, kind string) error {
+	if im.noDefaultQueueType {
+		return nil
+	}
+	switch kind {
+	case "undefined":
+		return nil
+	case "classic", "quorum", "stream":
+		return refusedByCode(v.SetDefaultQueueType(kind))
+	}
+	return refuse("%s is not a valid queue type", kind)
+}
+
+// setLimits sets a virtual host's limits, less what a rehearsal does not have.
+func (im *importer) setLimits(v *leveret.VHost, given Limits) error {
+	limits, err := given.of("limits", maxConnections, maxQueues)
+	if err != nil {
+		return err
+	}
+	l := leveret.VHostLimits{MaxConnections: limits[0], MaxQueues: limits[1]}
+	return refusedByCode(v.SetLimits(im.reduced(v, l)))
+}
+
+// permission sets what a user may do in a virtual host. J-10
+func (im *importer) permission(e *Permission) error {
+	v, err := im.find(e.VHost)
+	if err != nil {
+		return err
+	}
+	if err := required(key{"configure", e.Configure}, key{"write", e.Write}, key{"read", e.Read}); err != nil {
+		return err
+	}
+	return grantRefused(v.SetPermissions(e.User, leveret.Permissions{Configure: *e.Configure, Write: *e.Write, Read: *e.Read}), e.User)
+}
+
+// topicPermission sets which keys a user may use with a topic exchange. J-10
+func (im *importer) topicPermission(e *TopicPermission) error {
+	v, err := im.find(e.VHost)
+	if err != nil {
+		return err
+	}
+	if err := required(key{"write", e.Write}, key{"read", e.Read}); err != nil {
+		return err
+	}
+	if e.Exchange != "" && !im.anyTopicExchange {
+		if _, err := v.Exchange(e.Exchange); err != nil {
+			return refuse("%s", erl.Format(erl.Tuple{erl.Atom("no_such_exchange"), erl.Binary(e.Exchange)}, 0))
+		}
+	}
+	return grantRefused(v.SetTopicPermissions(e.User, e.Exchange, leveret.TopicPermissions{Write: *e.Write, Read: *e.Read}), e.User)
+}
+
+// A key is one of an entry's texts; nil if the entry does not have it.
+type key struct {
+	name  string
+	value *string
+}
+
+// required refuses an entry without one of the keys.
+func required(keys ...key) error {
+	for _, k := range keys {
+		if k.value == nil {
+			return refuse("key \"%s\" is missing", k.name)
+		}
+	}
+	return nil
+}
+
+// grantRefused turns the refusal of a permission into that of its entry.
+func grantRefused(err error, user string) error {
+	if errors.Is(err, leveret.ErrNotFound) {
+		return refuse("%s", erl.Format(erl.Tuple{erl.Atom("no_such_user"), erl.Binary(user)}, 0))
+	}
+	return refused(err)
+}
+
+func (im *importer) globalParameter(e *GlobalParameter) error {
+	return refused(im.b.SetGlobalParameter(leveret.GlobalParameter(*e)))
+}

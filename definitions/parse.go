@@ -1,0 +1,107 @@
+package definitions
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+)
+
+// Parse reads a document and checks that every entry has the form it must have. What the entries
+// say is not checked before they are applied. Sections of other names are passed over. The error is
+// a *SyntaxError or an *Error.
+func Parse(data []byte) (*Definitions, error) {
+	sections, err := readSections(data)
+	if err != nil {
+		return nil, err
+	}
+	d := &Definitions{}
+	_ = json.Unmarshal(data, &d.Header) // a header of another form is no reason to refuse the document
+	return d, cmp.Or(
+		readSection(sections, "users", &d.Users),
+		readSection(sections, "vhosts", &d.VHosts),
+		readSection(sections, "permissions", &d.Permissions),
+		readSection(sections, "topic_permissions", &d.TopicPermissions),
+		readSection(sections, "parameters", &d.Parameters),
+		readSection(sections, "global_parameters", &d.GlobalParameters),
+		readSection(sections, "policies", &d.Policies),
+		readSection(sections, "queues", &d.Queues),
+		readSection(sections, "exchanges", &d.Exchanges),
+		readSection(sections, "bindings", &d.Bindings),
+	)
+}
+
+// readSections splits a document into its sections.
+func readSections(data []byte) (map[string]json.RawMessage, error) {
+	var sections map[string]json.RawMessage
+	err := json.Unmarshal(data, &sections)
+	var broken *json.SyntaxError
+	switch {
+	case errors.As(err, &broken):
+		return nil, syntaxError(data, broken.Offset-1, err.Error()) // the offset is behind the character
+	case err != nil, sections == nil:
+		return nil, syntaxError(data, 0, "the document is not an object")
+	}
+	return sections, nil
+}
+
+// readSection reads one list; every entry must have a name.
+func readSection[E any, P entry[E]](sections map[string]json.RawMessage, section string, to *[]E) error {
+	raw, given := sections[section]
+	if !given {
+		return nil
+	}
+	var items []json.RawMessage
+	if err := json.Unmarshal(raw, &items); err != nil || items == nil {
+		return &Error{section, -1, "", refuse("not a list")}
+	}
+	entries := make([]E, len(items))
+	for i, item := range items {
+		e := &entries[i]
+		if err := readEntry(item, e); err != nil {
+			return &Error{section, i, P(e).label(), err}
+		}
+		if P(e).label() == "" {
+			return &Error{section, i, "", refuse("the name is missing")}
+		}
+	}
+	*to = entries
+	return nil
+}
+
+func readEntry(item json.RawMessage, entry any) error {
+	if item[0] != '{' {
+		return refuse("not an object")
+	}
+	if err := json.Unmarshal(item, entry); err != nil {
+		return wrongForm(err)
+	}
+	return nil
+}
+
+// wrongForm says without words of this program what a value should have been.
+func wrongForm(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return refuse("%v", err)
+	}
+	expected := wrong.Type.String()
+	switch wrong.Type.Kind() {
+	case reflect.Map, reflect.Struct:
+		expected = "an object"
+	case reflect.Slice:
+		expected = "a list"
+	case reflect.Bool:
+		expected = "true or false"
+	case reflect.String:
+		expected = "a string"
+	case reflect.Float64:
+		expected = "a number"
+	}
+	text := fmt.Sprintf("should be %s, actually was a %s", expected, wrong.Value)
+	if wrong.Field != "" {
+		text = wrong.Field + " " + text
+	}
+	return refuse("%s", text)
+}

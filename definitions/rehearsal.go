@@ -1,0 +1,177 @@
+package definitions
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/leveretmq/leveret"
+)
+
+// A rehearsal is what an importer knows about the difference between the broker that it applies
+// definitions to for a trial and the one that they are for. The former has the virtual hosts of the
+// latter, and those of its users, queues and exchanges that the definitions name. So every rule of
+// declarations, policies and permissions has its one place.
+type rehearsal struct {
+	// unseen is, by virtual host, how many queues the trial's broker was not given. They count
+	// towards the virtual host's limit all the same.
+	unseen map[string]int
+
+	// standIns are the names of queues in the trial's broker that stand for queues whose names the
+	// broker made up. Nobody can declare a queue of such a name.
+	standIns map[located]string
+}
+
+// A located name is that of something in a virtual host.
+type located struct {
+	vhost string
+	target
+}
+
+// rehearse returns an importer into a new broker. Its time stands still.
+func rehearse(b *leveret.Broker, d *Definitions) (*importer, error) {
+	im := newImporter(leveret.New(leveret.WithProfile(b.Profile()), leveret.WithClock(leveret.NewManualClock(time.Unix(0, 0)))))
+	im.unseen, im.standIns = map[string]int{}, map[located]string{}
+	if err := im.copy(b, d); err != nil {
+		im.b.Close()
+		return nil, err
+	}
+	return im, nil
+}
+
+// copy brings what the definitions name, and the virtual hosts, from a broker.
+func (im *importer) copy(from *leveret.Broker, d *Definitions) error {
+	if err := cmp.Or(im.b.DeleteUser("guest"), im.b.DeleteVHost("/")); err != nil {
+		return err
+	}
+	for name := range d.users() {
+		if err := im.copyUser(from, name); err != nil {
+			return err
+		}
+	}
+	names := d.names()
+	for _, info := range from.VHosts() {
+		if err := im.copyVHost(from, info, names[info.Name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// users are the names of the users that the definitions refer to.
+func (d *Definitions) users() map[string]bool {
+	names := map[string]bool{}
+	for _, e := range d.Permissions {
+		names[e.User] = true
+	}
+	for _, e := range d.TopicPermissions {
+		names[e.User] = true
+	}
+	return names
+}
+
+// names are the queues and exchanges that the definitions refer to, by virtual host.
+func (d *Definitions) names() map[string]map[target]bool {
+	names := map[string]map[target]bool{}
+	add := func(vhost, kind, name string) {
+		if names[vhost] == nil {
+			names[vhost] = map[target]bool{}
+		}
+		names[vhost][target{kind, declaredName(name)}] = true
+	}
+	for _, e := range d.Queues {
+		add(e.VHost, "queue", e.Name)
+	}
+	for _, e := range d.Exchanges {
+		add(e.VHost, "exchange", e.Name)
+	}
+	for _, e := range d.TopicPermissions {
+		add(e.VHost, "exchange", e.Exchange)
+	}
+	for _, e := range d.Bindings {
+		add(e.VHost, "exchange", e.Source)
+		add(e.VHost, e.DestinationType, e.Destination)
+	}
+	return names
+}
+
+// copyUser brings a user, if there is one of that name.
+func (im *importer) copyUser(from *leveret.Broker, name string) error {
+	u, err := from.User(name)
+	if err != nil {
+		return nil
+	}
+	return im.b.SetUser(name, u.Password, u.Tags...)
+}
+
+// copyVHost brings a virtual host and what is there under the names.
+func (im *importer) copyVHost(b *leveret.Broker, info leveret.VHostInfo, names map[target]bool) error {
+	from, err := b.VHost(info.Name)
+	if err != nil {
+		return nil // deleted meanwhile
+	}
+	to, err := im.b.CreateVHost(info.Name)
+	if err != nil {
+		return err
+	}
+	if err := to.SetDefaultQueueType(info.DefaultQueueType); err != nil {
+		return err
+	}
+	for at := range names {
+		if err := im.copyTarget(from, to, at); err != nil {
+			return err
+		}
+	}
+	im.unseen[info.Name] = info.Queues - to.Info().Queues
+	return to.SetLimits(im.reduced(to, info.Limits))
+}
+
+// copyTarget brings a queue or an exchange, if there is one of that name.
+func (im *importer) copyTarget(from, to *leveret.VHost, at target) error {
+	if at.kind == "exchange" {
+		if x, err := from.Exchange(at.name); err == nil {
+			return copyExchange(x.Info(), to)
+		}
+		return nil
+	}
+	if q, err := from.Queue(at.name); err == nil {
+		return im.copyQueue(q.Info(), to)
+	}
+	return nil
+}
+
+func copyExchange(info leveret.ExchangeInfo, to *leveret.VHost) error {
+	if info.Name == "" || isReserved(info.Name) {
+		return nil // it is there already
+	}
+	_, err := to.DeclareExchange(info.Name, info.Type, leveret.ExchangeConfig{
+		Durable: info.Durable, AutoDelete: info.AutoDelete, Internal: info.Internal, Arguments: info.Arguments})
+	return err
+}
+
+// copyQueue makes a queue of the same name and type, or one that stands for it. An import asks
+// nothing else of a queue that exists.
+func (im *importer) copyQueue(info leveret.QueueInfo, to *leveret.VHost) error {
+	name := info.Name
+	if isReserved(name) {
+		name = "" // the broker makes a name up
+	}
+	q, err := to.DeclareQueue(name, leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: info.Type}})
+	if err == nil && name == "" {
+		im.standIns[located{info.VHost, target{"queue", info.Name}}] = q.Name()
+	}
+	return err
+}
+
+// standIn returns the name that a binding's destination has in this broker.
+func (im *importer) standIn(e *Binding) string {
+	at := located{e.VHost, target{e.DestinationType, declaredName(e.Destination)}}
+	return cmp.Or(im.standIns[at], e.Destination)
+}
+
+// reduced returns a virtual host's limits less what this broker does not have of it.
+func (im *importer) reduced(v *leveret.VHost, l leveret.VHostLimits) leveret.VHostLimits {
+	if l.MaxQueues >= 0 {
+		l.MaxQueues = max(0, l.MaxQueues-im.unseen[v.Name()])
+	}
+	return l
+}

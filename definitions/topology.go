@@ -1,0 +1,180 @@
+package definitions
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
+)
+
+// The part of an import that is about what is in a virtual host.
+
+// policy sets a policy. J-9, J-10
+func (im *importer) policy(e *Policy) error {
+	v, err := im.find(e.VHost)
+	if err != nil {
+		return err
+	}
+	return im.placed(setPolicy(e, v.SetPolicy), e.VHost, "", e.Name)
+}
+
+func setPolicy(e *Policy, set func(leveret.Policy) error) error {
+	if e.Pattern == nil {
+		return refuse("Validation failed\n\npattern should be a binary but was undefined\n")
+	}
+	p := leveret.Policy{Name: e.Name, Pattern: *e.Pattern, ApplyTo: leveret.ApplyTo(e.ApplyTo), Definition: e.Definition.Table}
+	if e.Priority != nil {
+		p.Priority = float64(*e.Priority)
+	}
+	return refused(set(p))
+}
+
+// placed adds to the refusal of a policy or a parameter where it is. J-9
+func (im *importer) placed(err error, vhost, component, name string) error {
+	if err == nil {
+		return nil
+	}
+	format, names := " (vhost: \"%s\" / component: \"%s\" / key: \"%s\")", []any{vhost, component, name}
+	if im.shortPlace {
+		format = " (%s/%s/%s)"
+	}
+	if component == "" {
+		format, names = " (vhost: \"%s\" key: \"%s\")", []any{vhost, name}
+		if im.shortPlace {
+			format = " (%s/%s)"
+		}
+	}
+	return refuse("%s", explanation(err)+fmt.Sprintf(format, names...))
+}
+
+// parameter sets an operator policy or the limits of a virtual host. J-10
+func (im *importer) parameter(e *Parameter) error {
+	v, err := im.find(e.VHost)
+	if err != nil {
+		return err
+	}
+	return im.placed(im.setParameter(v, e), e.VHost, e.Component, e.Name)
+}
+
+func (im *importer) setParameter(v *leveret.VHost, e *Parameter) error {
+	switch e.Component {
+	case "operator_policy":
+		return setOperatorPolicy(v, e)
+	case "vhost-limits":
+		return im.setLimitParameter(v, e)
+	case "policy":
+		return refuse("policies may not be set using this method")
+	}
+	return refuse("Validation failed\n\ncomponent %s not found\n", e.Component)
+}
+
+func setOperatorPolicy(v *leveret.VHost, e *Parameter) error {
+	var p Policy
+	if err := json.Unmarshal(e.Value, &p); err != nil {
+		return wrongForm(err)
+	}
+	p.Name = e.Name
+	if p.Priority == nil {
+		return refuse("Validation failed\n\nKey \"priority\" not found in %s\n", e.Name)
+	}
+	return setPolicy(&p, v.SetOperatorPolicy)
+}
+
+func (im *importer) setLimitParameter(v *leveret.VHost, e *Parameter) error {
+	var given Limits
+	if err := json.Unmarshal(e.Value, &given); err != nil {
+		return wrongForm(err)
+	}
+	if _, err := given.of("limits", maxConnections, maxQueues); err != nil {
+		return refuse("Validation failed\n\n%s\n", explanation(err))
+	}
+	return im.setLimits(v, given)
+}
+
+// exchange declares an exchange, unless it exists already. J-9
+func (im *importer) exchange(e *Exchange) error {
+	v, err := im.find(e.VHost)
+	switch {
+	case err != nil:
+		return err
+	case e.Name == "", isReserved(e.Name), exchangeExists(v, e.Name):
+		return nil
+	}
+	_, err = v.DeclareExchange(e.Name, leveret.ExchangeType(e.Type), leveret.ExchangeConfig{
+		Durable: isDurable(e.Durable), AutoDelete: e.AutoDelete, Internal: e.Internal != nil && *e.Internal, Arguments: e.Arguments.Table,
+	})
+	return refusedByCode(err)
+}
+
+// queue declares a queue, unless it exists already. J-9
+func (im *importer) queue(e *Queue) error {
+	v, err := im.find(e.VHost)
+	switch {
+	case err != nil:
+		return err
+	case isReserved(e.Name), queueExists(v, e.Name):
+		return nil
+	}
+	_, err = v.DeclareQueue(e.Name, leveret.QueueConfig{
+		Durable: isDurable(e.Durable), AutoDelete: e.AutoDelete, Arguments: e.Arguments.Table,
+	})
+	return refusedByCode(err)
+}
+
+// isDurable returns what an entry says; one that says nothing is durable. J-9
+func isDurable(durable *bool) bool { return durable == nil || *durable }
+
+func exchangeExists(v *leveret.VHost, name string) bool {
+	_, err := v.Exchange(declaredName(name))
+	return err == nil
+}
+
+func queueExists(v *leveret.VHost, name string) bool {
+	_, err := v.Queue(declaredName(name))
+	return err == nil
+}
+
+// declaredName is the name that a queue or exchange gets when it is declared: without line breaks.
+func declaredName(name string) string { return strings.NewReplacer("\r", "", "\n", "").Replace(name) }
+
+// binding makes a binding. Those of the default exchange are implicit. J-4, J-9
+func (im *importer) binding(e *Binding) error {
+	v, err := im.find(e.VHost)
+	if err != nil || e.Source == "" {
+		return err
+	}
+	bind, exists := v.BindQueue, queueExists
+	switch e.DestinationType {
+	case "queue":
+	case "exchange":
+		bind, exists = v.BindExchange, exchangeExists
+	default:
+		return refuse("destination_type should be queue or exchange, actually was '%s'", e.DestinationType)
+	}
+	destination := im.standIn(e)
+	var absent erl.List
+	if !exchangeExists(v, e.Source) {
+		absent = append(absent, notFound(e.VHost, "exchange", e.Source))
+	}
+	if !exists(v, destination) {
+		absent = append(absent, notFound(e.VHost, e.DestinationType, e.Destination))
+	}
+	if absent != nil {
+		return im.resourcesMissing(absent)
+	}
+	return refusedByCode(bind(destination, e.Source, e.RoutingKey, e.Arguments.Table))
+}
+
+// resourcesMissing refuses a binding, unless the release passes such bindings over. J-9
+func (im *importer) resourcesMissing(absent erl.List) error {
+	if im.lenientBindings {
+		return nil
+	}
+	return refuse("%s", erl.Format(erl.Tuple{erl.Atom("resources_missing"), absent}, 0))
+}
+
+func notFound(vhost, kind, name string) erl.Tuple {
+	return erl.Tuple{erl.Atom("not_found"), erl.Tuple{erl.Atom("resource"), erl.Binary(vhost), erl.Atom(kind), erl.Binary(name)}}
+}

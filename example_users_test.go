@@ -1,0 +1,104 @@
+package leveret_test
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/leveretmq/leveret"
+)
+
+func ExampleBroker_User() {
+	b := leveret.New()
+	defer b.Close()
+
+	guest := try(b.User("guest"))
+	fmt.Println(guest.Name, guest.Tags, guest.Password.Algorithm)
+	_, err := b.User("nobody")
+	fmt.Println(err)
+	// Output:
+	// guest [administrator] rabbit_password_hashing_sha256
+	// NOT_FOUND - user 'nobody' does not exist
+}
+
+// A user moves to another broker without anybody knowing the password.
+func ExampleBroker_SetUser() {
+	b, other := leveret.New(), leveret.New()
+	defer b.Close()
+	defer other.Close()
+
+	check(b.AddUser("ann", "secret", "monitoring"))
+	ann := try(b.User("ann"))
+	check(other.SetUser(ann.Name, ann.Password, ann.Tags...))
+	fmt.Println(other.Authenticate("ann", "secret"))
+	// Output: <nil>
+}
+
+func ExampleBroker_HashPassword() {
+	b := leveret.New()
+	defer b.Close()
+
+	hash := b.HashPassword("secret")
+	fmt.Println(hash.Algorithm, len(hash.Hash), "bytes")
+	check(b.SetUser("ann", hash))
+	fmt.Println(b.Authenticate("ann", "secret"))
+	// Output:
+	// rabbit_password_hashing_sha256 36 bytes
+	// <nil>
+}
+
+func ExampleBroker_SetGlobalParameter() {
+	b := leveret.New()
+	defer b.Close()
+
+	check(b.SetGlobalParameter(leveret.GlobalParameter{Name: "cluster_name", Value: json.RawMessage(`"staging"`)}))
+	for _, p := range b.GlobalParameters() {
+		fmt.Println(p.Name, string(p.Value))
+	}
+	// Output: cluster_name "staging"
+}
+
+func ExampleBroker_GlobalParameters() {
+	b := leveret.New()
+	defer b.Close()
+
+	fmt.Println(len(b.GlobalParameters()))
+	check(b.SetGlobalParameter(leveret.GlobalParameter{Name: "owner", Value: json.RawMessage(`{"team": "mail"}`)}))
+	var owner struct{ Team string }
+	check(json.Unmarshal(b.GlobalParameters()[0].Value, &owner))
+	fmt.Println(owner.Team)
+	// Output:
+	// 0
+	// mail
+}
+
+func ExampleBroker_ClearGlobalParameter() {
+	b := leveret.New()
+	defer b.Close()
+
+	check(b.SetGlobalParameter(leveret.GlobalParameter{Name: "owner", Value: json.RawMessage(`"mail"`)}))
+	check(b.ClearGlobalParameter("owner"))
+	fmt.Println(b.ClearGlobalParameter("owner"))
+	// Output: NOT_FOUND - global parameter 'owner' does not exist
+}
+
+func ExampleVHost_Info() {
+	b := leveret.New()
+	defer b.Close()
+
+	shop := try(b.CreateVHost("shop"))
+	try(shop.DeclareQueue("orders", leveret.QueueConfig{}))
+	check(shop.SetMetadata("what customers buy", "production"))
+	info := shop.Info()
+	fmt.Println(info.Name, "-", info.Description, info.Tags, info.DefaultQueueType, info.Queues)
+	// Output: shop - what customers buy [production] classic 1
+}
+
+func ExampleVHost_Broker() {
+	b := leveret.New()
+	defer b.Close()
+
+	shop := try(b.CreateVHost("shop"))
+	check(shop.Broker().AddUser("ann", "secret"))
+	fmt.Println(b.Authenticate("ann", "secret"))
+	// Output: <nil>
+}

@@ -1,0 +1,40 @@
+package limits
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		want  Limits
+		wrong []string
+	}{
+		{`{}`, Limits{}, nil},
+		{`{"max-connections":5,"max-queues":-7}`, Limits{"max-connections": 5, "max-queues": -1}, nil},
+		{`{"max-queues":100000000000000000000}`, Limits{"max-queues": 1<<63 - 1}, nil},
+		{`{"max-queues":-100000000000000000000}`, Limits{"max-queues": -1}, nil},
+		{`{"max-queues":"x"}`, Limits{}, []string{`max-queues should be a number, actually was <<"x">>`}},
+		{`{"max-queues":null}`, Limits{}, []string{`max-queues should be a number, actually was null`}},
+		{`{"max-queues":{"a":[1]}}`, Limits{}, []string{`max-queues should be a number, actually was #{<<"a">> => [1]}`}},
+		{`{"max-queues":5.0,"b":{"c":true},"a":null,"max-connections":1}`, Limits{"max-connections": 1}, []string{
+			`Unrecognised terms [{<<"a">>,null},{<<"b">>,[{<<"c">>,true}]}] in limits`,
+			`max-queues should be a number, actually was 5.0`,
+		}},
+	} {
+		given, err := Read([]byte(c.in))
+		require.NoError(t, err, c.in)
+		parsed, wrong := Parse(given, "limits", "max-connections", "max-queues")
+		assert.Equal(t, c.want, parsed, c.in)
+		assert.Equal(t, c.wrong, wrong, c.in)
+	}
+	assert.Equal(t, 5, Limits{"a": 5}.Or("a", 6))
+	assert.Equal(t, 6, Limits{"a": 5}.Or("b", 6))
+	for _, in := range []string{`5`, `[1]`, `"x"`} {
+		_, err := Read([]byte(in))
+		assert.EqualError(t, err, "limits are not an object", in)
+	}
+}

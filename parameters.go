@@ -1,0 +1,60 @@
+package leveret
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// A GlobalParameter is a setting of a whole cluster, such as its name. It means nothing to the
+// broker, which keeps it for RabbitMQ's tools and for definitions.
+type GlobalParameter struct {
+	Name  string
+	Value json.RawMessage // any JSON
+}
+
+// GlobalParameters returns all global parameters, in the order in which they were first set.
+func (b *Broker) GlobalParameters() []GlobalParameter {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := slices.Clone(b.global)
+	for i := range all {
+		all[i].Value = slices.Clone(all[i].Value)
+	}
+	return all
+}
+
+// SetGlobalParameter sets a global parameter or replaces its value.
+func (b *Broker) SetGlobalParameter(p GlobalParameter) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return ErrClosed
+	}
+	p.Value = slices.Clone(p.Value)
+	if i := b.globalParameter(p.Name); i >= 0 {
+		b.global[i] = p
+		return nil
+	}
+	b.global = append(b.global, p)
+	return nil
+}
+
+// ClearGlobalParameter removes a global parameter. A missing one is ErrNotFound.
+func (b *Broker) ClearGlobalParameter(name string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return ErrClosed
+	}
+	i := b.globalParameter(name)
+	if i < 0 {
+		return errorf(NotFound, "", name, "global parameter '%s' does not exist", name)
+	}
+	b.global = slices.Delete(b.global, i, i+1)
+	return nil
+}
+
+// globalParameter returns the position of a global parameter, or -1.
+func (b *Broker) globalParameter(name string) int {
+	return slices.IndexFunc(b.global, func(g GlobalParameter) bool { return g.Name == name })
+}
