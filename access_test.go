@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -135,33 +134,6 @@ func TestPermissionCache(t *testing.T) {
 	assert.True(t, ask(granted, "unknown"))
 }
 
-func TestRevokedPermissionHoldsUntilIdle(t *testing.T) {
-	clk := NewManualClock(time.Unix(1_700_000_000, 0))
-	b := New(WithClock(clk))
-	defer b.Close()
-	require.NoError(t, b.AddUser("u", "p"))
-	require.NoError(t, b.SetPermissions("u", Permissions{Read: ".*"}))
-	_, err := b.DeclareQueue("q", QueueConfig{})
-	require.NoError(t, err)
-	conn, err := b.Connect("u", "p", "/")
-	require.NoError(t, err)
-	ch, err := conn.Channel()
-	require.NoError(t, err)
-	get := func() error {
-		_, _, err := ch.Get("q", GetConfig{})
-		return err
-	}
-	require.NoError(t, get())
-	require.NoError(t, b.SetPermissions("u", Permissions{}))
-	require.NoError(t, get())
-	clk.Advance(999 * time.Millisecond)
-	require.NoError(t, get(), "used within the last second")
-	clk.Advance(999 * time.Millisecond)
-	require.NoError(t, get())
-	clk.Advance(time.Second)
-	require.ErrorIs(t, get(), ErrAccessRefused, "an idle channel forgets")
-}
-
 func TestUsers(t *testing.T) {
 	b := New()
 	defer b.Close()
@@ -216,29 +188,6 @@ func TestUsers(t *testing.T) {
 	require.NoError(t, b.DeleteUser("ann"))
 	<-c.Done()
 	assert.Empty(t, b.Permissions()[1:], "permissions go with the user")
-}
-
-func TestPermissionOperations(t *testing.T) {
-	b := New()
-	defer b.Close()
-	require.NoError(t, b.AddUser("ann", "x"))
-	require.NoError(t, b.SetPermissions("ann", Permissions{"^c", "^w", "^r"}))
-	assert.Equal(t, []PermissionInfo{{"ann", "/", Permissions{"^c", "^w", "^r"}}, {"guest", "/", Permissions{".*", ".*", ".*"}}}, b.Permissions())
-	require.NoError(t, b.ClearPermissions("ann"))
-	assert.Len(t, b.Permissions(), 1)
-
-	assert.ErrorIs(t, b.SetTopicPermissions("ann", "nosuch", TopicPermissions{}), ErrNotFound)
-	require.NoError(t, b.SetTopicPermissions("ann", "amq.topic", TopicPermissions{"^a", "^b"}))
-	require.NoError(t, b.SetTopicPermissions("ann", "amq.direct", TopicPermissions{"^a", "^b"}))
-	assert.Equal(t, []TopicPermissionInfo{{"ann", "/", "amq.direct", TopicPermissions{"^a", "^b"}}, {"ann", "/", "amq.topic", TopicPermissions{"^a", "^b"}}}, b.TopicPermissions())
-	require.NoError(t, b.ClearTopicPermissions("ann", "amq.direct"))
-	assert.Len(t, b.TopicPermissions(), 1)
-	require.NoError(t, b.ClearTopicPermissions("ann", ""))
-	assert.Empty(t, b.TopicPermissions())
-
-	old := New(WithProfile(RabbitMQ310))
-	defer old.Close()
-	assert.NoError(t, old.SetTopicPermissions("guest", "nosuch", TopicPermissions{}))
 }
 
 func TestSetUser(t *testing.T) {

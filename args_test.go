@@ -8,24 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const testQueue = "queue 'q' in vhost '/'"
-
-func testArgs(t testing.TB, table Table) Fields {
-	t.Helper()
-	f, err := table.Fields()
-	require.NoError(t, err)
-	return f
-}
-
-func reasonOf(err *Error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Reason
-}
-
-var releases = map[string]*rules{"4.3": RabbitMQ43.rules(), "3.10": RabbitMQ310.rules()}
-
 func TestQueueArgumentValidation(t *testing.T) {
 	const both = "4.3 3.10"
 	quorum := func(key string, v any) Table { return Table{ArgQueueType: "quorum", key: v} }

@@ -9,8 +9,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-func seconds(s int64) time.Time { return time.Unix(s, 0).UTC() }
-
 // headersCases say which headers satisfy which binding arguments. Each was put to a live broker
 // of either release.
 var headersCases = []struct {
@@ -18,6 +16,7 @@ var headersCases = []struct {
 	args, headers Fields
 	in43, in310   bool
 }{
+
 	{"X-22 all is the default", Fields{{"a", "1"}, {"b", "2"}}, Fields{{"a", "1"}, {"b", "2"}}, true, true},
 	{"X-22 all is the default", Fields{{"a", "1"}, {"b", "2"}}, Fields{{"a", "1"}}, false, false},
 	{"X-22 all", Fields{{"x-match", "all"}, {"a", "1"}, {"b", "2"}}, Fields{{"a", "1"}, {"b", "2"}, {"c", "3"}}, true, true},
@@ -126,6 +125,7 @@ var headersErrors = []struct {
 	match any
 	text  string
 }{
+
 	{"All", `Invalid x-match field value <<"All">>; expected all, any, all-with-x, or any-with-x`},
 	{"", `Invalid x-match field value <<>>; expected all, any, all-with-x, or any-with-x`},
 	{"a\"\n\x01", `Invalid x-match field value <<97,34,10,1>>; expected all, any, all-with-x, or any-with-x`},

@@ -12,13 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func testPolicy(t testing.TB, name string, priority float64, definition Table) *policy {
-	t.Helper()
-	p, err := compilePolicy(Policy{Name: name, Pattern: "", Priority: priority, Definition: definition}, false, RabbitMQ43.rules())
-	require.NoError(t, err)
-	return p
-}
-
 func TestPolicyValidation(t *testing.T) {
 	const both = "4.3 3.10"
 	indent := "\n" + strings.Repeat(" ", 54)

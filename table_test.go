@@ -115,43 +115,6 @@ func TestSortedFields(t *testing.T) {
 	require.Nil(t, Fields(nil).sorted())
 }
 
-// valueGen draws canonical values of every field type, nested at most depth deep.
-func valueGen(depth int) *rapid.Generator[any] {
-	gens := []*rapid.Generator[any]{
-		rapid.Just[any](nil),
-		rapid.Bool().AsAny(),
-		rapid.SampledFrom([]string{"", "a", "b", "all"}).AsAny(),
-		rapid.Map(rapid.SampledFrom([]string{"", "a", "b"}), func(s string) any { return []byte(s) }),
-		rapid.Int8Range(-1, 2).AsAny(), rapid.Uint8Range(0, 2).AsAny(),
-		rapid.Int16Range(-1, 2).AsAny(), rapid.Uint16Range(0, 2).AsAny(),
-		rapid.Int32Range(-1, 2).AsAny(), rapid.Uint32Range(0, 2).AsAny(),
-		rapid.Int64Range(-1, 2).AsAny(), rapid.SampledFrom([]int64{1 << 53, 1<<53 + 1, math.MaxInt64, math.MinInt64}).AsAny(),
-		rapid.SampledFrom([]float32{0, 1, 0.1, -1}).AsAny(),
-		rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1, 0.1, 1 << 53, math.MaxInt64, math.Inf(1)}).AsAny(),
-		rapid.Custom(func(t *rapid.T) any {
-			return Decimal{rapid.Uint8Range(0, 1).Draw(t, "scale"), rapid.Int32Range(0, 1).Draw(t, "value")}
-		}),
-		rapid.Map(rapid.Int64Range(0, 2), func(s int64) any { return time.Unix(s, 0).UTC() }),
-	}
-	if depth > 0 {
-		gens = append(gens,
-			rapid.Map(rapid.SliceOfN(rapid.Deferred(func() *rapid.Generator[any] { return valueGen(depth - 1) }), 0, 2),
-				func(l []any) any { return append([]any{}, l...) }),
-			rapid.Map(fieldsGen(depth-1), func(f Fields) any { return f }))
-	}
-	return rapid.OneOf(gens...)
-}
-
-func fieldsGen(depth int) *rapid.Generator[Fields] {
-	return rapid.Custom(func(t *rapid.T) Fields {
-		f := Fields{}
-		for range rapid.IntRange(0, 3).Draw(t, "fields") {
-			f = append(f, Field{rapid.SampledFrom([]string{"a", "b", "x-match", "x-c", ""}).Draw(t, "name"), valueGen(depth).Draw(t, "value")})
-		}
-		return f
-	})
-}
-
 func TestCanonicalIsStable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := fieldsGen(2).Draw(t, "fields")

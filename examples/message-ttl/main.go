@@ -6,19 +6,13 @@ package main
 import (
 	"fmt"
 	"io"
-	"log"
-	"os"
 	"time"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/examples/internal/show"
 )
 
-func main() {
-	if err := run(os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { show.Main(run) }
 
 func run(w io.Writer) error {
 	clock := leveret.NewManualClock(time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC))

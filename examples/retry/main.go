@@ -7,19 +7,13 @@ package main
 import (
 	"fmt"
 	"io"
-	"log"
-	"os"
 	"time"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/examples/internal/show"
 )
 
-func main() {
-	if err := run(os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { show.Main(run) }
 
 const attempts = 4
 

@@ -1,9 +1,11 @@
-// Package show prints queues, so that the examples can be about something else.
+// Package show prints queues and runs programs, so that the examples can be about something else.
 package show
 
 import (
 	"fmt"
 	"io"
+	"log"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -11,6 +13,13 @@ import (
 
 	"github.com/leveretmq/leveret"
 )
+
+// Main runs a program that writes to standard output.
+func Main(run func(io.Writer) error) {
+	if err := run(os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}
 
 // Queue prints the messages that wait in a queue, oldest first, each with its dead-letter history,
 // most recent death first.

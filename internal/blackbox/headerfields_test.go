@@ -1,4 +1,4 @@
-package leveret_test
+package blackbox_test
 
 import (
 	"testing"

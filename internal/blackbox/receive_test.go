@@ -1,4 +1,4 @@
-package leveret_test
+package blackbox_test
 
 import (
 	"context"
@@ -43,13 +43,6 @@ func consumerOf(t *testing.T, messages int, args leveret.Table, cfg leveret.Cons
 	c, err := ch.Consume("q", cfg)
 	require.NoError(t, err)
 	return consuming{c, clock, b, q, ch}
-}
-
-func bodiesIn(q *leveret.Queue) (bodies []string) {
-	for _, m := range q.Messages() {
-		bodies = append(bodies, string(m.Body))
-	}
-	return bodies
 }
 
 // A context that is done ends receiving at once: a worker that is told to stop begins nothing new.
@@ -115,14 +108,14 @@ func TestConsumerCloseGivesBackInOrder(t *testing.T) {
 				mine = append(mine, d)
 			}
 			require.NoError(t, c.Close())
-			assert.Equal(t, []string{"2", "3", "4", "5"}, bodiesIn(c.q))
+			assert.Equal(t, []string{"2", "3", "4", "5"}, bodies(c.q))
 			assert.Equal(t, 2, c.q.Info().Unacked)
 			_, err := c.Receive(context.Background())
 			assert.ErrorIs(t, err, leveret.ErrClosed)
 			assert.ErrorIs(t, err, leveret.ErrCancelled)
 			require.NoError(t, mine[0].Ack())
 			require.NoError(t, mine[1].Nack(true))
-			assert.ElementsMatch(t, []string{"1", "2", "3", "4", "5"}, bodiesIn(c.q))
+			assert.ElementsMatch(t, []string{"1", "2", "3", "4", "5"}, bodies(c.q))
 			require.NoError(t, c.Close(), "again")
 			for range 3 {
 				d, ok, err := c.q.Get()
@@ -157,7 +150,7 @@ func TestConsumerCloseAfterCancel(t *testing.T) {
 	_, err := c.Receive(context.Background())
 	require.NoError(t, err)
 	require.NoError(t, c.Close())
-	require.Equal(t, []string{"1", "2"}, bodiesIn(c.q))
+	require.Equal(t, []string{"1", "2"}, bodies(c.q))
 	require.Equal(t, 1, c.q.Info().Unacked)
 }
 
@@ -167,17 +160,17 @@ func TestConsumerCloseInATransaction(t *testing.T) {
 	require.NoError(t, c.ch.Tx())
 	require.NoError(t, c.ch.Ack(2, true))
 	require.NoError(t, c.Close())
-	require.Equal(t, []string{"2"}, bodiesIn(c.q))
+	require.Equal(t, []string{"2"}, bodies(c.q))
 	_, err := c.ch.Commit()
 	require.NoError(t, err)
-	require.Equal(t, []string{"2"}, bodiesIn(c.q))
+	require.Equal(t, []string{"2"}, bodies(c.q))
 	require.Zero(t, c.q.Info().Unacked)
 }
 
 func TestConsumerCloseWithoutAcknowledgements(t *testing.T) {
 	c := consumerOf(t, 2, nil, leveret.ConsumeConfig{NoAck: true})
 	require.NoError(t, c.Close())
-	require.Empty(t, bodiesIn(c.q))
+	require.Empty(t, bodies(c.q))
 	for range 2 {
 		_, err := c.Receive(context.Background())
 		require.NoError(t, err)
