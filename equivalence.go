@@ -3,7 +3,6 @@ package leveret
 import (
 	"fmt"
 	"strconv"
-	"time"
 	"unicode/utf8"
 
 	"github.com/leveretmq/leveret/internal/erl"
@@ -134,34 +133,4 @@ func plainValue(v any, column int) string {
 func inequivalent(key, rs, received, current string) *Error {
 	return &Error{Code: PreconditionFailed, Reason: fmt.Sprintf(
 		"inequivalent arg '%s' for %s: received %s but current is %s", key, rs, received, current)}
-}
-
-// fieldTerm is the term by which RabbitMQ prints a value: entries of tables and elements of
-// arrays carry their types.
-func fieldTerm(v any) any {
-	switch v := v.(type) {
-	case nil:
-		return erl.Atom("undefined")
-	case string:
-		return erl.Binary(v)
-	case []byte:
-		return erl.Binary(v)
-	case time.Time:
-		return v.Unix()
-	case Decimal:
-		return erl.Tuple{v.Scale, v.Value}
-	case Fields:
-		list := make(erl.List, len(v))
-		for i, f := range v {
-			list[i] = erl.Tuple{erl.Binary(f.Name), erl.Atom(fieldType(f.Value)), fieldTerm(f.Value)}
-		}
-		return list
-	case []any:
-		list := make(erl.List, len(v))
-		for i, e := range v {
-			list[i] = erl.Tuple{erl.Atom(fieldType(e)), fieldTerm(e)}
-		}
-		return list
-	}
-	return v
 }

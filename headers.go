@@ -65,7 +65,7 @@ func compileHeaders(args Fields, r *rules) (*headersMatch, *Error) {
 func matchTypeError(v any) *Error {
 	text := fmt.Sprintf("Invalid x-match field type %s (value ", fieldType(v))
 	return errorf(PreconditionFailed, "", "",
-		"%s%s); expected longstr", text, erl.Format(erlTerm(v), utf8.RuneCountInString(text)))
+		"%s%s); expected longstr", text, erl.Format(fieldTerm(v), utf8.RuneCountInString(text)))
 }
 
 // matches reports whether a message's headers, as routableHeaders gives them, satisfy m.
@@ -138,34 +138,4 @@ func milliseconds(t time.Time) any {
 		return s * 1000
 	}
 	return nil
-}
-
-// erlTerm returns a canonical value as RabbitMQ holds it and prints it in error texts.
-// Rules: E-6.
-func erlTerm(v any) any {
-	switch v := v.(type) {
-	case nil:
-		return erl.Atom("undefined")
-	case string:
-		return erl.Binary(v)
-	case []byte:
-		return erl.Binary(v)
-	case time.Time:
-		return uint64(v.Unix())
-	case Decimal:
-		return erl.Tuple{v.Scale, uint32(v.Value)} // RabbitMQ reads decimals without a sign
-	case []any:
-		list := erl.List{}
-		for _, e := range v {
-			list = append(list, erl.Tuple{erl.Atom(fieldType(e)), erlTerm(e)})
-		}
-		return list
-	case Fields:
-		list := erl.List{}
-		for _, f := range v {
-			list = append(list, erl.Tuple{erl.Binary(f.Name), erl.Atom(fieldType(f.Value)), erlTerm(f.Value)})
-		}
-		return list
-	}
-	return v
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/leveretmq/leveret/internal/erl"
 )
 
 // This file says when two values of tables are the same. There are three notions of it:
@@ -51,6 +53,37 @@ func fieldType(v any) string {
 		return "binary"
 	}
 	return "void"
+}
+
+// fieldTerm is the term by which RabbitMQ prints a value in error texts: entries of tables and
+// elements of arrays carry their types. RabbitMQ reads timestamps and decimals without a sign.
+// Rules: E-6, Q-23, X-26.
+func fieldTerm(v any) any {
+	switch v := v.(type) {
+	case nil:
+		return erl.Atom("undefined")
+	case string:
+		return erl.Binary(v)
+	case []byte:
+		return erl.Binary(v)
+	case time.Time:
+		return uint64(v.Unix())
+	case Decimal:
+		return erl.Tuple{v.Scale, uint32(v.Value)}
+	case Fields:
+		list := make(erl.List, len(v))
+		for i, f := range v {
+			list[i] = erl.Tuple{erl.Binary(f.Name), erl.Atom(fieldType(f.Value)), fieldTerm(f.Value)}
+		}
+		return list
+	case []any:
+		list := make(erl.List, len(v))
+		for i, e := range v {
+			list[i] = erl.Tuple{erl.Atom(fieldType(e)), fieldTerm(e)}
+		}
+		return list
+	}
+	return v
 }
 
 // asInteger returns the number that a value of an integer type is. A timestamp is none.
