@@ -84,21 +84,37 @@ func (e *Error) Error() string {
 	return e.Op + ": " + e.Text()
 }
 
-// maxReplyText is the longest reply text, in characters: the protocol carries it as a short string.
+// maxReplyText is the longest reply text: the protocol carries it as a short string. RabbitMQ 4.3 counts
+// characters, 3.10 bytes.
 const maxReplyText = 255
 
-// Text returns the reply text as a client sees it: the code's name and the explanation, cut
-// to 255 characters as RabbitMQ cuts it.
-func (e *Error) Text() string {
+// cutMark ends a reply text that was too long.
+const cutMark = "..."
+
+// Text returns the reply text as a client of RabbitMQ 4.3 sees it: the code's name and the
+// explanation, cut to 255 characters. Broker.ReplyText cuts as the broker's release does.
+func (e *Error) Text() string { return e.replyText(RabbitMQ43.rules()) }
+
+// ReplyText returns the reply text as a client of the broker's release sees it: the code's name and the
+// explanation. RabbitMQ 4.3 cuts it to 255 characters, 3.10 to 255 bytes and possibly inside a character.
+func (b *Broker) ReplyText(e *Error) string { return e.replyText(b.rules) }
+
+// replyText is the reply text as a release sends it.
+// Rules: E-4.
+func (e *Error) replyText(r *rules) string {
 	if e.Reason == "" {
 		return e.Code.String()
 	}
 	s := e.Code.String() + " - " + e.Reason
-	if utf8.RuneCountInString(s) <= maxReplyText {
+	switch {
+	case len(s) <= maxReplyText:
+		return s
+	case r.byteCutReplyTexts:
+		return s[:maxReplyText-len(cutMark)] + cutMark
+	case utf8.RuneCountInString(s) <= maxReplyText:
 		return s
 	}
-	r := []rune(s)
-	return string(r[:maxReplyText-3]) + "..."
+	return string([]rune(s)[:maxReplyText-len(cutMark)]) + cutMark
 }
 
 // ClosesConnection reports whether the error ends the connection it happened on.

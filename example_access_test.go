@@ -3,6 +3,7 @@ package leveret_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/leveretmq/leveret"
 )
@@ -136,4 +137,16 @@ func ExampleBroker_ChangePassword() {
 	check(b.ChangePassword("guest", "better"))
 	fmt.Println(b.Authenticate("guest", "better"))
 	// Output: <nil>
+}
+
+func ExampleBroker_ReplyText() {
+	b := leveret.New(leveret.WithProfile(leveret.RabbitMQ310))
+	defer b.Close()
+
+	_, err := b.Queue(strings.Repeat("ü", 120))
+	var refusal *leveret.Error
+	if errors.As(err, &refusal) {
+		fmt.Println(len(b.ReplyText(refusal)), len(refusal.Text()))
+	}
+	// Output: 255 276
 }

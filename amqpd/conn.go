@@ -249,11 +249,11 @@ func (c *conn) closeLocked(err error, cause methodID) {
 	if c.stage != running {
 		return
 	}
-	e, cause := closeFor(err, cause)
-	c.log.Warn("closing connection", "user", c.client.user, "error", e.Text())
+	why := c.closeReason(err, cause)
+	c.log.Warn("closing connection", "user", c.client.user, "error", why.text)
 	c.flushConfirmsLocked()
 	c.stage = closing
-	c.out.closing(0, connectionClose, e, cause)
+	c.out.closing(0, connectionClose, why)
 	c.session.Close()
 	c.nc.SetReadDeadline(time.Now().Add(c.closeTimeout()))
 	c.moved.Broadcast()

@@ -220,9 +220,9 @@ func (c *conn) closeChannelLocked(ch *channel, err error, id methodID) {
 	}
 	ch.closing = true
 	c.flushConfirmsLocked()
-	e, cause := closeFor(err, id)
-	c.log.Info("closing channel", "user", c.client.user, "channel", ch.number, "error", e.Text())
-	c.out.closing(ch.number, channelClose, e, cause)
+	why := c.closeReason(err, id)
+	c.log.Info("closing channel", "user", c.client.user, "channel", ch.number, "error", why.text)
+	c.out.closing(ch.number, channelClose, why)
 }
 
 // channelLocked returns an open channel, or nil.

@@ -49,21 +49,26 @@ func (a *args) end() error {
 	return errorf(leveret.FrameError, "cannot decode %s", rawBinary(a.whole))
 }
 
-// closeFor splits an error into what the close frame carries: the error and the method to blame.
+// A closeReason is what a close frame carries.
+type closeReason struct {
+	code  leveret.Code
+	text  string
+	cause methodID // the method to blame; 0: none
+}
+
+// closeReason returns what the client is told about an error of the method cause.
 // Rules: E-2, E-3.
-func closeFor(err error, cause methodID) (*leveret.Error, methodID) {
-	var u unattributed
-	if errors.As(err, &u) {
-		return u.e, 0
-	}
+func (c *conn) closeReason(err error, cause methodID) closeReason {
 	var e *leveret.Error
 	if !errors.As(err, &e) {
 		e = &leveret.Error{Code: leveret.InternalError}
 	}
-	if e.Code == leveret.InternalError && e.Reason == "" {
-		return e, 0
+	var u unattributed
+	crashed := e.Code == leveret.InternalError && e.Reason == ""
+	if crashed || errors.As(err, &u) {
+		cause = 0
 	}
-	return e, cause
+	return closeReason{e.Code, c.srv.Broker.ReplyText(e), cause}
 }
 
 // frameProblem describes a frame that should not have come, the way RabbitMQ does.

@@ -83,15 +83,13 @@ func (c *conn) endHandshake(err error) {
 	var r refused
 	switch {
 	case errors.As(err, &r):
-		e, cause := closeFor(r.err, r.cause)
-		c.out.closing(0, connectionClose, e, cause)
+		c.out.closing(0, connectionClose, c.closeReason(r.err, r.cause))
 		if c.send() == nil {
 			c.nc.SetDeadline(time.Now().Add(c.closeTimeout()))
 			c.awaitCloseOk()
 		}
 	case lostSync(err) && c.tune.frameMax > 0:
-		e, cause := closeFor(frameSyncError(err), 0)
-		c.out.closing(0, connectionClose, e, cause)
+		c.out.closing(0, connectionClose, c.closeReason(frameSyncError(err), 0))
 		c.send()
 		fallthrough
 	case errors.Is(err, errSilent), lostSync(err):

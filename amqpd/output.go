@@ -199,10 +199,10 @@ func publishedHeaders(p *leveret.Properties) leveret.Fields {
 
 // closing appends a channel.close or connection.close.
 // Rules: E-2.
-func (o *output) closing(channel uint16, id methodID, e *leveret.Error, cause methodID) {
+func (o *output) closing(channel uint16, id methodID, why closeReason) {
 	at := o.method(channel, id)
-	o.u16(uint16(e.Code))
-	o.short(e.Text())
-	o.u32(uint32(cause))
+	o.u16(uint16(why.code))
+	o.short(why.text)
+	o.u32(uint32(why.cause))
 	o.end(at)
 }

@@ -12,7 +12,7 @@ import (
 func (r *run) outcome(err error) ([]string, error) {
 	var e *leveret.Error
 	if errors.As(err, &e) {
-		text := strings.ReplaceAll(e.Reason, r.door.VHost(), "/")
+		text := strings.ReplaceAll(r.render.hideTerm(e.Reason), r.door.VHost(), "/")
 		return []string{"refused: " + strings.ReplaceAll(strings.TrimSpace(text), "\n", `\n`)}, nil
 	}
 	return nil, err
@@ -81,12 +81,15 @@ func forbid(r *run, s *session, w *words) ([]string, error) {
 	return r.outcome(r.door.ClearPermissions(name))
 }
 
-// permit-topic USER EXCHANGE [write=] [read=]
+// permit-topic USER EXCHANGE [write=] [read=]. Consoles word a refusal differently: it is shown without its reason.
 func permitTopic(r *run, s *session, w *words) ([]string, error) {
 	name, exchange := w.word("a user"), w.word("an exchange")
 	p := leveret.TopicPermissions{Write: w.str("write"), Read: w.str("read")}
 	w.done()
-	return r.outcome(r.door.SetTopicPermissions(name, exchange, p))
+	if out, err := r.outcome(r.door.SetTopicPermissions(name, exchange, p)); out == nil {
+		return nil, err
+	}
+	return []string{"refused"}, nil
 }
 
 func limitVHost(r *run, s *session, w *words) ([]string, error) {

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/leveretmq/leveret"
@@ -105,7 +106,7 @@ func (d *Direct) Connect(l Login) (Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &goConn{c: c, in: in, channels: map[*leveret.Channel]*goChannel{}}, nil
+	return &goConn{broker: d.Broker, c: c, in: in, channels: map[*leveret.Channel]*goChannel{}}, nil
 }
 
 // RabbitMQError returns what RabbitMQ would say of an import: the explanation, without the entry's position.
@@ -118,6 +119,7 @@ func RabbitMQError(err error) error {
 }
 
 type goConn struct {
+	broker   *leveret.Broker
 	c        *leveret.Conn
 	in       *leveret.Inbox
 	channels map[*leveret.Channel]*goChannel
@@ -147,8 +149,15 @@ func (c *goConn) Err() error {
 func (c *goConn) note(err error) {
 	var e *leveret.Error
 	if errors.As(err, &e) && e.ClosesConnection() && c.err == nil {
-		c.err = e
+		c.err = c.asSent(e)
 	}
+}
+
+// asSent returns e with the text that the broker's release sends.
+func (c *goConn) asSent(e *leveret.Error) *leveret.Error {
+	sent := *e
+	_, sent.Reason, _ = strings.Cut(c.broker.ReplyText(e), " - ")
+	return &sent
 }
 
 // take sorts what has arrived by channel.
@@ -200,7 +209,9 @@ func (c *goChannel) Err() error {
 func (c *goChannel) saw(err error) error {
 	var e *leveret.Error
 	if errors.As(err, &e) && !errors.Is(err, leveret.ErrClosed) {
-		c.conn.note(err)
+		e = c.conn.asSent(e)
+		err = e
+		c.conn.note(e)
 		if !e.ClosesConnection() {
 			c.err = e
 		}

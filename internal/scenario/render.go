@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/leveretmq/leveret"
 )
@@ -242,12 +243,33 @@ func (r *renderer) hideTimes(s string) string {
 
 // failure writes a refusal. The name of the run's virtual host reads as /.
 func (r *renderer) failure(e *leveret.Error, scope string) string {
-	text := strings.ReplaceAll(e.Text(), "'"+r.vhost+"'", "'/'")
-	if term := `<<"` + r.vhost + `">>`; strings.Contains(text, term) { // where lines are broken depends on the name's length
-		text = brokenTerm.ReplaceAllString(strings.ReplaceAll(text, term, `<<"/">>`), "")
-	}
+	text := r.hideTerm(strings.ReplaceAll(e.Text(), "'"+r.vhost+"'", "'/'"))
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\\", `\\`), "\n", `\n`)
+	text = cutCharacters(text)
 	return fmt.Sprintf("%s closed: %d %s", scope, e.Code, text)
+}
+
+// hideTerm replaces the run's virtual host where it stands as an Erlang term, and puts the text on one line: where
+// Erlang breaks lines depends on the name's length.
+func (r *renderer) hideTerm(text string) string {
+	term := `<<"` + r.vhost + `">>`
+	if !strings.Contains(text, term) {
+		return text
+	}
+	return brokenTerm.ReplaceAllString(strings.ReplaceAll(text, term, `<<"/">>`), "")
+}
+
+// cutCharacters writes the bytes of a character that a reply text has only a part of as \xc3.
+func cutCharacters(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		if _, size := utf8.DecodeRuneInString(text[i:]); r == utf8.RuneError && size == 1 {
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 func generated(name string) string { return hideGenerated(quoteEmpty(name)) }
