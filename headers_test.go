@@ -114,7 +114,7 @@ func TestHeadersMatching(t *testing.T) {
 			m, err := compileHeaders(c.args, r)
 			require.Nil(t, err)
 			before := append(Fields(nil), c.headers...)
-			require.Equal(t, want, m.matches(routableHeaders(c.headers, r)), "%s, %s: %v against %v", r.version, c.rule, c.headers, c.args)
+			require.Equal(t, want, m.matches(routableHeaders(c.headers, r)), "%s, %s: %v against %v", profile.Version(), c.rule, c.headers, c.args)
 			require.Equal(t, before, append(Fields(nil), c.headers...), "the message's headers are left alone")
 		}
 	}

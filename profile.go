@@ -14,8 +14,7 @@ const (
 // numbers of the rules that the field is about. TestEveryRuleIsShown changes each field and demands that a
 // scenario notices.
 type rules struct {
-	version        string // J-3: as server-properties and definitions state it
-	maxMessageSize int    // M-1: bytes; a larger body is refused
+	maxMessageSize int // M-1: bytes; a larger body is refused
 
 	// Publishing.
 	verbatimExpiration bool // M-6: consumers get the expiration as the publisher wrote it
@@ -85,12 +84,10 @@ type rules struct {
 
 var profiles = [...]rules{
 	RabbitMQ43: {
-		version:        "4.3.6",
 		maxMessageSize: 16 << 20,
 		deliveryLimit:  20,
 	},
 	RabbitMQ310: {
-		version:        "3.10.8",
 		maxMessageSize: 128 << 20,
 		deliveryLimit:  -1,
 
@@ -111,7 +108,10 @@ var profiles = [...]rules{
 	},
 }
 
+// versions are the releases as server-properties and definitions state them.
+var versions = [...]string{RabbitMQ43: "4.3.6", RabbitMQ310: "3.10.8"}
+
 func (p Profile) rules() *rules { return &profiles[p] }
 
 // Version returns the RabbitMQ version whose behaviour the profile was compared with, such as 4.3.6.
-func (p Profile) Version() string { return p.rules().version }
+func (p Profile) Version() string { return versions[p] }

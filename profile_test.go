@@ -1,0 +1,220 @@
+package leveret_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/scenario"
+	"github.com/leveretmq/leveret/internal/shown"
+)
+
+var update = flag.Bool("update", false, "write anew which scenario notices a changed rule")
+
+const shownFile = "testdata/shown.txt"
+
+// TestEveryRuleIsShown changes the fields of both profiles one at a time and demands that a scenario notices. The
+// scenario that noticed last time stands in testdata/shown.txt and is asked first.
+func TestEveryRuleIsShown(t *testing.T) {
+	list, err := shown.Read(shownFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &showing{list: list, now: shown.List{}}
+	if s.scripts, err = scenario.Load(os.DirFS("testdata/scenarios")); err != nil {
+		t.Fatal(err)
+	}
+	if s.numbers, err = shown.FieldRules("profile.go"); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("rules", func(t *testing.T) {
+		for p, release := range scenario.Releases {
+			for _, name := range leveret.RuleNames() {
+				t.Run(release+"/"+name, func(t *testing.T) {
+					t.Parallel()
+					s.demand(t, p, name)
+				})
+			}
+		}
+	})
+	if *update && !t.Failed() {
+		list.Replace(shown.IsField, s.now)
+		if err := list.Write(shownFile); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A showing is one run of TestEveryRuleIsShown.
+type showing struct {
+	scripts []*scenario.Script
+	list    shown.List          // as it is checked in
+	numbers map[string][]string // of the rules that a field stands for
+
+	mu  sync.Mutex
+	now shown.List // as this run found it
+}
+
+// demand fails the test unless a scenario notices that the rule is changed.
+func (s *showing) demand(t *testing.T, p leveret.Profile, name string) {
+	key := shown.Key{Release: scenario.Releases[p], Switch: shown.FieldPrefix + name}
+	if !*update && slices.ContainsFunc(s.list[key], func(w string) bool { return s.notices(p, name, w) }) {
+		return
+	}
+	if s.table(t, key, p, name) {
+		return
+	}
+	var witnesses []*scenario.Script
+	for _, script := range s.scripts {
+		if script.For(key.Release, "go") && differs(script, p, name) {
+			witnesses = append(witnesses, script)
+		}
+	}
+	if witnesses == nil {
+		t.Error("no scenario notices when this rule is changed: record one that does")
+		return
+	}
+	chosen := s.choose(witnesses, name)
+	s.found(key, chosen)
+	if !*update {
+		t.Errorf("%v does not notice any more, %v does: run this test with -update", s.list[key], chosen)
+	}
+}
+
+// tables are for fields that no scenario can show: a body of 128 MiB takes long to send, and a channel of 4.3 crashes
+// where this one sends a long text that is not ASCII. Each returns what its field makes a broker show.
+var tables = map[string]func(*leveret.Broker) string{
+	"maxMessageSize": func(b *leveret.Broker) string {
+		_, err := b.Publish("", "q", leveret.Message{Announced: 1 << 40})
+		return err.Error()
+	},
+	"byteCutReplyTexts": func(b *leveret.Broker) string {
+		text := b.ReplyText(&leveret.Error{Code: leveret.NotFound, Reason: strings.Repeat("é", 300)})
+		return fmt.Sprintln(len(text), utf8.RuneCountInString(text))
+	},
+}
+
+// tabled is what the tables must show on the releases that need them.
+var tabled = map[string]map[string]string{
+	"maxMessageSize": {
+		"3.10": "basic.publish: PRECONDITION_FAILED - message size 1099511627776 is larger than configured max size 134217728",
+	},
+	"byteCutReplyTexts": {"4.3": "495 255\n"},
+}
+
+// table reports whether the field has a table; that has to hold, and not to hold when the field is changed.
+func (s *showing) table(t *testing.T, key shown.Key, p leveret.Profile, name string) bool {
+	look, want := tables[name], tabled[name][key.Release]
+	if want == "" {
+		return false
+	}
+	for _, changed := range []bool{false, true} {
+		option := leveret.WithProfile(p)
+		if changed {
+			option = leveret.WithChangedRule(p, name)
+		}
+		b := leveret.New(option)
+		defer b.Close()
+		if got := look(b); (got == want) == changed {
+			t.Errorf("changed: %t: %s", changed, got)
+		}
+	}
+	s.found(key, []string{"TestEveryRuleIsShown"})
+	return true
+}
+
+// found remembers what notices.
+func (s *showing) found(key shown.Key, witnesses []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now[key] = witnesses
+}
+
+// choose takes the first witness for each number of the rule, or the first of all.
+func (s *showing) choose(witnesses []*scenario.Script, name string) []string {
+	var chosen []string
+	for _, number := range s.numbers[name] {
+		i := slices.IndexFunc(witnesses, func(w *scenario.Script) bool { return slices.Contains(w.Rules, number) })
+		if i >= 0 && !slices.Contains(chosen, witnesses[i].Name) {
+			chosen = append(chosen, witnesses[i].Name)
+		}
+	}
+	if chosen == nil {
+		chosen = []string{witnesses[0].Name}
+	}
+	return chosen
+}
+
+func (s *showing) notices(p leveret.Profile, name, witness string) bool {
+	i := slices.IndexFunc(s.scripts, func(script *scenario.Script) bool { return script.Name == witness })
+	return i >= 0 && s.scripts[i].For(scenario.Releases[p], "go") && differs(s.scripts[i], p, name)
+}
+
+// differs reports whether a script shows something else than it expects when one rule is changed. A broker that
+// panics or hangs under the change differs too.
+func differs(script *scenario.Script, p leveret.Profile, name string) bool {
+	done := make(chan bool, 1)
+	go func() {
+		defer func() {
+			if recover() != nil {
+				done <- true
+			}
+		}()
+		door := scenario.NewDirect(p, leveret.WithChangedRule(p, name))
+		l, err := scenario.Compare(script, door)
+		same := err == nil && l.Diff() == "" && door.Broker.Check() == nil
+		door.Close()
+		done <- !same
+	}()
+	select {
+	case differs := <-done:
+		return differs
+	case <-time.After(20 * time.Second):
+		return true
+	}
+}
+
+// TestRulesHaveNumbers demands that the comment of every field of the profile begins with the numbers of its rules,
+// and that a scenario which names one of them notices the field.
+func TestRulesHaveNumbers(t *testing.T) {
+	list, err := shown.Read(shownFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts, err := scenario.Load(os.DirFS("testdata/scenarios"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers, err := shown.FieldRules("profile.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range leveret.RuleNames() {
+		if len(numbers[name]) == 0 {
+			t.Errorf("%s: no number of a rule", name)
+		}
+		if tables[name] != nil {
+			continue
+		}
+		var witnesses []string
+		for _, release := range scenario.Releases {
+			witnesses = append(witnesses, list[shown.Key{Release: release, Switch: shown.FieldPrefix + name}]...)
+		}
+		if !slices.ContainsFunc(scripts, func(s *scenario.Script) bool {
+			return slices.Contains(witnesses, s.Name) && overlap(s.Rules, numbers[name])
+		}) {
+			t.Errorf("%s: %v name none of %v", name, witnesses, numbers[name])
+		}
+	}
+}
+
+func overlap(a, b []string) bool {
+	return slices.ContainsFunc(a, func(x string) bool { return slices.Contains(b, x) })
+}
