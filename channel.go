@@ -445,13 +445,9 @@ func (ch *Channel) settleAll(chosen []uint64, how settling) {
 	ch.apply(us, how)
 }
 
-// Recover is basic.recover: everything outstanding on the channel goes back to its queue. Only
-// requeue true exists.
-func (ch *Channel) Recover(requeue bool) error {
+// Recover is basic.recover with requeue: everything outstanding on the channel goes back to its queue.
+func (ch *Channel) Recover() error {
 	return ch.do("basic.recover", func() *Error {
-		if !requeue {
-			return errorf(NotImplemented, "", "", "requeue=false")
-		}
 		chosen, _ := ch.outstanding(0, true)
 		ch.settleAll(chosen, nackRequeue)
 		return nil
@@ -476,16 +472,6 @@ func (ch *Channel) Qos(cfg QosConfig) error {
 			ch.apply(nil, acked)
 		default:
 			ch.prefetch = cfg.PrefetchCount
-		}
-		return nil
-	})
-}
-
-// Flow is channel.flow. Only active true exists.
-func (ch *Channel) Flow(active bool) error {
-	return ch.do("channel.flow", func() *Error {
-		if !active {
-			return errorf(NotImplemented, "", "", "active=false")
 		}
 		return nil
 	})

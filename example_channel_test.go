@@ -198,17 +198,6 @@ func ExampleChannel_Qos() {
 	// Output: 2 3
 }
 
-func ExampleChannel_Flow() {
-	b := leveret.New()
-	defer b.Close()
-
-	fmt.Println(login(b).Flow(true))
-	fmt.Println(login(b).Flow(false))
-	// Output:
-	// <nil>
-	// channel.flow: NOT_IMPLEMENTED - active=false
-}
-
 func ExampleChannel_Consume() {
 	b := leveret.New()
 	defer b.Close()
@@ -306,7 +295,7 @@ func ExampleChannel_Recover() {
 	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
 	try(ch.Publish("", "q", leveret.Message{}))
 	taken(ch.Get("q", leveret.GetConfig{}))
-	check(ch.Recover(true))
+	check(ch.Recover())
 	fmt.Println(try(b.Queue("q")).Info().Ready)
 	// Output: 1
 }

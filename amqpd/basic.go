@@ -68,19 +68,21 @@ func (c *conn) basicReject(ch *channel, a *args) error {
 }
 
 func (c *conn) basicRecover(ch *channel, a *args) error {
-	requeue := a.bits().has(0)
-	if err := a.end(); err != nil {
-		return err
-	}
-	return c.answer(ch, ch.ch.Recover(requeue), false, basicRecoverOk)
+	return c.answer(ch, recoverAll(ch, a), false, basicRecoverOk)
 }
 
-func (c *conn) basicRecoverAsync(ch *channel, a *args) error {
+func (c *conn) basicRecoverAsync(ch *channel, a *args) error { return recoverAll(ch, a) }
+
+// recoverAll reads the arguments of both. RabbitMQ cannot redeliver to the same consumer, which requeue false asks for.
+func recoverAll(ch *channel, a *args) error {
 	requeue := a.bits().has(0)
 	if err := a.end(); err != nil {
 		return err
 	}
-	return ch.ch.Recover(requeue)
+	if !requeue {
+		return errorf(leveret.NotImplemented, "requeue=false")
+	}
+	return ch.ch.Recover()
 }
 
 func (c *conn) basicQos(ch *channel, a *args) error {

@@ -71,16 +71,17 @@ func (c *conn) channelClose(ch *channel, a *args) error {
 }
 
 // Rules: C-14.
+// channelFlow answers channel.flow, by which clients once asked for a pause. RabbitMQ knows no pause. // C-20
 func (c *conn) channelFlow(ch *channel, a *args) error {
 	active := a.bits().has(0)
 	if err := a.end(); err != nil {
 		return err
 	}
-	if err := ch.ch.Flow(active); err != nil {
-		return err
+	if !active {
+		return errorf(leveret.NotImplemented, "active=false")
 	}
 	at := c.out.method(ch.number, channelFlowOk)
-	c.out.bool(active)
+	c.out.bool(true)
 	c.out.end(at)
 	return nil
 }

@@ -262,7 +262,7 @@ func (s *machine) recover(t *rapid.T) {
 		return
 	}
 	s.note("%s recover", c.model.id)
-	s.same("recover", errText(c.real.Recover(true)), "")
+	s.same("recover", errText(c.real.Recover()), "")
 	us := c.model.unacked
 	c.model.unacked = nil
 	s.m.settle(us, "nack+")

@@ -289,12 +289,21 @@ func (c *goChannel) Ack(tag uint64, multiple bool) error { return c.saw(c.Channe
 func (c *goChannel) Reject(tag uint64, requeue bool) error {
 	return c.saw(c.Channel.Reject(tag, requeue))
 }
-func (c *goChannel) Recover(requeue bool) error      { return c.saw(c.Channel.Recover(requeue)) }
+
+// errWireOnly is for what only a client on the wire can ask for: such scripts are for that door.
+var errWireOnly = errors.New("scenario: the Go API has no such parameter")
+
+func (c *goChannel) Recover(requeue bool) error {
+	if !requeue {
+		return errWireOnly
+	}
+	return c.saw(c.Channel.Recover())
+}
+func (c *goChannel) Flow(bool) error                 { return errWireOnly }
 func (c *goChannel) Qos(cfg leveret.QosConfig) error { return c.saw(c.Channel.Qos(cfg)) }
 func (c *goChannel) Confirm() error                  { return c.saw(c.Channel.Confirm()) }
 func (c *goChannel) Tx() error                       { return c.saw(c.Channel.Tx()) }
 func (c *goChannel) Rollback() error                 { return c.saw(c.Channel.Rollback()) }
-func (c *goChannel) Flow(active bool) error          { return c.saw(c.Channel.Flow(active)) }
 func (c *goChannel) Nack(tag uint64, multiple, requeue bool) error {
 	return c.saw(c.Channel.Nack(tag, multiple, requeue))
 }
