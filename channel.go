@@ -293,20 +293,6 @@ func (ch *Channel) PurgeQueue(name string) (n int, err error) {
 	return n, err
 }
 
-// Get is basic.get. ok is false if the queue has no ready message.
-func (ch *Channel) Get(queue string, cfg GetConfig) (d *Delivery, ok bool, err error) {
-	v := ch.v
-	v.lock()
-	if err = ch.usable(); err == nil {
-		var e *Error
-		if d, e = ch.get(queue, cfg); e != nil {
-			err = ch.fail("basic.get", e)
-		}
-	}
-	v.unlock()
-	return d, d != nil, err
-}
-
 // Consume is basic.consume. Deliveries may be there when it returns.
 func (ch *Channel) Consume(queue string, cfg ConsumeConfig) (c *Consumer, err error) {
 	err = ch.do("basic.consume", func() (e *Error) {

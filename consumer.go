@@ -56,7 +56,7 @@ func (c *Consumer) windowFull() bool {
 // hand gives the client a delivery.
 func (c *Consumer) hand(d *Delivery) {
 	if h := c.cfg.Handler; h != nil {
-		c.ch.v.after(func() { h(d) })
+		c.ch.v.after(func() { h(d.render()) })
 		return
 	}
 	c.inbox.put(Notification{Kind: Delivered, Channel: c.ch, Delivery: d, ConsumerTag: c.tag})

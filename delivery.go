@@ -15,7 +15,7 @@ type Delivery struct {
 	Redelivered  bool
 	counted      countHeaders // here it costs no room
 	MessageCount int          // for basic.get: ready messages that remain in the queue
-	*Properties               // never nil; shared with other deliveries: read only
+	*Properties               // never nil; shared with other deliveries: read only. Headers are those that the broker added, too
 	Body         []byte
 
 	ch        *Channel
@@ -27,7 +27,7 @@ type Delivery struct {
 var noProperties = &Properties{}
 
 // newDelivery makes what a client sees of an entry of q.
-func (ch *Channel) newDelivery(q *Queue, e *entry, lazy bool) *Delivery {
+func (ch *Channel) newDelivery(q *Queue, e *entry) *Delivery {
 	m := e.m
 	d := &Delivery{Exchange: m.exchange.name, RoutingKey: m.key, Properties: m.props, Body: m.body, ch: ch, m: m}
 	if d.Properties == nil {
@@ -40,9 +40,6 @@ func (ch *Channel) newDelivery(q *Queue, e *entry, lazy bool) *Delivery {
 		if ch.v.rules.oldCountHeader {
 			d.counted = oldCounts
 		}
-	}
-	if !lazy {
-		d.render()
 	}
 	return d
 }
@@ -76,7 +73,7 @@ type unacked struct {
 // deliver gives e to c, who is able to take it.
 func (q *Queue) deliver(c *Consumer, e entry) {
 	ch := c.ch
-	d := ch.newDelivery(q, &e, c.cfg.LazyHeaders)
+	d := ch.newDelivery(q, &e)
 	d.ConsumerTag = c.tag
 	if c.cfg.NoAck {
 		d.DeliveryTag = ch.tags.Skip()
@@ -121,12 +118,9 @@ func (q *Queue) get(ch *Channel, cfg GetConfig) *Delivery {
 		return nil
 	}
 	e := q.take()
-	d := ch.newDelivery(q, &e, true)
+	d := ch.newDelivery(q, &e)
 	if d.counted == oldCounts {
 		d.counted = oldCountGet
-	}
-	if !cfg.LazyHeaders {
-		d.render()
 	}
 	if cfg.NoAck {
 		d.DeliveryTag = ch.tags.Skip()
@@ -150,27 +144,6 @@ func (q *Queue) get(ch *Channel, cfg GetConfig) *Delivery {
 	q.eased()
 	q.v.deliveredEvent(q, d, cfg.NoAck)
 	return d
-}
-
-// GetConfig are the options of basic.get.
-type GetConfig struct {
-	NoAck       bool
-	LazyHeaders bool // as in ConsumeConfig
-}
-
-// Get takes the queue's head. ok is false if the queue has no ready message. The delivery has to be
-// settled.
-func (q *Queue) Get() (d *Delivery, ok bool, err error) {
-	v := q.v
-	v.lock()
-	defer v.unlock()
-	if err := q.usable(); err != nil {
-		return nil, false, err
-	}
-	if d = q.get(v.system, GetConfig{}); d == nil {
-		return nil, false, nil
-	}
-	return d, true, nil
 }
 
 // usable is the error of an operation on a handle whose queue is gone.

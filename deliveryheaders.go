@@ -12,23 +12,24 @@ const (
 	oldCountGet              // the same for basic.get: x-delivery-count always
 )
 
-// render puts all headers into a map of the delivery's own.
-func (d *Delivery) render() {
+// render puts all headers into a map of the delivery's own. It is called when a program receives d, without any lock.
+func (d *Delivery) render() *Delivery {
 	if m := d.m; m.deaths() == nil && m.headers() == nil && d.counted == noCounts {
-		return
+		return d
 	}
-	h := d.HeaderFields()
+	h := d.WireHeaders()
 	if h == nil {
-		return
+		return d
 	}
 	own := *d.Properties
 	own.Headers, own.HeaderFields = h.Table(), nil
 	d.Properties = &own
+	return d
 }
 
-// HeaderFields returns all headers, those that the broker added included, in the order in which RabbitMQ
-// sends them; nil if the message has no headers property. They are shared with other deliveries: read only.
-func (d *Delivery) HeaderFields() Fields {
+// WireHeaders is for listeners; programs read Headers. It returns all headers, those that the broker added included, in the order in
+// which RabbitMQ sends them; nil if the message has no headers property. They are shared with other deliveries: read only.
+func (d *Delivery) WireHeaders() Fields {
 	h := d.m.headers()
 	if x := d.m.extra; x != nil && x.common != nil && len(h) == 0 && d.counted == noCounts {
 		return x.common.fields()

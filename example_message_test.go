@@ -38,7 +38,7 @@ func ExampleDelivery_Nack() {
 }
 
 // What clients of other languages see of a death.
-func ExampleDelivery_HeaderFields() {
+func ExampleDelivery_WireHeaders() {
 	b := leveret.New(leveret.WithClock(leveret.NewManualClock(noon)))
 	defer b.Close()
 
@@ -49,7 +49,7 @@ func ExampleDelivery_HeaderFields() {
 	check(b.BindQueue("q", "amq.fanout", "", nil))
 	try(b.Publish("amq.fanout", "key", leveret.Message{Properties: &leveret.Properties{Headers: leveret.Table{"mine": 1}}}))
 	check(taken(q.Get()).Reject(false))
-	for _, f := range taken(dead.Get()).HeaderFields() {
+	for _, f := range taken(dead.Get()).WireHeaders() {
 		if f.Name != "x-death" {
 			fmt.Printf("%s: %v\n", f.Name, f.Value)
 			continue

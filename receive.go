@@ -18,10 +18,6 @@ type ConsumeConfig struct {
 	Arguments Table  // x-priority, x-consumer-timeout (quorum queues)
 	Prefetch  int    // deliveries that may be unacknowledged; 0: what Channel.Qos set, none by default
 
-	// LazyHeaders leaves Delivery.Headers nil: for consumers that read headers seldom, through
-	// Delivery.HeaderFields and Delivery.Deaths.
-	LazyHeaders bool
-
 	// Handler, if set, is called with each delivery instead of queueing it: in order, after the
 	// operation that caused it has released its locks, by the goroutine of that or a concurrent
 	// operation. It may call the broker. With one driving goroutine a run is deterministic.
@@ -99,7 +95,7 @@ func (c *Consumer) Receive(ctx context.Context) (*Delivery, error) {
 			return nil, err
 		}
 		if d, ended := in.next(waited); d != nil {
-			return d, nil
+			return d.render(), nil
 		} else if ended {
 			return nil, c.Err()
 		}
@@ -109,6 +105,48 @@ func (c *Consumer) Receive(ctx context.Context) (*Delivery, error) {
 		case <-ctx.Done():
 		}
 	}
+}
+
+// GetConfig are the options of basic.get.
+type GetConfig struct {
+	NoAck bool // the delivery needs no acknowledgement
+}
+
+// Get takes the queue's head. ok is false if the queue has no ready message. The delivery has to be settled, unless cfg, of which there
+// is one at most, says NoAck. The error is ErrNotFound or ErrClosed.
+func (q *Queue) Get(cfg ...GetConfig) (d *Delivery, ok bool, err error) {
+	var c GetConfig
+	if len(cfg) > 0 {
+		c = cfg[0]
+	}
+	q.v.lock()
+	if err = q.usable(); err == nil {
+		d = q.get(q.v.system, c)
+	}
+	q.v.unlock()
+	if d == nil {
+		return nil, false, err
+	}
+	return d.render(), true, nil
+}
+
+// Get is basic.get. ok is false if the queue has no ready message.
+func (ch *Channel) Get(queue string, cfg GetConfig) (d *Delivery, ok bool, err error) {
+	ch.v.lock()
+	if err = ch.usable(); err == nil {
+		var e *Error
+		if d, e = ch.get(queue, cfg); e != nil {
+			err = ch.fail("basic.get", e)
+		}
+	}
+	ch.v.unlock()
+	if d == nil {
+		return nil, false, err
+	}
+	if ch.conn.cfg.Inbox == nil { // a listener reads the headers in its own way
+		d.render()
+	}
+	return d, true, nil
 }
 
 // received is what Consumer.Receive has taken from an inbox in one go and not yet returned.

@@ -110,7 +110,7 @@ func (v *vhost) deliverReply(m *message) bool {
 	}
 	c := ch.reply
 	e := entry{m: m}
-	d := ch.newDelivery(nil, &e, c.cfg.LazyHeaders)
+	d := ch.newDelivery(nil, &e)
 	d.ConsumerTag, d.DeliveryTag = c.tag, ch.tags.Skip()
 	c.hand(d)
 	return true

@@ -101,7 +101,7 @@ func (c *conn) basicConsume(ch *channel, a *args) error {
 	queue, tag := a.short(), a.short()
 	f := a.bits() // 0: no-local, 1: no-ack, 2: exclusive, 3: no-wait
 	cfg := leveret.ConsumeConfig{
-		Tag: tag, NoAck: f.has(1), Exclusive: f.has(2), Arguments: a.table(), LazyHeaders: true,
+		Tag: tag, NoAck: f.has(1), Exclusive: f.has(2), Arguments: a.table(),
 	}
 	if err := a.end(); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (c *conn) basicGet(ch *channel, a *args) error {
 	if err := a.end(); err != nil {
 		return err
 	}
-	d, ok, err := ch.ch.Get(queue, leveret.GetConfig{NoAck: noAck, LazyHeaders: true})
+	d, ok, err := ch.ch.Get(queue, leveret.GetConfig{NoAck: noAck})
 	if err != nil {
 		return err
 	}

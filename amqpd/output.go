@@ -153,7 +153,7 @@ func (o *output) deliver(channel uint16, d *leveret.Delivery, maxPayload int) {
 	o.short(d.Exchange)
 	o.short(d.RoutingKey)
 	o.end(at)
-	o.content(channel, d.Properties, d.HeaderFields(), d.Body, maxPayload)
+	o.content(channel, d.Properties, d.WireHeaders(), d.Body, maxPayload)
 }
 
 // getOk appends a basic.get-ok with its message.
@@ -166,7 +166,7 @@ func (o *output) getOk(channel uint16, d *leveret.Delivery, maxPayload int) {
 	o.short(d.RoutingKey)
 	o.u32(uint32(d.MessageCount))
 	o.end(at)
-	o.content(channel, d.Properties, d.HeaderFields(), d.Body, maxPayload)
+	o.content(channel, d.Properties, d.WireHeaders(), d.Body, maxPayload)
 }
 
 // returned appends a basic.return with its message.

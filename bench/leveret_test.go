@@ -25,7 +25,7 @@ type leveretSys struct {
 
 type leveretOptions struct {
 	copy bool // each message gets a body of its own
-	lazy bool // LazyHeaders
+	lazy bool // as a listener, which does not have headers put into a map
 	push bool // a consumer a queue instead of Queue.Get
 }
 
@@ -34,7 +34,7 @@ func openLeveret(o leveretOptions) func(testing.TB, int) system {
 		s := newLeveret(tb, queues)
 		s.copy = o.copy
 		if o.lazy {
-			c, err := s.b.Connect("guest", "guest", "/")
+			c, err := s.b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: leveret.NewInbox(leveret.InboxConfig{})})
 			check(tb, err)
 			s.ch, err = c.Channel()
 			check(tb, err)
@@ -111,7 +111,7 @@ func (s *leveretSys) take(q int) *leveret.Delivery {
 
 func (s *leveretSys) get(q int) (*leveret.Delivery, bool, error) {
 	if s.ch != nil {
-		return s.ch.Get(s.n[q], leveret.GetConfig{LazyHeaders: true})
+		return s.ch.Get(s.n[q], leveret.GetConfig{})
 	}
 	return s.q[q].Get()
 }

@@ -32,6 +32,15 @@ func guestChannel(b *testing.B, br *leveret.Broker) *leveret.Channel {
 	return ch
 }
 
+// listenerChannel opens a channel whose deliveries do not get their headers put into a map.
+func listenerChannel(b *testing.B, br *leveret.Broker) *leveret.Channel {
+	c, err := br.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: leveret.NewInbox(leveret.InboxConfig{})})
+	must(b, err)
+	ch, err := c.Channel()
+	must(b, err)
+	return ch
+}
+
 func must(b *testing.B, err error) {
 	if err != nil {
 		b.Helper()

@@ -39,14 +39,14 @@ func TestDeathsAlike(t *testing.T) {
 
 	first, second := die("", "a", "a", nil), die("", "a", "a", nil)
 	assert.Equal(t, []leveret.Death{death}, first.Deaths())
-	assert.Equal(t, first.HeaderFields(), second.HeaderFields())
+	assert.Equal(t, first.WireHeaders(), second.WireHeaders())
 
 	other := die("amq.fanout", "key", "a", nil)
 	assert.Equal(t, "amq.fanout", other.Deaths()[0].Exchange)
 	assert.Equal(t, []string{"key"}, other.Deaths()[0].RoutingKeys)
 	assert.Equal(t, "b", die("", "b", "b", nil).Deaths()[0].Queue)
 	withHeaders := die("", "a", "a", leveret.Table{"zone": "x", "a": "y"})
-	assert.Len(t, withHeaders.HeaderFields(), 9)
+	assert.Len(t, withHeaders.WireHeaders(), 9)
 	assert.Equal(t, "x", withHeaders.Headers["zone"])
 	assert.Equal(t, "a", withHeaders.Headers["x-first-death-queue"])
 

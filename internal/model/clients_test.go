@@ -159,7 +159,7 @@ func (s *machine) get(t *rapid.T) {
 	q.remove(e)
 	want := s.m.hand(c.model, q, nil, e, s.m.redelivered(q, e), noAck)
 	s.same("delivery", s.render(c.model.id, d), want.String())
-	s.same("headers", headerText(d.HeaderFields()), want.headerText())
+	s.same("headers", headerText(d.WireHeaders()), want.headerText())
 	s.m.expire(q)
 	s.m.updateRejecting(q)
 	s.m.drain()

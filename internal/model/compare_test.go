@@ -45,7 +45,7 @@ func (s *machine) compare(t *rapid.T) {
 				t.Fatalf("the broker delivered also %s", got)
 			}
 			s.same("delivery", got, want[n].String())
-			s.same("headers", headerText(note.Delivery.HeaderFields()), want[n].headerText())
+			s.same("headers", headerText(note.Delivery.WireHeaders()), want[n].headerText())
 			n++
 		}
 		if n < len(want) {
@@ -136,7 +136,7 @@ func realDeathText(ds []leveret.Death) string {
 
 func (s *machine) render(channel string, d *leveret.Delivery) string {
 	number := func(name string) int {
-		if v, ok := d.HeaderFields().Get(name); ok {
+		if v, ok := d.WireHeaders().Get(name); ok {
 			return int(v.(int64))
 		}
 		return -1

@@ -179,7 +179,7 @@ func (c *goConn) take() {
 
 func seen(d *leveret.Delivery) *Delivery {
 	return &Delivery{Exchange: d.Exchange, RoutingKey: d.RoutingKey, ConsumerTag: d.ConsumerTag, Tag: d.DeliveryTag,
-		Redelivered: d.Redelivered, MessageCount: d.MessageCount, Properties: d.Properties, Fields: d.HeaderFields(), Body: d.Body}
+		Redelivered: d.Redelivered, MessageCount: d.MessageCount, Properties: d.Properties, Fields: d.WireHeaders(), Body: d.Body}
 }
 
 // A goChannel is a channel that remembers why it was closed.
@@ -268,7 +268,7 @@ func (c *goChannel) Publish(exchange, key string, m leveret.Message) (Published,
 }
 
 func (c *goChannel) Get(queue string, noAck bool) (*Delivery, error) {
-	d, ok, err := c.Channel.Get(queue, leveret.GetConfig{NoAck: noAck, LazyHeaders: true})
+	d, ok, err := c.Channel.Get(queue, leveret.GetConfig{NoAck: noAck})
 	if !ok {
 		return nil, c.saw(err)
 	}
@@ -276,7 +276,6 @@ func (c *goChannel) Get(queue string, noAck bool) (*Delivery, error) {
 }
 
 func (c *goChannel) Consume(queue string, cfg leveret.ConsumeConfig) (string, error) {
-	cfg.LazyHeaders = true
 	consumer, err := c.Channel.Consume(queue, cfg)
 	if err != nil {
 		return "", c.saw(err)
