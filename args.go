@@ -98,6 +98,19 @@ const (
 	argStreamUnfiltered    = "x-stream-match-unfiltered"
 )
 
+// The values of arguments, and keys of policies, that mean nothing in a single process. As an argument x-queue-leader-locator
+// may be min-masters too.
+var (
+	leaderLocators = []string{"client-local", "balanced", "random", "least-leaders"}
+	masterLocators = []string{"min-masters", "client-local", "random"}
+	queueModes     = []string{"default", "lazy"}
+)
+
+func isMasterLocator(v any) bool {
+	s, ok := v.(string)
+	return ok && slices.Contains(masterLocators, s)
+}
+
 // String returns the type as x-queue-type spells it.
 func (k queueKind) String() string { return kinds[k].name }
 
@@ -158,21 +171,12 @@ func (k queueKind) foreign(args Fields, knows func(queueKind, string) bool) (str
 	return "", false
 }
 
-// queueArgs are the arguments of a queue, parsed. A number of -1 and a nil pointer mean that
-// the argument was not given.
+// queueArgs are the arguments of a queue. Those that policies set too are found in declared: see settingRules.
 type queueArgs struct {
+	declared     Fields // as declared, the type added
 	kind         queueKind
 	singleActive bool
 	maxPriority  int // levels are 0 to maxPriority; -1: no priorities
-
-	dlx, dlrk, strategy, overflow *string
-
-	ttl, expires        int64 // ms
-	maxLength, maxBytes int64
-	consumerTimeout     int64  // ms
-	deliveryLimit       *int64 // negative: unlimited
-	retryType           *string
-	retryMin, retryMax  *int64 // ms
 }
 
 // augmentQueueType adds the queue type to a declaration that does not name one: the default
@@ -233,21 +237,36 @@ func exchangeNameArg(args Fields, key, rs string) (string, bool, *Error) {
 // that augmentQueueType returned; defaultType is the vhost's, which x-queue-type "" and
 // "undefined" stand for; rs is "queue 'NAME' in vhost 'VH'".
 func parseQueueArgs(args Fields, r *rules, defaultType, rs string) (queueArgs, *Error) {
+	parsed := queueArgs{declared: args}
 	if t, _ := args.Get(ArgQueueType); !r.plainQueueType && (t == "" || t == "undefined") {
 		kind, _ := parseKind(defaultType) // unknown: classic
 		args = withField(args, Field{ArgQueueType, kind.String()})
 	}
-	kind := classicQueue
 	if v, given := args.Get(ArgQueueType); given {
 		if reason := checkType(v); reason != "" {
 			return queueArgs{}, invalidArg(ArgQueueType, rs, reason)
 		}
-		kind, _ = parseKind(v.(string))
+		parsed.kind, _ = parseKind(v.(string))
 	}
-	if err := checkQueueArgs(kind, args, r, rs); err != nil {
+	if err := checkQueueArgs(parsed.kind, args, r, rs); err != nil {
 		return queueArgs{}, err
 	}
-	return typedQueueArgs(kind, args, r), nil
+	parsed.singleActive, _ = boolArg(args, ArgSingleActiveConsumer)
+	parsed.maxPriority = r.maxPriority(args)
+	return parsed, nil
+}
+
+// maxPriority returns the highest priority of a queue, -1 for a queue without priorities.
+// Rules: Q-21.
+func (r *rules) maxPriority(args Fields) int {
+	n := int(intArg(args, ArgMaxPriority))
+	switch {
+	case n != 0:
+		return n
+	case r.plainPriorityZero:
+		return -1
+	}
+	return 1 // RabbitMQ 4.3 keeps two levels
 }
 
 func checkQueueArgs(kind queueKind, args Fields, r *rules, rs string) *Error {
@@ -275,42 +294,10 @@ func checkMasterLocator(v any, r *rules) *Error {
 	if !r.noClassicLocator {
 		return errorf(InternalError, "", "", "%s", masterLocatorDeprecated)
 	}
-	switch v {
-	case "min-masters", "client-local", "random":
-		return nil
+	if !isMasterLocator(v) {
+		return &Error{Code: InternalError}
 	}
-	return &Error{Code: InternalError}
-}
-
-func typedQueueArgs(kind queueKind, args Fields, r *rules) queueArgs {
-	a := queueArgs{
-		kind:            kind,
-		maxPriority:     int(intArg(args, ArgMaxPriority)),
-		dlx:             stringArg(args, ArgDeadLetterExchange),
-		dlrk:            stringArg(args, ArgDeadLetterRoutingKey),
-		strategy:        stringArg(args, ArgDeadLetterStrategy),
-		overflow:        stringArg(args, ArgOverflow),
-		ttl:             intArg(args, ArgMessageTTL),
-		expires:         intArg(args, ArgExpires),
-		maxLength:       intArg(args, ArgMaxLength),
-		maxBytes:        intArg(args, ArgMaxLengthBytes),
-		consumerTimeout: -1,
-		deliveryLimit:   optionalInt(args, ArgDeliveryLimit),
-	}
-	a.singleActive, _ = boolArg(args, ArgSingleActiveConsumer)
-	if a.maxPriority == 0 {
-		a.maxPriority = 1 // RabbitMQ 4.3 keeps two levels in this case
-		if r.plainPriorityZero {
-			a.maxPriority = -1
-		}
-	}
-	if !r.noNewQuorumArguments {
-		a.consumerTimeout = intArg(args, ArgConsumerTimeout)
-		a.retryType = stringArg(args, ArgDelayedRetryType)
-		a.retryMin = optionalInt(args, ArgDelayedRetryMin)
-		a.retryMax = optionalInt(args, ArgDelayedRetryMax)
-	}
-	return a
+	return nil
 }
 
 func intArg(args Fields, key string) int64 {
@@ -332,14 +319,6 @@ func optionalInt(args Fields, key string) *int64 {
 		return nil
 	}
 	return &n
-}
-
-func stringArg(args Fields, key string) *string {
-	v, _ := args.Get(key)
-	if s, ok := v.(string); ok {
-		return &s
-	}
-	return nil
 }
 
 func boolArg(args Fields, key string) (value, given bool) {
@@ -407,13 +386,13 @@ var queueChecks = []argCheck{
 	{ArgMessageTTL, func(v any, _ Fields, _ *rules) string { return checkRange(v, 0, maxExpiry) }},
 	{ArgDeadLetterExchange, checkString},
 	{ArgDeadLetterRoutingKey, checkDeadLetterKey},
-	{ArgDeadLetterStrategy, checkOneOf("invalid_dlx_strategy", "at-most-once", "at-least-once")},
+	{ArgDeadLetterStrategy, checkOneOf("invalid_dlx_strategy", strategyNames)},
 	{ArgMaxLength, checkNatural},
 	{ArgMaxLengthBytes, checkNatural},
 	{argMemoryLength, checkNatural},
 	{argMemoryBytes, checkNatural},
 	{ArgMaxPriority, checkMaxPriority},
-	{ArgOverflow, checkOneOf("invalid_overflow", "drop-head", "reject-publish", "reject-publish-dlx")},
+	{ArgOverflow, checkOneOf("invalid_overflow", overflowNames)},
 	{argMode, checkMode},
 	{argVersion, checkVersion},
 	{ArgSingleActiveConsumer, checkBool},
@@ -424,8 +403,7 @@ var queueChecks = []argCheck{
 	{argSegmentSize, checkNatural},
 	{argFilterSize, checkNatural},
 	{argClusterSize, checkPositive},
-	{argLeaderLocator, checkOneOf("invalid_queue_locator_arg",
-		"client-local", "balanced", "random", "least-leaders", "min-masters")},
+	{argLeaderLocator, checkOneOf("invalid_queue_locator_arg", append(slices.Clone(leaderLocators), "min-masters"))},
 }
 
 var consumerChecks = []argCheck{
@@ -488,7 +466,7 @@ func checkString(v any, _ Fields, _ *rules) string {
 	return ""
 }
 
-func checkOneOf(otherwise string, values ...string) func(any, Fields, *rules) string {
+func checkOneOf(otherwise string, values []string) func(any, Fields, *rules) string {
 	return func(v any, _ Fields, _ *rules) string {
 		s, ok := v.(string)
 		switch {
@@ -530,7 +508,7 @@ func checkMode(v any, _ Fields, r *rules) string {
 	switch {
 	case !ok:
 		return unacceptableType(v)
-	case s != "default" && s != "lazy":
+	case !slices.Contains(queueModes, s):
 		return quoted("unsupported queue mode '" + s + "'")
 	}
 	return ""

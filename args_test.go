@@ -156,16 +156,18 @@ func TestParsedQueueArgs(t *testing.T) {
 		ArgDeadLetterExchange: "", ArgDeadLetterRoutingKey: "k", ArgMaxPriority: int64(0), ArgSingleActiveConsumer: true,
 	}), r, "", testQueue)
 	require.Nil(t, err)
-	assert.Equal(t, []int64{5, 6, 7, 8}, []int64{a.ttl, a.expires, a.maxLength, a.maxBytes})
-	assert.Equal(t, "", *a.dlx)
-	assert.Equal(t, "k", *a.dlrk)
+	s := a.settings(r, nil, nil)
+	assert.Equal(t, []int64{5, 6, 7, 8}, []int64{s.ttl, s.expires, s.maxLength, s.maxBytes})
+	assert.Equal(t, "", s.dlx)
+	assert.True(t, s.hasDLX)
+	assert.Equal(t, "k", s.dlrk)
 	assert.True(t, a.singleActive)
 	assert.Equal(t, 1, a.maxPriority, "0 means two levels")
-	assert.Nil(t, a.overflow)
 
 	a, err = parseQueueArgs(nil, r, "", testQueue)
 	require.Nil(t, err)
-	assert.Equal(t, []int64{-1, -1, -1, -1, -1}, []int64{a.ttl, a.expires, a.maxLength, a.maxBytes, int64(a.maxPriority)})
+	s = a.settings(r, nil, nil)
+	assert.Equal(t, []int64{-1, -1, -1, -1, -1}, []int64{s.ttl, s.expires, s.maxLength, s.maxBytes, int64(a.maxPriority)})
 	assert.False(t, a.singleActive)
 
 	a, _ = parseQueueArgs(testArgs(t, Table{ArgMaxPriority: int64(0)}), releases["3.10"], "", testQueue)

@@ -392,7 +392,7 @@ func FuzzPolicy(f *testing.F) {
 				}
 				for k := range kinds {
 					p.matchesQueue(name, queueKind(k))
-					a := queueArgs{kind: queueKind(k), ttl: -1, expires: -1, maxLength: -1, maxBytes: -1}
+					a := queueArgs{kind: queueKind(k)}
 					s := a.settings(r, p, nil)
 					if s.maxLength < -1 || s.ttl < -1 {
 						t.Fatal(s)

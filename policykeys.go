@@ -52,18 +52,18 @@ var policyKeys = map[string]policyKey{
 	"alternate-exchange":            {textKey("alternate exchange name"), never, always, commonGroup},
 	"dead-letter-exchange":          {textKey("dead letter exchange name"), never, always, commonGroup},
 	"dead-letter-routing-key":       {textKey("dead letter routing key"), never, always, commonGroup},
-	"dead-letter-strategy":          {choiceKey("dead letter strategy", "at-most-once", "at-least-once"), never, always, commonGroup},
+	"dead-letter-strategy":          {choiceKey("dead letter strategy", strategyNames), never, always, commonGroup},
 	"message-ttl":                   {numberKey(0, "message TTL"), always, always, commonGroup},
 	"expires":                       {numberKey(1, "queue expiry"), always, always, commonGroup},
 	"max-length":                    {numberKey(0, "maximum length"), always, always, commonGroup},
 	"max-length-bytes":              {numberKey(0, "maximum length in bytes"), always, always, commonGroup},
 	"max-in-memory-length":          {numberKey(0, "maximum memory in bytes"), always, always, commonGroup},
 	"max-in-memory-bytes":           {numberKey(0, "maximum memory in bytes"), always, always, commonGroup},
-	"overflow":                      {choiceKey("overflow value", "drop-head", "reject-publish", "reject-publish-dlx"), since4, always, commonGroup},
+	"overflow":                      {choiceKey("overflow value", overflowNames), since4, always, commonGroup},
 	"delivery-limit":                {checkDeliveryLimit, always, always, commonGroup},
-	"queue-mode":                    {choiceKey("queue-mode value", "default", "lazy"), never, always, commonGroup},
+	"queue-mode":                    {choiceKey("queue-mode value", queueModes), never, always, commonGroup},
 	"queue-version":                 {checkQueueVersion, since4, always, commonGroup},
-	"queue-leader-locator":          {choiceKey("queue leader locator value", "client-local", "balanced", "random", "least-leaders"), never, always, commonGroup},
+	"queue-leader-locator":          {choiceKey("queue leader locator value", leaderLocators), never, always, commonGroup},
 	"consumer-timeout":              {numberKey(0, "consumer timeout"), never, since4, commonGroup},
 	"consumer-disconnected-timeout": {numberKey(0, "consumer disconnected timeout"), never, since4, commonGroup},
 	"max-age":                       {checkMaxAgeKey, never, always, commonGroup},
@@ -71,7 +71,7 @@ var policyKeys = map[string]policyKey{
 	"stream-max-segment-size-bytes": {rangeKey(0, 3_000_000_000, "segment size"), never, always, commonGroup},
 	"stream-filter-size-bytes":      {rangeKey(16, 255, "filter size. Valid range is 16-255"), never, since4, commonGroup},
 	"target-group-size":             {numberKey(1, "qq target count value"), since4, since4, quorumGroup},
-	"delayed-retry-type":            {choiceKey("delayed retry type. Must be one of: all, failed, returned, disabled", "all", "failed", "returned", "disabled"), since4, since4, quorumGroup},
+	"delayed-retry-type":            {choiceKey("delayed retry type. Must be one of: all, failed, returned, disabled", retryNames), since4, since4, quorumGroup},
 	"delayed-retry-min":             {numberKey(1, "delayed retry minimum delay. Must be a positive integer"), since4, since4, quorumGroup},
 	"delayed-retry-max":             {numberKey(1, "delayed retry maximum delay. Must be a positive integer"), since4, since4, quorumGroup},
 	"queue-master-locator":          {checkMasterLocatorKey, since4, always, locatorGroup},
@@ -155,7 +155,7 @@ func checkRetry(definition map[string]any) string {
 	low, hasLow := wholeNumber(definition["delayed-retry-min"])
 	high, hasHigh := wholeNumber(definition["delayed-retry-max"])
 	switch {
-	case given && kind != "disabled" && !hasLow:
+	case given && kind != retryNames[retryDisabled] && !hasLow:
 		return "delayed-retry-min is required when delayed-retry-type is " + kind
 	case hasLow && hasHigh && high < low:
 		return "delayed-retry-max (" + strconv.FormatInt(high, 10) +
@@ -194,7 +194,7 @@ func textKey(what string) func(any, *rules) string {
 	}
 }
 
-func choiceKey(what string, choices ...string) func(any, *rules) string {
+func choiceKey(what string, choices []string) func(any, *rules) string {
 	return func(v any, _ *rules) string {
 		if s, ok := v.(string); !ok || !slices.Contains(choices, s) {
 			return notValid(v, what)
@@ -246,11 +246,10 @@ func checkMasterLocatorKey(v any, r *rules) string {
 	if !r.oldPolicyKeys {
 		return "use of deprecated queue-master-locator argument is not permitted"
 	}
-	switch v {
-	case "min-masters", "client-local", "random":
-		return ""
+	if !isMasterLocator(v) {
+		return policyTermText(v) + " invalid queue-master-locator value"
 	}
-	return policyTermText(v) + " invalid queue-master-locator value"
+	return ""
 }
 
 func checkAny(any, *rules) string { return "" }

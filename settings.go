@@ -1,13 +1,9 @@
 package leveret
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
-// What is in force for a queue: its arguments and the policies that apply to it, combined by
-// one rule per setting. The same rules give the values the engine runs on and the explanation
-// of where each came from.
+// What is in force for a queue: its arguments and the policies that apply to it, combined setting by setting. The table
+// settingRules has all settings; the values that the engine runs on and the explanation of each ([Effective]) both come from it.
 
 // overflow is what happens to messages that a full queue has no room for.
 type overflow uint8
@@ -18,6 +14,8 @@ const (
 	rejectPublishDLX                 // new ones are refused and dead-lettered
 )
 
+var overflowNames = []string{dropHead: "drop-head", rejectPublish: "reject-publish", rejectPublishDLX: "reject-publish-dlx"}
+
 // retryType tells which returned messages a quorum queue delays.
 type retryType uint8
 
@@ -27,6 +25,15 @@ const (
 	retryFailed   // those that count towards the delivery limit
 	retryReturned // those that do not
 )
+
+var retryNames = []string{retryDisabled: "disabled", retryAll: "all", retryFailed: "failed", retryReturned: "returned"}
+
+const atMostOnce, atLeastOnce = "at-most-once", "at-least-once"
+
+var strategyNames = []string{atMostOnce, atLeastOnce}
+
+// choice returns the place of a name among the names of a type, 0 for an unknown one.
+func choice(names []string, name string) int { return max(slices.Index(names, name), 0) }
 
 // settings are what is in force for a queue. -1 means none.
 type settings struct {
@@ -42,6 +49,123 @@ type settings struct {
 	consumerTimeout    int64 // ms; quorum queues; -1: not configured
 	retry              retryType
 	retryMin, retryMax int64 // ms
+}
+
+// noSettings is where a queue begins: with none in force.
+var noSettings = settings{
+	ttl: -1, expires: -1, maxLength: -1, maxBytes: -1,
+	deliveryLimit: -1, consumerTimeout: -1, retryMin: -1, retryMax: -1,
+}
+
+// A combination is how the argument and the policies of one setting become one value.
+type combination uint8
+
+const (
+	absent        combination = iota // queues of this type do not have the setting
+	lowest                           // the lower number
+	mildest                          // the lower number; a negative one, which means unlimited, gives way
+	argumentFirst                    // the argument, if given
+	policyFirst                      // the policies, if they say anything
+)
+
+// A settingRule is one row of settingRules.
+type settingRule struct {
+	key             string      // as policies spell it
+	argument        string      // as declarations spell it
+	classic, quorum combination // for each queue type
+	only43          bool        // 3.10 does not have the setting
+	standard        string      // of a text: the value if nobody sets one
+	field           settingField
+}
+
+// settingRules are all settings, in the order of their keys.
+// Rules: P-17, Q-20, L-18, DL-3, D-43.
+var settingRules = []settingRule{
+	{"consumer-timeout", ArgConsumerTimeout, absent, lowest, true, "", numberField(func(s *settings) *int64 { return &s.consumerTimeout })},
+	{"dead-letter-exchange", ArgDeadLetterExchange, argumentFirst, argumentFirst, false, "", textField((*settings).setDLX)},
+	{"dead-letter-routing-key", ArgDeadLetterRoutingKey, argumentFirst, argumentFirst, false, "", textField((*settings).setDLRK)},
+	{"dead-letter-strategy", ArgDeadLetterStrategy, absent, argumentFirst, false, atMostOnce, textField((*settings).setStrategy)},
+	{"delayed-retry-max", ArgDelayedRetryMax, absent, lowest, true, "", numberField(func(s *settings) *int64 { return &s.retryMax })},
+	{"delayed-retry-min", ArgDelayedRetryMin, absent, lowest, true, "", numberField(func(s *settings) *int64 { return &s.retryMin })},
+	{"delayed-retry-type", ArgDelayedRetryType, absent, policyFirst, true, retryNames[retryDisabled], textField((*settings).setRetry)},
+	{keyDeliveryLimit, ArgDeliveryLimit, absent, mildest, false, "", numberField(func(s *settings) *int64 { return &s.deliveryLimit })},
+	{keyExpires, ArgExpires, lowest, lowest, false, "", numberField(func(s *settings) *int64 { return &s.expires })},
+	{"max-length", ArgMaxLength, lowest, lowest, false, "", numberField(func(s *settings) *int64 { return &s.maxLength })},
+	{"max-length-bytes", ArgMaxLengthBytes, lowest, lowest, false, "", numberField(func(s *settings) *int64 { return &s.maxBytes })},
+	{"message-ttl", ArgMessageTTL, lowest, lowest, false, "", numberField(func(s *settings) *int64 { return &s.ttl })},
+	{"overflow", ArgOverflow, argumentFirst, policyFirst, false, overflowNames[dropHead], textField((*settings).setOverflow)},
+}
+
+// The keys whose rules differ between releases.
+const (
+	keyDeliveryLimit = "delivery-limit"
+	keyExpires       = "expires"
+)
+
+func (s *settings) setDLX(name string, given bool)  { s.dlx, s.hasDLX = name, given }
+func (s *settings) setDLRK(key string, given bool)  { s.dlrk, s.hasDLRK = key, given }
+func (s *settings) setStrategy(name string, _ bool) { s.atLeastOnce = name == atLeastOnce }
+func (s *settings) setRetry(name string, _ bool)    { s.retry = retryType(choice(retryNames, name)) }
+func (s *settings) setOverflow(name string, _ bool) {
+	s.overflow = overflow(choice(overflowNames, name))
+}
+
+// A settingField is the field of settings that one setting is kept in: a number or a text.
+type settingField struct {
+	number func(*settings) *int64
+	text   func(s *settings, value string, given bool)
+}
+
+func numberField(field func(*settings) *int64) settingField { return settingField{number: field} }
+func textField(set func(s *settings, value string, given bool)) settingField {
+	return settingField{text: set}
+}
+
+// set keeps a value, which is nil if there is none.
+func (f settingField) set(s *settings, v any) {
+	if f.text != nil {
+		name, given := v.(string)
+		f.text(s, name, given)
+		return
+	}
+	n, given := v.(int64)
+	if !given {
+		n = -1
+	}
+	*f.number(s) = n
+}
+
+// argument returns the value of an argument. One of an unusable type, which only arguments that are not checked can have,
+// counts as missing.
+func (f settingField) argument(args Fields, name string) any {
+	v, _ := args.Get(name)
+	if f.text != nil {
+		if s, ok := v.(string); ok {
+			return s
+		}
+		return nil
+	}
+	if n, ok := asInteger(v); ok {
+		return n
+	}
+	return nil
+}
+
+// how returns the combination for a type of queue in a release.
+func (t *settingRule) how(kind queueKind, r *rules) combination {
+	how := t.classic
+	if kind == quorumQueue {
+		how = t.quorum
+	}
+	switch {
+	case t.only43 && r.noNewQuorumArguments:
+		return absent
+	case kind == quorumQueue && t.key == keyExpires && r.policyExpiresFirst:
+		return policyFirst
+	case t.key == keyDeliveryLimit && r.negativeLimitIsZero && how == mildest:
+		return lowest
+	}
+	return how
 }
 
 // A Source tells where a setting that is in force comes from.
@@ -81,16 +205,6 @@ func (e Effective) Get(key string) (Setting, bool) {
 	return Setting{}, false
 }
 
-// A combination is how the argument and the policies of one setting become one value.
-type combination uint8
-
-const (
-	lowest        combination = iota // the lower number
-	argumentFirst                    // the argument, if given
-	policyFirst                      // the policies, if they say anything
-	mildestNumber                    // the lower number; a negative one, which means unlimited, gives way
-)
-
 // A resolver combines the arguments of a queue with its policies.
 type resolver struct {
 	args             *queueArgs
@@ -128,17 +242,15 @@ func typedSetting(v any) any {
 	return v
 }
 
-// resolve returns the value in force for a key, given its argument (nil: not given).
-func (q *resolver) resolve(key string, argument any, how combination) Setting {
-	p := q.fromPolicies(key)
-	if argument == nil {
+// combine decides between an argument (nil: not given) and what the policies say.
+func combine(how combination, argument any, p Setting) Setting {
+	a := Setting{Key: p.Key, Value: argument, Source: SourceArgument}
+	switch {
+	case argument == nil:
 		return p
-	}
-	a := Setting{Key: key, Value: argument, Source: SourceArgument}
-	if p.Source == SourceDefault || how == argumentFirst {
+	case p.Source == SourceDefault, how == argumentFirst:
 		return a
-	}
-	if how == policyFirst {
+	case how == policyFirst:
 		return p
 	}
 	n, okA := a.Value.(int64)
@@ -146,98 +258,55 @@ func (q *resolver) resolve(key string, argument any, how combination) Setting {
 	if !okA || !okP {
 		return p
 	}
-	preferArgument := n <= m
-	if how == mildestNumber && (n < 0 || m < 0) {
-		preferArgument = n >= m
+	unlimited := n < 0 || m < 0
+	argumentWins := n <= m
+	if how == mildest && unlimited {
+		argumentWins = n >= m
 	}
-	if preferArgument {
+	if argumentWins {
 		return a
 	}
 	return p
 }
 
-func (q *resolver) number(key string, argument int64, how combination) Setting {
-	if argument < 0 {
-		return q.resolve(key, nil, how)
-	}
-	return q.resolve(key, argument, how)
-}
-
-func (q *resolver) optional(key string, argument *int64, how combination) Setting {
-	if argument == nil {
-		return q.resolve(key, nil, how)
-	}
-	return q.resolve(key, *argument, how)
-}
-
-func (q *resolver) text(key string, argument *string, how combination) Setting {
-	if argument == nil {
-		return q.resolve(key, nil, how)
-	}
-	return q.resolve(key, *argument, how)
-}
-
-// settingsOf resolves every setting that the queue's type has, in the order of their keys.
-func (q *resolver) settingsOf() []Setting {
-	a := q.args
-	expires, overflowWins := lowest, argumentFirst
-	if a.kind == quorumQueue {
-		overflowWins = policyFirst
-		if q.rules.policyExpiresFirst {
-			expires = policyFirst
+// each calls f with every setting that the queue's type has, in the order of the keys.
+func (q *resolver) each(f func(*settingRule, Setting)) {
+	for i := range settingRules {
+		rule := &settingRules[i]
+		how := rule.how(q.args.kind, q.rules)
+		if how == absent {
+			continue
 		}
+		s := combine(how, rule.field.argument(q.args.declared, rule.argument), q.fromPolicies(rule.key))
+		switch {
+		case rule.key == keyDeliveryLimit:
+			s.Value = q.rules.deliveryLimitInForce(s.Value)
+		case s.Value == nil && rule.standard != "":
+			s.Value = rule.standard
+		}
+		f(rule, s)
 	}
-	all := []Setting{
-		q.text("dead-letter-exchange", a.dlx, argumentFirst),
-		q.text("dead-letter-routing-key", a.dlrk, argumentFirst),
-		q.number("expires", a.expires, expires),
-		q.number("max-length", a.maxLength, lowest),
-		q.number("max-length-bytes", a.maxBytes, lowest),
-		q.number("message-ttl", a.ttl, lowest),
-		orDefault(q.text("overflow", a.overflow, overflowWins), "drop-head"),
-	}
-	if a.kind == quorumQueue {
-		all = append(all, q.quorumSettings()...)
-	}
-	slices.SortFunc(all, func(s, t Setting) int { return strings.Compare(s.Key, t.Key) })
-	return all
 }
 
-func (q *resolver) quorumSettings() []Setting {
-	a, limits := q.args, mildestNumber
-	if q.rules.negativeLimitIsZero {
-		limits = lowest
+// deliveryLimitInForce returns the release's default in place of no limit. RabbitMQ 3.10 has none, and takes a negative limit
+// for 0.
+// Rules: Q-20.
+func (r *rules) deliveryLimitInForce(v any) any {
+	n, given := v.(int64)
+	switch {
+	case given && n < 0 && r.negativeLimitIsZero:
+		return int64(0)
+	case !given && r.deliveryLimit >= 0:
+		return r.deliveryLimit
 	}
-	limit := q.optional("delivery-limit", a.deliveryLimit, limits)
-	if n, ok := limit.Value.(int64); ok && n < 0 && q.rules.negativeLimitIsZero {
-		limit.Value = int64(0)
-	}
-	if q.rules.deliveryLimit >= 0 {
-		limit = orDefault(limit, q.rules.deliveryLimit)
-	}
-	all := []Setting{orDefault(q.text("dead-letter-strategy", a.strategy, argumentFirst), "at-most-once"), limit}
-	if q.rules.noNewQuorumArguments {
-		return all
-	}
-	return append(all,
-		q.number("consumer-timeout", a.consumerTimeout, lowest),
-		orDefault(q.text("delayed-retry-type", a.retryType, policyFirst), "disabled"),
-		q.optional("delayed-retry-min", a.retryMin, lowest),
-		q.optional("delayed-retry-max", a.retryMax, lowest),
-	)
-}
-
-func orDefault(s Setting, value any) Setting {
-	if s.Value == nil {
-		s.Value = value
-	}
-	return s
+	return v
 }
 
 // effective explains what is in force for a queue under the policies, either of which may be nil.
 func (a *queueArgs) effective(r *rules, policy, operator *policy) Effective {
+	var e Effective
 	q := resolver{a, r, policy, operator}
-	e := Effective{Settings: q.settingsOf()}
+	q.each(func(_ *settingRule, s Setting) { e.Settings = append(e.Settings, s) })
 	if policy != nil {
 		e.Policy = policy.Name
 	}
@@ -249,94 +318,33 @@ func (a *queueArgs) effective(r *rules, policy, operator *policy) Effective {
 
 // settings returns what is in force for a queue under the policies, either of which may be nil.
 func (a *queueArgs) settings(r *rules, policy, operator *policy) settings {
-	s := settings{
-		ttl: -1, expires: -1, maxLength: -1, maxBytes: -1,
-		deliveryLimit: -1, consumerTimeout: -1, retryMin: -1, retryMax: -1,
-	}
+	s := noSettings
 	q := resolver{a, r, policy, operator}
-	for _, v := range q.settingsOf() {
-		s.set(v)
-	}
+	q.each(func(rule *settingRule, v Setting) { rule.field.set(&s, v.Value) })
 	if a.kind == quorumQueue {
-		s.settleQuorum()
+		s.reconcile()
 	}
 	return s
 }
 
-// set takes over one resolved setting.
-func (s *settings) set(v Setting) {
-	number := int64(-1)
-	if n, ok := v.Value.(int64); ok {
-		number = n
-	}
-	text, isText := v.Value.(string)
-	switch v.Key {
-	case "dead-letter-exchange":
-		s.dlx, s.hasDLX = text, isText
-	case "dead-letter-routing-key":
-		s.dlrk, s.hasDLRK = text, isText
-	case "dead-letter-strategy":
-		s.atLeastOnce = text == "at-least-once"
-	case "expires":
-		s.expires = number
-	case "max-length":
-		s.maxLength = number
-	case "max-length-bytes":
-		s.maxBytes = number
-	case "message-ttl":
-		s.ttl = number
-	case "overflow":
-		s.overflow = parseOverflow(text)
-	case "delivery-limit":
-		s.deliveryLimit = number
-	case "consumer-timeout":
-		s.consumerTimeout = number
-	case "delayed-retry-type":
-		s.retry = parseRetry(text)
-	case "delayed-retry-min":
-		s.retryMin = number
-	case "delayed-retry-max":
-		s.retryMax = number
-	}
-}
-
-// settleQuorum brings the settings of a quorum queue into line with each other: at-least-once
-// needs an exchange and reject-publish, reject-publish-dlx is not supported, a delay needs a
-// minimum and ends at the maximum.
-func (s *settings) settleQuorum() {
+// reconcile drops the settings of a quorum queue that do not go with its others.
+// Rules: L-17, DL-28, D-41.
+func (s *settings) reconcile() {
+	// A quorum queue does not know reject-publish-dlx: it drops its head.
 	if s.overflow == rejectPublishDLX {
 		s.overflow = dropHead
 	}
+	// The strategy at-least-once needs a dead-letter exchange and the overflow reject-publish.
 	s.atLeastOnce = s.atLeastOnce && s.hasDLX && s.overflow == rejectPublish
+	// A delay needs a minimum. Without a maximum it does not grow.
 	if s.retryMin <= 0 {
 		s.retry = retryDisabled
 	}
 	if s.retryMax <= 0 {
 		s.retryMax = s.retryMin
 	}
+	// Every negative delivery limit means unlimited.
 	s.deliveryLimit = max(s.deliveryLimit, -1)
-}
-
-func parseOverflow(s string) overflow {
-	switch s {
-	case "reject-publish":
-		return rejectPublish
-	case "reject-publish-dlx":
-		return rejectPublishDLX
-	}
-	return dropHead
-}
-
-func parseRetry(s string) retryType {
-	switch s {
-	case "all":
-		return retryAll
-	case "failed":
-		return retryFailed
-	case "returned":
-		return retryReturned
-	}
-	return retryDisabled
 }
 
 // alternateExchange returns the alternate exchange in force: the argument, else the policy's.
