@@ -4,67 +4,52 @@ import (
 	"iter"
 	"math/bits"
 
+	"github.com/google/btree"
 	"github.com/leveretmq/leveret/internal/fifo"
 )
 
 // A backlog holds a queue's ready messages in the order in which they leave.
 //
-// A classic queue puts a returned message back to its old position. Whatever was handed out
-// left from the head, so returned messages are always older than all that never left: a lane
-// is a FIFO and, before it, a heap of returned messages by age. A quorum queue serves returned
-// messages before all others, in the order in which they came back.
+// Each priority has a lane: first in, first out. A message that comes back can go to one of two places, and the
+// queue's type decides to which: to its old position in its lane, or to the returned list, which leaves before all lanes.
 type backlog struct {
-	levels   int // how many priorities; 0 or 1: none
-	absent   int // the priority of a message that has none
-	quorum   bool
+	levels   int               // how many priorities; 0 or 1: none
+	absent   int               // the priority of a message that has none
 	lane     lane              // the only lane of a queue without priorities
-	lanes    *lanes            // by priority
-	returned fifo.Queue[entry] // quorum queues only
+	lanes    *lanes            // by priority; nil until a message arrives
+	returned fifo.Queue[entry] // in the order in which the messages came back
 }
 
-const quorumLevels, quorumAbsentLevel = 32, 4
-
-func (b *backlog) init(q *Queue) {
-	b.quorum = q.quorum != nil
-	switch n := q.args.maxPriority; {
-	case b.quorum && !q.v.rules.quorumFIFO:
-		b.levels, b.absent = quorumLevels, quorumAbsentLevel
-	case b.quorum || n < 0 || n == 0 && q.v.rules.plainPriorityZero:
-		return
-	default:
-		b.levels = max(n, 1) + 1
-	}
+// An entry is a message's place in one queue.
+type entry struct {
+	m          *message
+	seq        uint64 // position in the queue, kept through a requeue
+	deadline   int64  // ns since 1970 when it expires; 0: never
+	deliveries uint32 // the message's delivery count: failed deliveries, kept through dead-lettering
+	returns    uint32 // how often it came back to this queue
 }
 
+// level is the priority of m in this queue. A priority above the highest counts as the highest. // D-38, D-39
 func (b *backlog) level(m *message) int { return min(m.priority(b.absent), b.levels-1) }
 
-// laneOf returns the lane for m. Lanes are made when a second priority occurs: most queues never see one.
 func (b *backlog) laneOf(m *message) *lane {
 	if b.levels <= 1 {
 		return &b.lane
 	}
-	level := b.level(m)
 	if b.lanes == nil {
 		b.lanes = &lanes{by: make([]*lane, b.levels)}
 	}
-	return b.lanes.use(level)
+	return b.lanes.use(b.level(m))
 }
 
-func (b *backlog) push(e entry) {
-	b.laneOf(e.m).fifo.PushBack(e)
-}
+// pushBack puts a message at the tail of its lane.
+func (b *backlog) pushBack(e entry) { b.laneOf(e.m).fifo.PushBack(e) }
 
-// giveBack puts back a message that had left.
-func (b *backlog) giveBack(e entry, toTail bool) {
-	switch {
-	case !b.quorum:
-		b.laneOf(e.m).back.push(e)
-	case toTail:
-		b.push(e)
-	default:
-		b.returned.PushBack(e)
-	}
-}
+// putBack puts a message that had left to its old position.
+func (b *backlog) putBack(e entry) { b.laneOf(e.m).putBack(e) }
+
+// pushReturned puts a message that had left behind those that came back before.
+func (b *backlog) pushReturned(e entry) { b.returned.PushBack(e) }
 
 // head returns the message that leaves next, nil if there is none.
 func (b *backlog) head() *entry {
@@ -77,44 +62,35 @@ func (b *backlog) head() *entry {
 	return nil
 }
 
-// top is the lane whose head leaves next, returned messages aside.
+// top returns the lane that leaves next, returned messages aside.
 func (b *backlog) top() *lane {
-	if b.levels <= 1 {
+	switch {
+	case b.levels <= 1:
 		return &b.lane
-	}
-	if b.lanes == nil {
+	case b.lanes == nil:
 		return nil
 	}
 	return b.lanes.highest()
 }
 
+// pop removes the head. There must be one.
 func (b *backlog) pop() entry {
-	if b.levels <= 1 && !b.quorum {
+	switch {
+	case b.returned.Len() > 0:
+		return b.returned.PopFront()
+	case b.levels <= 1:
 		return b.lane.pop()
 	}
-	if b.returned.Len() > 0 {
-		return b.returned.PopFront()
-	}
-	return b.top().pop()
+	return b.lanes.highest().pop()
 }
 
-// heads yields each place of a quorum queue whose head expires by itself: the first returned
-// message and the head of each priority; without priorities there is one head only.
+// heads yields the first returned message and the first of each lane. A queue without priorities is one list, with one head.
 func (b *backlog) heads() iter.Seq[head] {
 	return func(yield func(head) bool) {
 		if e := b.returned.Front(); e != nil && (!yield(head{e, nil}) || b.levels <= 1) {
 			return
 		}
-		if b.levels <= 1 {
-			if e := b.lane.head(); e != nil {
-				yield(head{e, &b.lane})
-			}
-			return
-		}
-		if b.lanes == nil {
-			return
-		}
-		for l := range b.lanes.occupied() {
+		for l := range b.occupied() {
 			if !yield(head{l.head(), l}) {
 				return
 			}
@@ -135,6 +111,20 @@ func (b *backlog) popHead(h head) entry {
 	return h.lane.pop()
 }
 
+// occupied yields the lanes that have messages, highest priority first.
+func (b *backlog) occupied() iter.Seq[*lane] {
+	return func(yield func(*lane) bool) {
+		switch {
+		case b.levels <= 1:
+			if b.lane.head() != nil {
+				yield(&b.lane)
+			}
+		case b.lanes != nil:
+			b.lanes.occupied()(yield)
+		}
+	}
+}
+
 // all yields every message, in the order in which they would leave.
 func (b *backlog) all() iter.Seq[*entry] {
 	return func(yield func(*entry) bool) {
@@ -143,14 +133,7 @@ func (b *backlog) all() iter.Seq[*entry] {
 				return
 			}
 		}
-		if b.levels <= 1 {
-			b.lane.all(yield)
-			return
-		}
-		if b.lanes == nil {
-			return
-		}
-		for l := range b.lanes.occupied() {
+		for l := range b.occupied() {
 			if !l.all(yield) {
 				return
 			}
@@ -160,44 +143,85 @@ func (b *backlog) all() iter.Seq[*entry] {
 
 func (b *backlog) clear() {
 	b.returned.Clear()
-	b.lane = lane{}
-	b.lanes = nil
+	b.lane, b.lanes = lane{}, nil
 }
 
-// A lane holds the messages of one priority.
+// A lane holds the messages of one priority. What was handed out had left from the head, so messages that came back to
+// their old position are older than all that never left: they stand before the FIFO, by age.
 type lane struct {
 	fifo fifo.Queue[entry]
-	back returnHeap
+	back *putBacks // nil: no message is back at its old position
+}
+
+func (l *lane) putBack(e entry) {
+	if l.back == nil {
+		l.back = &putBacks{first: e, tree: btree.NewWithFreeListG(treeDegree, byPosition, treeNodes)}
+	}
+	l.back.add(e)
 }
 
 func (l *lane) head() *entry {
-	if len(l.back) > 0 {
-		return &l.back[0]
+	if l.back != nil {
+		return &l.back.first
 	}
 	return l.fifo.Front()
 }
 
 func (l *lane) pop() entry {
-	if len(l.back) > 0 {
-		return l.back.pop()
+	if l.back != nil {
+		return l.popBack()
 	}
 	return l.fifo.PopFront()
 }
 
-func (l *lane) len() int { return len(l.back) + l.fifo.Len() }
+func (l *lane) popBack() entry {
+	e := l.back.pop()
+	if l.back.tree.Len() == 0 {
+		l.back = nil
+	}
+	return e
+}
 
-func (l *lane) all(yield func(*entry) bool) bool {
-	for _, e := range l.back.sorted() {
-		if !yield(&e) {
-			return false
-		}
+func (l *lane) all(yield func(*entry) bool) (more bool) {
+	more = true
+	if l.back != nil {
+		l.back.tree.Ascend(func(e entry) bool {
+			more = yield(&e)
+			return more
+		})
 	}
 	for e := range l.fifo.All() {
-		if !yield(e) {
+		if !more {
 			return false
 		}
+		more = yield(e)
 	}
-	return true
+	return more
+}
+
+// putBacks are the messages of a lane that are back at their old position. It is never empty.
+type putBacks struct {
+	first entry // of the tree: looked at far more often than it changes
+	tree  *btree.BTreeG[entry]
+}
+
+const treeDegree = 16
+
+var treeNodes = btree.NewFreeListG[entry](btree.DefaultFreeListSize) // shared by all lanes
+
+func byPosition(a, b entry) bool { return a.seq < b.seq }
+
+func (p *putBacks) add(e entry) {
+	p.tree.ReplaceOrInsert(e)
+	if e.seq < p.first.seq {
+		p.first = e
+	}
+}
+
+func (p *putBacks) pop() entry {
+	e, _ := p.tree.DeleteMin()
+	p.first, _ = p.tree.Min()
+	return e
 }
 
 // lanes finds the highest priority with messages in a few instructions: a bit for each lane
@@ -230,7 +254,7 @@ func (ls *lanes) occupied() iter.Seq[*lane] {
 				bit := bits.Len64(left) - 1
 				left &^= 1 << bit
 				l := ls.by[w*64+bit]
-				if l.len() == 0 {
+				if l.head() == nil {
 					ls.used[w] &^= 1 << bit
 				} else if !yield(l) {
 					return
@@ -238,60 +262,4 @@ func (ls *lanes) occupied() iter.Seq[*lane] {
 			}
 		}
 	}
-}
-
-// A returnHeap is a binary min-heap of returned messages by position. Messages mostly come
-// back in order, and then a push costs one comparison.
-type returnHeap []entry
-
-func (h *returnHeap) push(e entry) {
-	s := append(*h, e)
-	i := len(s) - 1
-	for i > 0 {
-		p := (i - 1) / 2
-		if s[p].seq <= e.seq {
-			break
-		}
-		s[i] = s[p]
-		i = p
-	}
-	s[i] = e
-	*h = s
-}
-
-func (h *returnHeap) pop() entry {
-	s := *h
-	top, last := s[0], s[len(s)-1]
-	s[len(s)-1] = entry{}
-	s = s[:len(s)-1]
-	*h = s
-	if len(s) == 0 {
-		return top
-	}
-	i := 0
-	for {
-		c := 2*i + 1
-		if c >= len(s) {
-			break
-		}
-		if c+1 < len(s) && s[c+1].seq < s[c].seq {
-			c++
-		}
-		if s[c].seq >= last.seq {
-			break
-		}
-		s[i] = s[c]
-		i = c
-	}
-	s[i] = last
-	return top
-}
-
-func (h returnHeap) sorted() []entry {
-	c := append(returnHeap(nil), h...)
-	out := make([]entry, 0, len(c))
-	for len(c) > 0 {
-		out = append(out, c.pop())
-	}
-	return out
 }

@@ -140,8 +140,8 @@ func (b *binding) validate() *Error {
 			return errorf(PreconditionFailed, "", b.id.name, "Destination not found")
 		case b.id.key != "":
 			return errorf(PreconditionFailed, "", b.id.name, "Non empty binding '%s' key not permitted", b.id.key)
-		case b.queue.kind != classicQueue:
-			return errorf(PreconditionFailed, "", b.id.name, "Queue type %s not valid for this exchange type", b.queue.kind.module())
+		case b.queue.args.kind != classicQueue:
+			return errorf(PreconditionFailed, "", b.id.name, "Queue type %s not valid for this exchange type", b.queue.args.kind.module())
 		}
 	}
 	return nil

@@ -41,9 +41,9 @@ type credit struct {
 
 // ties are queues that have to hear of a channel's end.
 type ties struct {
-	leaving    []*Queue // detach ended consumers of theirs
-	timedOutOf []*Queue // quorum queues that cancelled a consumer that was too slow
-	feeds      feeds
+	leaving     []*Queue // detach ended consumers of theirs
+	timedOutOf  []*Queue // quorum queues that cancelled a consumer that was too slow
+	knownQueues acquaintances
 }
 
 // Number returns the channel's number on its connection.
@@ -117,9 +117,9 @@ func (ch *Channel) detach(reason *Error) {
 	if ch.getters != nil {
 		ch.v.timing.heap.Remove(&ch.getters.timer)
 	}
-	forget(ch)
+	forgetPublisher(ch)
 	for _, q := range ch.timedOutOf {
-		q.quorum.lingering--
+		q.impl.countGhosts(-1)
 	}
 	ch.timedOutOf = nil
 	for _, c := range ch.sortedConsumers() {
@@ -137,10 +137,10 @@ func (ch *Channel) giveBack() {
 	}
 	var grouped []unacked
 	var classic []*Queue
-	whole := map[*Queue][]unacked{} // a classic queue takes all back before it delivers any
+	whole := map[*Queue][]unacked{} // a classic queue takes all back before it delivers any // D-5
 	for _, u := range ch.tags.All() {
 		switch {
-		case u.q.quorum != nil:
+		case !u.q.traits.returnsWhole:
 			grouped = append(grouped, *u)
 			continue
 		case whole[u.q] == nil:
@@ -158,19 +158,6 @@ func (ch *Channel) giveBack() {
 		q.left()
 	}
 	ch.leaving = nil
-}
-
-// inGroups orders deliveries as RabbitMQ settles many at once: those of basic.get first, then
-// consumer by consumer in the order of their tags, each in the order of delivery.
-func inGroups(us []unacked) {
-	slices.SortStableFunc(us, func(a, b unacked) int { return cmp.Compare(a.tag(), b.tag()) })
-}
-
-func (u *unacked) tag() string {
-	if u.c == nil {
-		return ""
-	}
-	return u.c.tag
 }
 
 func (ch *Channel) sortedConsumers() []*Consumer {
@@ -311,131 +298,6 @@ func (ch *Channel) Cancel(tag string) error {
 				c.q.cancelled()
 			}
 		}
-		return nil
-	})
-}
-
-// Ack is basic.ack of one delivery or, with multiple, of all outstanding up to tag, 0 meaning all.
-func (ch *Channel) Ack(tag uint64, multiple bool) error {
-	return ch.settle("basic.ack", tag, multiple, acked)
-}
-
-// Nack is basic.nack: the messages go back to their queues, or with requeue false to the
-// dead-letter exchanges of their queues.
-func (ch *Channel) Nack(tag uint64, multiple, requeue bool) error {
-	how := nackDiscard
-	if requeue {
-		how = nackRequeue
-	}
-	return ch.settle("basic.nack", tag, multiple, how)
-}
-
-// Reject is basic.reject. Unlike Nack it counts as a failed delivery of the message.
-func (ch *Channel) Reject(tag uint64, requeue bool) error {
-	how := rejectDiscard
-	if requeue {
-		how = rejectRequeue
-	}
-	return ch.settle("basic.reject", tag, false, how)
-}
-
-// settle settles deliveries now or, in a transaction, at its commit.
-func (ch *Channel) settle(op string, tag uint64, multiple bool, how settling) error {
-	v := ch.v
-	v.lock()
-	err := ch.usable()
-	if err == nil {
-		if e := ch.settleLocked(tag, multiple, how); e != nil {
-			err = ch.fail(op, e)
-		}
-	}
-	v.unlock()
-	return err
-}
-
-func (ch *Channel) settleLocked(tag uint64, multiple bool, how settling) *Error {
-	if ch.tx == nil && !multiple {
-		if how == acked {
-			return ch.ackOne(tag)
-		}
-		u, ok := ch.tags.Take(tag)
-		if !ok {
-			return errUnknownTag(tag)
-		}
-		one := [1]unacked{u}
-		ch.apply(one[:], how)
-		return nil
-	}
-	chosen, err := ch.outstanding(tag, multiple)
-	if err != nil {
-		return err
-	}
-	if ch.tx != nil {
-		ch.tx.settle(ch, chosen, how)
-		return nil
-	}
-	ch.settleAll(chosen, how)
-	return nil
-}
-
-// ackOne is what channels do most: it settles in place.
-func (ch *Channel) ackOne(tag uint64) *Error {
-	u := ch.tags.Get(tag)
-	if u == nil {
-		return errUnknownTag(tag)
-	}
-	q, c := u.q, u.c
-	if ch.release(u) {
-		ch.v.ackedEvent(u)
-	}
-	ch.tags.Drop(tag)
-	ch.settled(q, c)
-	ch.unstall()
-	return nil
-}
-
-func errUnknownTag(tag uint64) *Error {
-	return errorf(PreconditionFailed, "", "", "unknown delivery tag %d", tag)
-}
-
-// outstanding returns the tags that tag and multiple name, in order.
-func (ch *Channel) outstanding(tag uint64, multiple bool) ([]uint64, *Error) {
-	if tag == 0 && multiple {
-		tag = ch.tags.Last()
-	} else if u := ch.tags.Get(tag); u == nil || u.inTx {
-		return nil, errUnknownTag(tag)
-	}
-	if !multiple {
-		return []uint64{tag}, nil
-	}
-	var chosen []uint64
-	for t, u := range ch.tags.All() {
-		if t > tag {
-			break
-		}
-		if !u.inTx {
-			chosen = append(chosen, t)
-		}
-	}
-	return chosen, nil
-}
-
-func (ch *Channel) settleAll(chosen []uint64, how settling) {
-	us := make([]unacked, 0, len(chosen))
-	for _, t := range chosen {
-		if u, ok := ch.tags.Take(t); ok {
-			us = append(us, u)
-		}
-	}
-	inGroups(us)
-	ch.apply(us, how)
-}
-
-// Recover is basic.recover with requeue: everything outstanding on the channel goes back to its queue.
-func (ch *Channel) Recover() error {
-	return ch.do("basic.recover", func() *Error {
-		chosen, _ := ch.outstanding(0, true)
-		ch.settleAll(chosen, nackRequeue)
 		return nil
 	})
 }

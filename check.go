@@ -23,12 +23,6 @@ func (b *Broker) Check() error {
 	return first
 }
 
-// holdings are what some of a queue's messages add up to.
-type holdings struct {
-	n     int
-	bytes int64
-}
-
 func (v *vhost) check() (bytes int64, err error) {
 	if v.deaths.len() > 0 {
 		return 0, fmt.Errorf("%d dead letters left on the worklist", v.deaths.len())
@@ -43,11 +37,7 @@ func (v *vhost) check() (bytes int64, err error) {
 		if err := q.check(held[q]); err != nil {
 			return 0, fmt.Errorf("queue %q: %w", q.name, err)
 		}
-		_, waiting := q.length()
-		bytes += waiting + q.bytesUnacked
-		if q.quorum != nil {
-			bytes += q.quorum.pending.purged.bytes
-		}
+		bytes += q.store.bytes()
 	}
 	for _, x := range v.sortedExchanges() {
 		if err := x.check(); err != nil {
@@ -67,8 +57,7 @@ func (ch *Channel) checkTags(held map[*Queue]holdings) error {
 		}
 		n++
 		h := held[u.q]
-		h.n++
-		h.bytes += u.q.size(u.e.m)
+		h.add(1, u.q.store.size(u.e.m))
 		held[u.q] = h
 		if u.c != nil {
 			byConsumer[u.c]++
@@ -86,32 +75,21 @@ func (ch *Channel) checkTags(held map[*Queue]holdings) error {
 }
 
 func (q *Queue) check(held holdings) error {
-	var n, deadlines int
-	var bytes int64
-	for e := range q.backlog.all() {
-		n++
-		bytes += q.size(e.m)
-		if e.deadline != 0 {
-			deadlines++
+	if err := q.store.verify(held); err != nil {
+		return err
+	}
+	waiting := q.store.ready
+	if waiting.n > 0 && q.nextConsumer() != nil {
+		return fmt.Errorf("%d messages are ready and a consumer waits", waiting.n)
+	}
+	if q.set.overflow == dropHead && q.set.over(q.store.length()) && waiting.n > 0 {
+		return fmt.Errorf("%d messages of %d bytes exceed the limit", waiting.n, waiting.bytes)
+	}
+	if at := q.impl.headDeadline(); at != 0 {
+		if set, ok := q.impl.timer().At(); ok && set <= at {
+			return nil
 		}
-	}
-	switch {
-	case n != q.ready || bytes != q.bytesReady:
-		return fmt.Errorf("%d messages of %d bytes are ready, counted are %d of %d", n, bytes, q.ready, q.bytesReady)
-	case held.n != q.unacked || held.bytes != q.bytesUnacked:
-		return fmt.Errorf("%d messages of %d bytes are unacknowledged, counted are %d of %d", held.n, held.bytes, q.unacked, q.bytesUnacked)
-	case deadlines != q.deadlines:
-		return fmt.Errorf("%d messages have a deadline, counted are %d", deadlines, q.deadlines)
-	case q.ready > 0 && q.consumers != nil && q.consumers.next() != nil:
-		return fmt.Errorf("%d messages are ready and a consumer waits", q.ready)
-	}
-	if q.set.overflow == dropHead && q.set.over(q.length()) && q.ready > 0 {
-		return fmt.Errorf("%d messages of %d bytes exceed the limit", q.ready, q.bytesReady)
-	}
-	if at := q.nextExpiry(); at != 0 {
-		if set, ok := q.expiry.At(); !ok || set > at {
-			return fmt.Errorf("the head expires at %d and nothing wakes the queue", at)
-		}
+		return fmt.Errorf("the head expires at %d and nothing wakes the queue", at)
 	}
 	return nil
 }

@@ -1,8 +1,10 @@
 package leveret
 
-// Dead letters are values on a worklist. Queue code cannot reach exchange code: it appends what
-// died, and the operation that holds the lock works the list off before it ends. So a death
-// in the middle of a death is just one more item, and the order is that of RabbitMQ's mailboxes.
+import "slices"
+
+// Dead letters are values on a worklist. The queue types do not publish: they append what died, and the operation that holds
+// the lock works the list off before it ends. So a death in the middle of a death is just one more item, and the order is
+// that of RabbitMQ's mailboxes. // DL-10
 
 // A Reason says why a message died.
 type Reason string
@@ -15,13 +17,14 @@ const (
 	DeliveryLimit Reason = "delivery_limit" // it came back to a quorum queue too often
 )
 
-// A deadLetter is a message on its way from the queue it died in. A nil m means that the queue has pending
-// dead letters of the at-least-once strategy to look after.
+// A deadLetter is one item of the worklist: a message on its way from the queue in which it died or, if pending is set,
+// the pending dead letters of a quorum queue, which are to be sent.
 type deadLetter struct {
 	q          *Queue
 	m          *message
 	deliveries uint32
 	reason     Reason
+	pending    *pendingLetters
 }
 
 // worklist is a FIFO that reuses its memory.
@@ -56,19 +59,15 @@ func (w *worklist) pop() deadLetter {
 // freeDeaths is how many deaths an operation may cause whatever there is in the virtual host.
 const freeDeaths = 100_000
 
-// die puts a dead letter on the worklist. It reports false if the deaths have no end: with RabbitMQ 3.10 a history that
-// a client made up can hide a circle, and with every release many queues that dead-letter to all others send
-// a message along every path there is. RabbitMQ works at that until it is out of memory. As the cycle rule lets a
-// message die once in each queue, there is a number of deaths that is not reached otherwise.
+// die puts a dead letter on the worklist. It reports false if one operation has caused more deaths than the cycle rule
+// allows: as that rule lets a message die once in each queue, there is a number that is not reached otherwise. RabbitMQ works
+// until it is out of memory there: in 3.10 a history that a client made up can hide a circle, and in every release many
+// queues that dead-letter to all others send a message along every path there is. // DL-24
 func (v *vhost) die(d deadLetter) bool {
 	w := &v.deaths
 	if w.pushed++; w.roots > 0 && w.pushed > freeDeaths {
 		if w.most == 0 {
-			messages := w.roots
-			for _, q := range v.queues {
-				messages += q.ready + q.unacked
-			}
-			w.most = freeDeaths + messages*(len(v.queues)+1)
+			w.most = v.mostDeaths()
 		}
 		if w.pushed > w.most {
 			return false
@@ -78,13 +77,22 @@ func (v *vhost) die(d deadLetter) bool {
 	return true
 }
 
-// settle sends every dead letter where it leads, and those that die on the way after them.
-func (v *vhost) settle() {
+// mostDeaths is how many deaths one operation may cause, given what the virtual host holds.
+func (v *vhost) mostDeaths() int {
+	messages := v.deaths.roots
+	for _, q := range v.queues {
+		messages += q.store.ready.n + q.store.unacked.n
+	}
+	return freeDeaths + messages*(len(v.queues)+1)
+}
+
+// deadLetterAll works the list off: every dead letter goes where it leads, and what dies on the way goes after.
+func (v *vhost) deadLetterAll() {
 	v.deaths.roots = v.deaths.pushed
 	for v.deaths.len() > 0 {
 		d := v.deaths.pop()
-		if d.m == nil {
-			d.q.tryPending()
+		if d.pending != nil {
+			d.pending.send()
 		} else {
 			v.deadLetter(d)
 		}
@@ -92,46 +100,66 @@ func (v *vhost) settle() {
 	v.deaths.pushed, v.deaths.roots, v.deaths.most = 0, 0, 0
 }
 
-// kill ends e's time in q, which it has left already.
-func (q *Queue) kill(e entry, reason Reason) {
+// deadLetterOnce sends a message that has left q to its dead-letter exchange, or drops the message if none is set: the
+// at-most-once strategy. // DL-2
+func (q *Queue) deadLetterOnce(e entry, reason Reason) {
 	v := q.v
-	switch {
-	case !q.set.hasDLX:
+	if !q.set.hasDLX {
 		v.counters.NoDeadLetterExchange.died(reason)
 		q.dropped(e, reason, CauseNoDeadLetterExchange)
-	case q.quorum != nil && q.set.atLeastOnce:
-		v.counters.DeadLetteredKept.died(reason)
-		q.keepPending(e, reason)
-	default:
-		if !v.die(deadLetter{q, e.m, e.deliveries, reason}) {
-			q.dropped(e, reason, CauseCycle)
-		}
+		return
+	}
+	if !v.die(deadLetter{q: q, m: e.m, deliveries: e.deliveries, reason: reason}) {
+		q.dropped(e, reason, CauseCycle)
 	}
 }
 
-// deadLetter publishes a dead letter, at most once: what cannot be delivered is lost.
+// deadLetter publishes a dead letter, at most once: what cannot be delivered is lost. // DL-6, DL-12
 func (v *vhost) deadLetter(d deadLetter) {
-	x := v.deathExchange(d.q.set.dlx)
-	if x == nil || !d.q.set.hasDLX {
+	m, targets, circles := v.deadTargets(d, v.now()/1e9)
+	if m == nil {
 		v.counters.NoDeadLetterExchange.died(d.reason)
 		v.droppedEvent(d.q, d.m, d.reason, CauseExchangeMissing, "")
 		return
 	}
 	v.counters.DeadLetteredOnce.died(d.reason)
-	m := v.dead(d, x, v.now()/1e9)
-	targets := v.routeDead(x, m)
 	v.deadLetteredEvent(d.q, m, d.reason, targets)
-	if len(targets) == 0 {
+	if len(targets)+len(circles) == 0 {
 		v.droppedEvent(d.q, m, d.reason, CauseDeadLetterUnroutable, "")
 	}
+	for _, t := range circles {
+		v.droppedEvent(d.q, m, d.reason, CauseCycle, t.name)
+	}
 	for _, t := range targets {
-		switch {
-		case v.cyclic(m, d.reason, t):
-			v.droppedEvent(d.q, m, d.reason, CauseCycle, t.name)
-		case !t.accept(m, v.carried(d.deliveries), nil):
+		if !t.accept(m, v.carried(d.deliveries), nil) {
 			v.droppedEvent(d.q, m, d.reason, CauseRefused, t.name)
 		}
 	}
+}
+
+// deadTargets makes the message that a dead letter is published as and finds the queues that get it, for both strategies.
+// circles are those that the cycle rule keeps it from. m is nil if the dead-letter exchange is missing. at is when the
+// message died, in seconds since 1970. // DL-2, DL-7, DL-24, DL-30
+func (v *vhost) deadTargets(l deadLetter, at int64) (m *message, targets, circles []*Queue) {
+	x := v.deathExchange(l.q.set)
+	if x == nil {
+		return nil, nil, nil
+	}
+	m = v.dead(l, x, at)
+	targets = v.routeDead(x, m)
+	isCircle := func(t *Queue) bool { return v.cyclic(m, l.reason, t) }
+	if !slices.ContainsFunc(targets, isCircle) {
+		return m, targets, nil
+	}
+	var kept []*Queue
+	for _, t := range targets {
+		if isCircle(t) {
+			circles = append(circles, t)
+		} else {
+			kept = append(kept, t)
+		}
+	}
+	return m, kept, circles
 }
 
 // lastDeath is what is known from the dead letter before.
@@ -140,13 +168,16 @@ type lastDeath struct {
 	history *commonHistory // nil: none yet
 }
 
-// deathExchange is the exchange of that name, nil if there is none. Dead letters mostly take the
-// way of the one before.
-func (v *vhost) deathExchange(name string) *Exchange {
-	if c := &v.lastDeath.route; c.topology == v.topology && c.exchange == name && c.x != nil {
+// deathExchange returns the dead-letter exchange that is set, nil if none is or it does not exist. Dead letters mostly take
+// the way of the one before. // DL-2, DL-3
+func (v *vhost) deathExchange(s *settings) *Exchange {
+	if !s.hasDLX {
+		return nil
+	}
+	if c := &v.lastDeath.route; c.topology == v.topology && c.exchange == s.dlx && c.x != nil {
 		return c.x
 	}
-	return v.exchanges[name]
+	return v.exchanges[s.dlx]
 }
 
 // routeDead is route for a dead letter.
@@ -163,7 +194,7 @@ func (v *vhost) routeDead(x *Exchange, m *message) []*Queue {
 	return targets
 }
 
-// carried is the delivery count that a dead letter takes along.
+// carried is the delivery count that a dead letter takes along. // D-7, D-12
 func (v *vhost) carried(deliveries uint32) uint32 {
 	if v.rules.countEveryReturn {
 		return 0
@@ -171,64 +202,76 @@ func (v *vhost) carried(deliveries uint32) uint32 {
 	return deliveries
 }
 
-// dead makes the message that is published to x: the history gets one more death, the expiration
-// goes, the dead-letter routing key replaces all routing keys if there is one. at is when it
-// died, in seconds.
+// dead makes the message that is published to x. The dead letter l died at a time in seconds since 1970.
 func (v *vhost) dead(l deadLetter, x *Exchange, at int64) *message {
-	q, m := l.q, l.m
-	if m.extra == nil && !v.rules.headerHistory {
+	if l.m.extra == nil && !v.rules.headerHistory {
 		return v.deadFirst(l, x, at)
 	}
 	n := &struct { // one allocation: most of them live and go together
 		message
 		extra
 		death
-	}{message: *m}
-	n.message.exchange, n.message.extra = x, &n.extra
-	if m.extra != nil {
-		n.extra = *m.extra
+	}{message: *l.m}
+	m := &n.message
+	m.exchange, m.extra = x, &n.extra
+	if l.m.extra != nil {
+		n.extra = *l.m.extra
 		n.extra.common = nil
 	}
-	n.extra.expiration = -1
-	n.extra.lastExchange = m.exchange
-	d := &n.death
-	*d = death{queue: q.name, reason: l.reason, count: 1, at: at, exchange: m.exchange, key: m.key, expiration: m.publishedExpiration()}
+	n.extra.lastExchange = l.m.exchange
+	// The death is recorded with the old exchange and keys. // DL-7
+	v.describeDeath(&n.death, l, at)
+	m.dropExpiration() // T-12
+	if l.q.set.hasDLRK {
+		v.replaceKeys(m, l.q.set.dlrk)
+	}
+	if v.rules.headerHistory { // DL-20
+		m.recordInHeaders(&n.death)
+	} else {
+		n.extra.record(&n.death)
+	}
+	return m
+}
+
+// describeDeath fills in the death of l at a time in seconds since 1970. // DL-13 to DL-16
+func (v *vhost) describeDeath(d *death, l deadLetter, at int64) {
+	m := l.m
+	*d = death{queue: l.q.name, reason: l.reason, count: 1, at: at, exchange: m.exchange, key: m.key, expiration: m.publishedExpiration()}
 	if m.extra != nil && m.extra.routing != nil {
 		d.keys = v.rules.recordedKeys(m)
 	}
-	dead := &n.message
-	if p := m.props; p != nil && p.Has()&PropExpiration != 0 {
-		own := dead.editProps()
-		n.extra.removed += int32(1 + len(own.Expiration))
-		own.Expiration, own.Present = "", own.Present&^PropExpiration
-	}
-	if q.set.hasDLRK {
-		n.message.key, n.extra.routing = q.set.dlrk, nil
-		if bcc := m.bccKeys(); len(bcc) > 0 && !v.rules.keysWithoutBCC { // they still count for the history
-			n.extra.routing = &routing{[]string{q.set.dlrk}, bcc}
-		}
-		if v.rules.dropCCWithKey {
-			dead.dropHeader(headerCC)
-		}
-	}
-	if v.rules.headerHistory {
-		dead.recordInHeaders(d)
-	} else {
-		n.extra.record(d)
-	}
-	return dead
 }
 
-// deadFirst is dead for a message without extra, whose history is but this death. It shares that with those that died
-// alike just before.
+// dropExpiration takes the expiration away, so that the dead letter does not expire again because of it. // T-12
+func (m *message) dropExpiration() {
+	m.extra.expiration = -1
+	if p := m.props; p != nil && p.Has()&PropExpiration != 0 {
+		own := m.editProps()
+		m.extra.removed += int32(1 + len(own.Expiration))
+		own.Expiration, own.Present = "", own.Present&^PropExpiration
+	}
+}
+
+// replaceKeys makes the dead-letter routing key the message's only key. BCC keys route no more, and 4.3 still leaves them out
+// of the history. // DL-9
+func (v *vhost) replaceKeys(m *message, key string) {
+	bcc := m.bccKeys()
+	m.key, m.extra.routing = key, nil
+	if len(bcc) > 0 && !v.rules.keysWithoutBCC {
+		m.extra.routing = &routing{[]string{key}, bcc}
+	}
+	if v.rules.dropCCWithKey {
+		m.dropHeader(headerCC)
+	}
+}
+
+// deadFirst is dead for a message without extra in 4.3, whose history is but this death. The history is shared with those
+// that died alike just before.
 func (v *vhost) deadFirst(l deadLetter, x *Exchange, at int64) *message {
 	n := *l.m
 	n.exchange, n.extra = x, v.lastDeath.common(l, at)
 	if set := l.q.set; set.hasDLRK {
 		n.key = set.dlrk
-		if v.rules.dropCCWithKey {
-			n.dropHeader(headerCC)
-		}
 	}
 	return &n
 }
@@ -239,7 +282,7 @@ func (m *message) dropHeader(name string) {
 	}
 }
 
-// publishedExpiration is the expiration as consumers see it; ok in the death if it is there.
+// publishedExpiration is the expiration as consumers see it, nil if the message has none. // DL-16
 func (m *message) publishedExpiration() *string {
 	if m.expiration() < 0 {
 		return nil

@@ -11,6 +11,6 @@ require (
 )
 
 require (
-	go.uber.org/goleak v1.3.0 // indirect
+	github.com/google/btree v1.1.3 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 )

@@ -219,13 +219,13 @@ func (q *Queue) Info() QueueInfo {
 
 // Rules: P-16, O-1.
 func (q *Queue) info() QueueInfo {
-	n, _ := q.length()
-	i := QueueInfo{Name: q.name, VHost: q.v.name, Type: q.kind.String(),
-		Durable: q.cfg.Durable, AutoDelete: q.cfg.AutoDelete, Exclusive: q.cfg.Exclusive, Arguments: q.fields.Table(),
-		Ready: q.ready, Unacked: q.unacked, Messages: n + q.unacked,
-		BytesReady: q.bytesReady, BytesUnacked: q.bytesUnacked, Bytes: q.bytesReady + q.bytesUnacked,
+	s := q.store
+	i := QueueInfo{Name: q.name, VHost: q.v.name, Type: q.args.kind.String(),
+		Durable: q.cfg.Durable, AutoDelete: q.cfg.AutoDelete, Exclusive: q.cfg.Exclusive, Arguments: q.args.declared.Table(),
+		Ready: s.ready.n, Unacked: s.unacked.n, Messages: s.ready.n + s.unacked.n + s.aside.n,
+		BytesReady: s.ready.bytes, BytesUnacked: s.unacked.bytes, Bytes: s.ready.bytes + s.unacked.bytes + s.aside.bytes,
 		Consumers: q.consumerCount(), EffectivePolicy: mergedDefinition(q.policy, q.operator),
-		HeadDeadline: instant(q.nextExpiry()),
+		HeadDeadline: instant(q.impl.headDeadline()),
 	}
 	if q.owner != nil {
 		i.Owner = q.owner.id
@@ -243,9 +243,6 @@ func (q *Queue) info() QueueInfo {
 		if at, ok := q.idle.nextWake(); ok {
 			i.IdleDeadline = instant(at)
 		}
-	}
-	if q.quorum != nil {
-		i.Bytes += q.quorum.retries.bytes + q.quorum.pending.bytes
 	}
 	return i
 }
@@ -268,8 +265,8 @@ func (q *Queue) Effective() Effective {
 func (q *Queue) Messages() []MessageInfo {
 	q.v.lock()
 	defer q.v.unlock()
-	infos := make([]MessageInfo, 0, q.ready)
-	for e := range q.backlog.all() {
+	infos := make([]MessageInfo, 0, q.store.ready.n)
+	for e := range q.store.all() {
 		infos = append(infos, MessageInfo{Exchange: e.m.exchange.name, RoutingKey: e.m.key, Properties: e.m.props, Body: e.m.body,
 			Redelivered: q.redelivered(e), Deadline: instant(e.deadline), Deaths: e.m.history()})
 	}
@@ -285,10 +282,10 @@ func (q *Queue) Persistent() (messages int, bytes int64) {
 	count := func(e *entry) {
 		if e.m.props != nil && e.m.props.DeliveryMode == 2 {
 			messages++
-			bytes += q.size(e.m)
+			bytes += q.store.size(e.m)
 		}
 	}
-	for e := range q.backlog.all() {
+	for e := range q.store.all() {
 		count(e)
 	}
 	for _, ch := range q.v.allChannels() {
@@ -329,7 +326,7 @@ func (x *Exchange) info() ExchangeInfo {
 func (c *Consumer) info() ConsumerInfo {
 	cs := c.q.consumers
 	return ConsumerInfo{VHost: c.q.v.name, Queue: c.q.name, Tag: c.tag, Conn: c.ch.conn.id, Channel: c.ch.number,
-		AckRequired: !c.cfg.NoAck, Exclusive: c.cfg.Exclusive, Prefetch: c.limit, Unacked: c.unacked,
+		AckRequired: !c.cfg.NoAck, Exclusive: c.cfg.Exclusive, Prefetch: c.prefetch, Unacked: c.unacked,
 		Active: !c.q.args.singleActive || cs.single == c, Priority: c.priority, Arguments: c.args.Table()}
 }
 

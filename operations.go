@@ -112,7 +112,7 @@ func (q *Queue) Purge() (n int, err error) {
 		if q.deleted {
 			return q.v.noQueue(q.name)
 		}
-		n = q.purge()
+		n = q.impl.purge()
 		return nil
 	})
 	return n, err
@@ -128,7 +128,7 @@ func (q *Queue) Delete(cfg DeleteConfig) (n int, err error) {
 		if e := q.checkDelete(cfg); e != nil {
 			return e
 		}
-		n = q.ready
+		n = q.store.ready.n
 		q.v.removeQueue(q, CauseQueueDeleted)
 		return nil
 	})

@@ -168,30 +168,6 @@ func (v *vhost) applyPolicies() {
 	}
 }
 
-// reconfigure puts changed policies in force on a queue that may hold messages.
-func (q *Queue) reconfigure() {
-	was := *q.set
-	q.configure()
-	if q.quorum == nil {
-		if was.overflow == dropHead { // RabbitMQ sets the limits first, and trims to them, before it sets what overflow does
-			q.trim()
-		}
-		q.enforce()
-		q.headChanged()
-		return
-	}
-	if was.limited() && !q.set.limited() && !q.v.rules.stopsForGood {
-		q.tell(false)
-	}
-	if was.atLeastOnce && !q.set.atLeastOnce {
-		q.dropPending(CauseNoDeadLetterExchange)
-	} else if len(q.quorum.pending.tried) > 0 {
-		q.hurryPending()
-	}
-	q.enforce()
-	q.eased()
-}
-
 // policyValue brings the value of a definition to one of the types of policy.definition.
 // Numbers decoded by encoding/json are float64 even when they are whole, so a whole float64
 // is an integer; a json.Number is what it says.

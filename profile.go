@@ -46,22 +46,22 @@ type rules struct {
 	noNewQuorumArguments bool // x-consumer-timeout, x-delayed-retry-* and the like are unknown arguments
 
 	// Quorum queues.
-	quorumFIFO            bool  // D-39: no priorities: one list
-	deliveryLimit         int64 // D-12a: default; -1: none
-	countEveryReturn      bool  // D-7, D-12: every return counts towards the delivery limit; nothing carries over to other queues
-	requeueToTail         bool  // D-4: without a delivery limit a settled requeue goes to the tail
-	oldCountHeader        bool  // D-10: x-delivery-count counts returns, from 0 on basic.get; no x-acquired-count
-	noPreemption          bool  // D-22: single active consumer: priorities are ignored
-	plainQuorumName       bool  // D-23: error texts say "quorum queues", not <<"quorum">> queues
-	bodyBytesOnly         bool  // L-3: length in bytes counts bodies without properties
-	newestTrimmedFirst    bool  // L-9: of messages trimmed at once the newest is dead-lettered first
-	stopsForGood          bool  // L-11: publishers that were told to stop are not told that the limits are gone
-	purgeSkipsPending     bool  // DL-35: purge leaves pending at-least-once dead letters alone
-	policyChangeIsUse     bool  // P-19: a policy change restarts the idle time of x-expires
-	quorumRefusesHaCancel bool  // D-18: x-cancel-on-ha-failover is refused
-	negativeLimitIsZero   bool  // D-12d: a negative delivery limit dead-letters on the first return
-	policyExpiresFirst    bool  // P-17: a policy's expires replaces the argument
-	deafToItself          bool  // DL-30: at-least-once dead letters to their own queue are never confirmed, nor told to stop
+	quorumFIFO                 bool  // D-39: no priorities: one list
+	deliveryLimit              int64 // D-12a: default; -1: none
+	countEveryReturn           bool  // D-7, D-12: every return counts towards the delivery limit; nothing carries over to other queues
+	requeueToTail              bool  // D-4: without a delivery limit a settled requeue goes to the tail
+	oldCountHeader             bool  // D-10: x-delivery-count counts returns, from 0 on basic.get; no x-acquired-count
+	noPreemption               bool  // D-22: single active consumer: priorities are ignored
+	plainQuorumName            bool  // D-23: error texts say "quorum queues", not <<"quorum">> queues
+	bodyBytesOnly              bool  // L-3: length in bytes counts bodies without properties
+	newestTrimmedFirst         bool  // L-9: of messages trimmed at once the newest is dead-lettered first
+	stopsForGood               bool  // L-11: publishers that were told to stop are not told that the limits are gone
+	purgeSkipsPending          bool  // DL-35: purge leaves pending at-least-once dead letters alone
+	policyChangeIsUse          bool  // P-19: a policy change restarts the idle time of x-expires
+	quorumRefusesHaCancel      bool  // D-18: x-cancel-on-ha-failover is refused
+	negativeLimitIsZero        bool  // D-12d: a negative delivery limit dead-letters on the first return
+	policyExpiresFirst         bool  // P-17: a policy's expires replaces the argument
+	selfDeadLettersUnconfirmed bool  // DL-30: at-least-once dead letters to their own queue are never confirmed, nor told to stop
 
 	// Consumers.
 	channelPrefetch   bool // D-27: basic.qos(global) is one window for the channel; quorum queues refuse it
@@ -101,7 +101,7 @@ var profiles = [...]rules{
 		quorumFIFO: true, countEveryReturn: true, requeueToTail: true, oldCountHeader: true, noPreemption: true,
 		plainQuorumName: true, bodyBytesOnly: true, newestTrimmedFirst: true, stopsForGood: true, purgeSkipsPending: true,
 		policyChangeIsUse: true, quorumRefusesHaCancel: true, negativeLimitIsZero: true,
-		policyExpiresFirst: true, deafToItself: true,
+		policyExpiresFirst: true, selfDeadLettersUnconfirmed: true,
 		channelPrefetch: true, channelAckTimeout: true, idleCancel: true, deathAddsCredit: true,
 		headerHistory: true, dropCCWithKey: true, keysWithoutBCC: true,
 		oldApplyTo: true, oldPolicyKeys: true, byteCutReplyTexts: true,

@@ -247,7 +247,7 @@ func (ch *Channel) enqueue(p publication, out *Outcome) {
 	// Every queue gets its copy, whatever the others do. One refusal makes the publish a refused one, but a commit does not
 	// hear of a quorum queue's.
 	for _, q := range p.queues {
-		heard := ch.tx == nil || q.quorum == nil
+		heard := ch.tx == nil || q.traits.commitHears
 		if !q.accept(p.m, 0, ch) && heard {
 			out.Rejected = true
 		}

@@ -3,324 +3,345 @@ package leveret
 import (
 	"slices"
 
-	"github.com/leveretmq/leveret/internal/fifo"
 	"github.com/leveretmq/leveret/internal/schedule"
 )
 
-// What only quorum queues do: they count how often a message came back and end its time when
-// that was too often, hold it back for a while (delayed retry), take it from consumers that
-// do not settle it, and can keep dead letters until their targets have confirmed them.
+// A quorum is a quorum queue: what it does with messages, each act told in the order in which RabbitMQ's quorum queue
+// takes its steps.
+//
+// A quorum queue counts how often a message came back and ends its time when that was too often, can hold it back for a
+// while (retry.go), keeps dead letters until their targets have them (atleastonce.go), and tells its publishers to stop
+// instead of looking at each message (softlimit.go). What 3.10 did otherwise are small steps of their own, named by its rule.
+type quorum struct {
+	q *Queue
+	store
+	headTimer schedule.Timer[wakeable]
+	soft      softLimit
+	lingering int             // what RabbitMQ still counts as consumers, see countGhosts
+	retries   *delayedRetries // nil: there never was one
+	pending   *pendingLetters // nil: there never was one
+}
 
-// retryType says which returns delay a message.
-func (s *settings) delays(how settling) bool {
-	switch s.retry {
-	case retryAll:
+var _ queueType = (*quorum)(nil)
+
+const quorumLevels, quorumAbsentLevel = 32, 4 // D-39
+
+func (c *quorum) init(q *Queue) *store {
+	c.q, c.headTimer.Value = q, c
+	c.countsProperties = !q.v.rules.bodyBytesOnly // L-3
+	if !q.v.rules.quorumFIFO {
+		c.levels, c.absent = quorumLevels, quorumAbsentLevel
+	}
+	return &c.store
+}
+
+// accept takes a message that was routed to the queue from a publisher. At-most-once dead letters have none: they are
+// taken however full the queue is. // L-15
+func (c *quorum) accept(m *message, deliveries uint32, by publisher) bool {
+	if by != nil && c.rejects(by) { // L-11
+		c.q.v.refusedEvent(c.q, m)
+		return false
+	}
+	e := entry{m: m, seq: c.nextSequence(), deliveries: deliveries}
+	ttl := c.q.ttlOf(m)
+	if ttl >= 0 {
+		e.deadline = deadlineAfter(c.q.v.now(), ttl) // T-2
+	}
+	c.q.v.enqueuedEvent(c.q, m)
+	// An empty queue hands the message to a consumer without enqueueing it. // D-24
+	if c.ready.n == 0 && c.q.deliverNext(e) {
 		return true
-	case retryFailed:
-		return how.failed()
-	case retryReturned:
-		return !how.failed()
 	}
-	return false
-}
-
-// returned takes back a message that was settled with requeue, or whose holder is gone, and reports whether that
-// was once too often.
-func (q *Queue) returned(e entry, how settling) (died bool) {
-	r, s := q.v.rules, q.set
-	e.returns = saturatingInc(e.returns)
-	if how.failed() || r.countEveryReturn {
-		e.deliveries = saturatingInc(e.deliveries)
-	}
-	if s.deliveryLimit >= 0 && int64(e.deliveries) > s.deliveryLimit {
-		q.kill(e, DeliveryLimit)
-		return true
-	}
-	if s.delays(how) {
-		q.delay(e)
-		return false
-	}
-	q.backlog.giveBack(e, r.requeueToTail && s.deliveryLimit < 0 && how != ended)
-	q.counted(&e, 1)
-	return false
-}
-
-// delayed are messages that wait for their next delivery. They do not expire meanwhile.
-type delayed struct {
-	waiting []delayedEntry // by due time
-	bytes   int64
-	timer   schedule.Timer[wakeable]
-}
-
-type delayedEntry struct {
-	at int64
-	e  entry
-}
-
-func (d *delayed) len() int { return len(d.waiting) }
-
-// delay holds e back: the longer, the more deliveries of it have failed.
-func (q *Queue) delay(e entry) {
-	s, d := q.set, &q.quorum.retries
-	limit := s.retryMax
-	if limit < 0 {
-		limit = s.retryMin
-	}
-	wait := s.retryMin
-	if n := int64(max(1, e.deliveries)); wait > 0 && n > limit/wait {
-		wait = limit
-	} else {
-		wait = min(wait*n, limit)
-	}
-	at := deadlineAfter(q.v.now(), wait)
-	i, _ := slices.BinarySearchFunc(d.waiting, at, func(w delayedEntry, at int64) int {
-		if w.at <= at {
-			return -1
-		}
-		return 1
-	})
-	d.waiting = slices.Insert(d.waiting, i, delayedEntry{at, e})
-	size := q.size(e.m)
-	d.bytes += size
-	q.v.account(size)
-	q.v.wakeAt(&d.timer, at)
-}
-
-// retryTimer is the queue as what its delayed messages wake.
-type retryTimer Queue
-
-func (t *retryTimer) wake(now int64) {
-	q := (*Queue)(t)
-	d := &q.quorum.retries
-	n := 0
-	for n < len(d.waiting) && d.waiting[n].at <= now {
-		e := d.waiting[n].e
-		size := q.size(e.m)
-		d.bytes -= size
-		q.v.account(-size)
-		q.backlog.giveBack(e, false)
-		q.counted(&e, 1)
-		n++
-	}
-	d.waiting = slices.Delete(d.waiting, 0, n)
-	if len(d.waiting) > 0 {
-		q.v.wakeAt(&d.timer, d.waiting[0].at)
-	}
-	if q.deadlines > 0 {
-		q.expireDue(q.ready)
-	}
-	q.pump()
-	q.enforce()
-	q.eased()
-}
-
-func (t *retryTimer) nextWake() (int64, bool) {
-	w := t.quorum.retries.waiting
-	if len(w) == 0 {
-		return 0, false
-	}
-	return w[0].at, true
-}
-
-func (q *Queue) dropRetries(cause Cause) int {
-	d := &q.quorum.retries
-	n := len(d.waiting)
-	for _, w := range d.waiting {
-		q.dropped(w.e, "", cause)
-	}
-	q.v.account(-d.bytes)
-	d.waiting, d.bytes = nil, 0
-	return n
-}
-
-// Dead letters of the at-least-once strategy stay in the queue until every target has taken
-// them. What cannot be delivered now is tried again after retryPending; at most
-// maxPendingTries are on their way at a time, the others wait their turn.
-const (
-	retryPending    = 180_000 // ms
-	maxPendingTries = 32
-)
-
-type pending struct {
-	waiting fifo.Queue[pendingDeath]
-	tried   []*pendingDeath // oldest first
-	purged  holdings        // of tried
-	sending int             // 1 while one that is in neither is on its way: it still counts
-	bytes   int64
-	timer   schedule.Timer[wakeable]
-}
-
-// A pendingDeath is a dead letter with what is left to do for it.
-type pendingDeath struct {
-	e      entry
-	reason Reason
-	died   int64           // when it was first tried, in seconds: what its history says
-	sent   bool            // it has had a target
-	early  bool            // it died before its queue told itself to stop, and is on its way when the queue does
-	purged bool            // the queue does not count it any more, but goes on sending it
-	at     int64           // when it is tried again
-	took   map[*Queue]bool // targets that have it
-	refuse map[*Queue]bool // targets that refused it: they are waited for, whatever becomes of them
-}
-
-func (p *pending) len() int { return p.waiting.Len() + len(p.tried) - p.purged.n + p.sending }
-
-func (q *Queue) keepPending(e entry, reason Reason) {
-	p := &q.quorum.pending
-	size := q.size(e.m)
-	p.bytes += size
-	q.v.account(size)
-	stopped, known := q.quorum.publishers[q]
-	p.waiting.PushBack(pendingDeath{e: e, reason: reason, early: known && !stopped})
-	q.v.die(deadLetter{q: q}) // if not now, it is sent after the next
-}
-
-// tryPending sends the pending dead letters that are due and those for which there is room now.
-func (q *Queue) tryPending() {
-	if q.deleted {
-		return
-	}
-	p := &q.quorum.pending
-	now := q.v.now()
-	left := p.tried[:0]
-	for _, d := range p.tried {
-		if d.at > now || !q.try(d) {
-			left = append(left, d)
-		}
-	}
-	clear(p.tried[len(left):])
-	p.tried = left
-	for len(p.tried)-p.purged.n < maxPendingTries && p.waiting.Len() > 0 {
-		d := p.waiting.PopFront()
-		d.died = now / 1e9
-		p.sending = 1
-		sent := q.try(&d)
-		p.sending = 0
-		if !sent {
-			p.tried = append(p.tried, &d)
-		}
-	}
-	for _, d := range p.tried {
-		q.v.wakeAt(&p.timer, d.at)
-	}
-	q.eased()
-}
-
-// try sends a dead letter to every target that does not have it yet and reports whether it is done
-// with.
-func (q *Queue) try(d *pendingDeath) bool {
-	v := q.v
-	d.at = deadlineAfter(v.now(), retryPending)
-	x := v.exchanges[q.set.dlx]
-	if x == nil {
-		return false
-	}
-	m := v.dead(deadLetter{q: q, m: d.e.m, reason: d.reason}, x, d.died)
-	var targets []*Queue
-	for _, t := range v.route(x, m) {
-		if !v.cyclic(m, d.reason, t) {
-			targets = append(targets, t)
-		}
-	}
-	if len(targets) == 0 {
-		return false
-	}
-	done := !v.rules.deafToItself || !slices.Contains(targets, q)
-	for _, t := range targets {
-		switch {
-		case d.took[t]:
-		case t.accept(m, v.carried(d.e.deliveries), d.sender(q, t)):
-			d.mark(&d.took, t)
-			delete(d.refuse, t)
-		default:
-			d.mark(&d.refuse, t)
-			done = false
-		}
-	}
-	d.sent = true
-	if !done || len(d.refuse) > 0 {
-		return false
-	}
-	v.deadLetteredEvent(q, m, d.reason, targets)
-	p, size := &q.quorum.pending, q.size(d.e.m)
-	v.account(-size)
-	if d.purged {
-		p.purged.n--
-		p.purged.bytes -= size
-	} else {
-		v.counters.PendingConfirmed++
-		p.bytes -= size
+	c.putTail(e)
+	c.deliverReady()
+	c.trim() // L-4, L-5
+	c.updateRejecting()
+	if ttl == 0 { // T-9
+		c.expire(c.ready.n)
 	}
 	return true
 }
 
-// sender is who the target t takes d for: what was on its way before q told itself to stop is nobody's.
-func (d *pendingDeath) sender(q, t *Queue) publisher {
-	if t == q && d.early && !d.sent {
+// get hands the head to basic.get; nil if there is no ready message. // D-34
+func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
+	c.q.touch()
+	c.expireNext()
+	if c.ready.n == 0 {
 		return nil
 	}
-	return q
-}
-
-func (d *pendingDeath) mark(set *map[*Queue]bool, q *Queue) {
-	if *set == nil {
-		*set = map[*Queue]bool{}
+	d := c.q.deliverGet(ch, c.take(), cfg)
+	if cfg.NoAck {
+		// The settlement that comes with the get expires uncovered heads before the remaining messages are counted.
+		c.expireDue()
+	} else {
+		c.countGhosts(1)
 	}
-	(*set)[q] = true
+	d.MessageCount = c.ready.n
+	c.removed()
+	c.q.v.deliveredEvent(c.q, d, cfg.NoAck)
+	return d
 }
 
-// pendingTimer is the queue as what its pending dead letters wake.
-type pendingTimer Queue
-
-func (t *pendingTimer) wake(int64) { (*Queue)(t).tryPending() }
-
-func (t *pendingTimer) nextWake() (at int64, ok bool) {
-	for _, d := range t.quorum.pending.tried {
-		if !ok || d.at < at {
-			at, ok = d.at, true
+// giveBack takes messages back that were settled with requeue or whose holder, from, is gone.
+func (c *quorum) giveBack(back []entry, how settling, from *Consumer) {
+	// Each message joins the returned list, waits for its retry, or dies. // D-3, D-41
+	for _, e := range back {
+		c.q.v.requeuedEvent(c.q, e.m)
+		if died := c.returned(e, how); died {
+			from.creditDeath()
 		}
 	}
-	return at, ok
+	// What expired in its holder's hands expires now. // T-8
+	c.expireDue()
+	from.resume()
+	// Consumers get their messages before the limit is enforced. // L-8
+	c.deliverReady()
+	c.trim()
+	c.updateRejecting()
+	c.removed()
 }
 
-// dropPending discards pending dead letters.
-func (q *Queue) dropPending(cause Cause) {
-	p := &q.quorum.pending
-	for _, d := range p.tried {
-		q.dropped(d.e, d.reason, cause)
+// returned takes one message back and reports whether it has come back once too often. // D-7, DL-1
+func (c *quorum) returned(e entry, how settling) (died bool) {
+	r, s := c.q.v.rules, c.q.set
+	e.returns = saturatingInc(e.returns)
+	if how.failed() || r.countEveryReturn { // D-7, D-12
+		e.deliveries = saturatingInc(e.deliveries)
 	}
-	q.purgePending(cause)
-	q.v.account(-p.purged.bytes)
-	p.tried, p.purged = nil, holdings{}
+	if s.deliveryLimit >= 0 && int64(e.deliveries) > s.deliveryLimit {
+		c.deadLetter(e, DeliveryLimit)
+		return true
+	}
+	if s.delays(how) {
+		c.delay(e)
+		return false
+	}
+	if r.requeueToTail && s.deliveryLimit < 0 && how != ended { // D-4
+		c.putTail(e)
+	} else {
+		c.putReturned(e)
+	}
+	return false
 }
 
-// purgePending discards the pending dead letters that were not tried yet. It returns how many the queue counted and,
-// like RabbitMQ, counts none of those that were tried: they are still sent. To the memory alarm they count.
-func (q *Queue) purgePending(cause Cause) int {
-	p := &q.quorum.pending
-	n := p.len()
-	for d := range p.waiting.All() {
-		q.dropped(d.e, d.reason, cause)
-		q.v.account(-q.size(d.e.m))
+// putTail makes e the last message of its priority.
+func (c *quorum) putTail(e entry) {
+	c.pushBack(e)
+	c.countReady(e, 1)
+	if e.deadline != 0 {
+		c.watchHead()
 	}
-	p.waiting.Clear()
-	for _, d := range p.tried {
-		if !d.purged {
-			d.purged = true
-			p.purged.n++
-			p.purged.bytes += q.size(d.e.m)
-		}
+}
+
+// putReturned puts e behind the messages that came back before. // D-3
+func (c *quorum) putReturned(e entry) {
+	c.pushReturned(e)
+	c.countReady(e, 1)
+	if e.deadline != 0 {
+		c.watchHead()
 	}
-	p.bytes = 0
+}
+
+// settled is called when messages were acknowledged or rejected for good.
+func (c *quorum) settled() { c.removed() }
+
+// freed delivers what is ready: a consumer has room, or consumers have left.
+func (c *quorum) freed() {
+	c.deliverReady()
+	c.removed()
+}
+
+// reconfigured follows a change of the settings, which were was. // L-9, DL-34
+func (c *quorum) reconfigured(was *settings) {
+	s := c.q.set
+	// Publishers go on when the limits are gone.
+	if was.limited() && !s.limited() && !c.q.v.rules.stopsForGood {
+		c.tellPublishers(false)
+	}
+	if was.atLeastOnce && !s.atLeastOnce {
+		c.dropPending(CauseNoDeadLetterExchange) // DL-34
+	} else {
+		c.hurryPending()
+	}
+	c.trim()
+	c.updateRejecting()
+	c.removed()
+}
+
+// purge removes the messages that nobody holds and returns how many. // Q-40, DL-29
+func (c *quorum) purge() int {
+	n := c.q.dropReady(CausePurged) + c.dropRetries(CausePurged)
+	if !c.q.v.rules.purgeSkipsPending { // DL-35
+		n += c.purgePending(CausePurged)
+	}
+	c.removed()
 	return n
 }
 
-// hurryPending tries at once what led nowhere so far, as a change of the queue's policy does.
-func (q *Queue) hurryPending() {
-	for _, d := range q.quorum.pending.tried {
-		if !d.sent {
-			d.at = 0
+// deleted drops everything: the queue is gone.
+func (c *quorum) deleted(cause Cause) {
+	c.q.dropReady(cause)
+	c.dropRetries(cause)
+	c.dropPending(cause)
+	c.q.v.timing.heap.Remove(&c.headTimer)
+	c.soft.end(c)
+}
+
+// deadLetter sends a message that has left the queue to the dead-letter exchange: at once, or with the at-least-once
+// strategy as a pending dead letter. // DL-28
+func (c *quorum) deadLetter(e entry, reason Reason) {
+	if !c.q.set.atLeastOnce {
+		c.q.deadLetterOnce(e, reason)
+		return
+	}
+	c.q.v.counters.DeadLetteredKept.died(reason)
+	c.keepPending(e, reason)
+}
+
+// countGhosts counts what RabbitMQ goes on counting as consumers of a quorum queue: each message that basic.get holds,
+// each cancelled consumer that holds messages, and until its channel ends each that did not settle in time. // Q-41
+func (c *quorum) countGhosts(n int) { c.lingering += n }
+func (c *quorum) ghosts() int       { return c.lingering }
+
+// deliverReady hands ready messages to consumers that can take them.
+func (c *quorum) deliverReady() {
+	for c.ready.n > 0 {
+		to := c.q.nextConsumer()
+		if to == nil {
+			return
+		}
+		if c.deadlines > 0 && c.headExpired(c.q.v.now()) {
+			c.deadLetter(c.take(), Expired)
+			continue
+		}
+		c.q.deliver(to, c.take())
+	}
+}
+
+// take removes the head.
+func (c *quorum) take() entry {
+	e := c.pop()
+	c.countReady(e, -1)
+	if e.deadline != 0 {
+		c.watchHead()
+	}
+	return e
+}
+
+// removed is the last step of every act that takes messages out: new heads may be due, and publishers may go on.
+func (c *quorum) removed() {
+	c.checkHeads()
+	c.updateRejecting()
+}
+
+// trim drops heads while the queue exceeds its limits, if overflow says so. // L-4
+func (c *quorum) trim() {
+	s := c.q.set
+	if s.overflow != dropHead || !s.over(c.length()) {
+		return
+	}
+	if c.q.v.rules.newestTrimmedFirst {
+		c.trimNewestFirst()
+	} else {
+		for s.over(c.length()) && c.ready.n > 0 {
+			c.deadLetter(c.take(), MaxLength)
 		}
 	}
-	q.v.deaths.push(deadLetter{q: q})
+	c.checkHeads()
 }
+
+// trimNewestFirst is trim in 3.10: of the messages that one act trims, the newest is dead-lettered first. // L-9
+func (c *quorum) trimNewestFirst() {
+	var trimmed []entry
+	for c.q.set.over(c.length()) && c.ready.n > 0 {
+		trimmed = append(trimmed, c.take())
+	}
+	for _, e := range slices.Backward(trimmed) {
+		c.deadLetter(e, MaxLength)
+	}
+}
+
+// checkHeads expires heads that are due and sets the timer for the next: messages have left the front.
+func (c *quorum) checkHeads() {
+	if c.deadlines > 0 {
+		c.expire(expiryBatch)
+		c.watchHead()
+	}
+}
+
+// expireNext expires the messages that would leave next as long as they are due.
+func (c *quorum) expireNext() {
+	for c.deadlines > 0 && c.headExpired(c.q.v.now()) {
+		c.deadLetter(c.take(), Expired)
+	}
+}
+
+// expireDue expires all heads that are due.
+func (c *quorum) expireDue() {
+	if c.deadlines > 0 {
+		c.expire(c.ready.n)
+	}
+}
+
+// expire expires heads that are due, at most limit of them; the timer brings the queue back for the rest. The head of the
+// returned list and that of each priority expire by themselves. // T-6
+func (c *quorum) expire(limit int) {
+	now := c.q.v.now()
+	for n := 0; n < limit && c.deadlines > 0; n++ {
+		e, due := c.popDue(now)
+		if !due {
+			return
+		}
+		c.deadLetter(e, Expired)
+	}
+}
+
+// popDue removes the first head that is due.
+func (c *quorum) popDue(now int64) (e entry, due bool) {
+	for h := range c.heads() {
+		if d := h.entry.deadline; d != 0 && d <= now {
+			e = c.popHead(h)
+			c.countReady(e, -1)
+			c.watchHead()
+			return e, true
+		}
+	}
+	return e, false
+}
+
+// headDeadline is when the next head expires, 0 for never.
+func (c *quorum) headDeadline() (at int64) {
+	if c.deadlines == 0 {
+		return 0
+	}
+	for h := range c.heads() {
+		if d := h.entry.deadline; d != 0 && (at == 0 || d < at) {
+			at = d
+		}
+	}
+	return at
+}
+
+// watchHead sets the timer for the deadline of the next head. // T-7
+func (c *quorum) watchHead() {
+	if at := c.headDeadline(); at != 0 {
+		c.q.v.wakeAt(&c.headTimer, at)
+	}
+}
+
+func (c *quorum) timer() *schedule.Timer[wakeable] { return &c.headTimer }
+
+// wake expires heads at their deadline.
+func (c *quorum) wake(int64) {
+	c.expire(expiryBatch)
+	c.removed()
+}
+
+// nextWake is the deadline of the next head.
+func (c *quorum) nextWake() (int64, bool) {
+	at := c.headDeadline()
+	return at, at != 0
+}
+
+// actsWhenStale reports that a timer whose message has gone can be put off.
+func (c *quorum) actsWhenStale() bool { return false }

@@ -121,7 +121,7 @@ func (q *Queue) Get(cfg ...GetConfig) (d *Delivery, ok bool, err error) {
 	}
 	q.v.lock()
 	if err = q.usable(); err == nil {
-		d = q.get(q.v.system, c)
+		d = q.impl.get(q.v.system, c)
 	}
 	q.v.unlock()
 	if d == nil {

@@ -32,7 +32,7 @@ func (ch *Channel) consumeReplies(cfg ConsumeConfig) (*Consumer, *Error) {
 		return nil, errorf(NotAllowed, "", replyQueue, "attempt to reuse consumer tag '%s'", cfg.Tag)
 	}
 	c := &Consumer{ch: ch, tag: cfg.Tag, cfg: cfg}
-	c.timer.Value = (*ackTimer)(c)
+	c.timer.Value = c
 	ch.subscribe(c)
 	ch.reply = c
 	ch.replyName = ch.v.b.random.name(replyQueue+".") + replySuffix

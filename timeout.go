@@ -10,27 +10,20 @@ import (
 
 const defaultAckTimeout = 1_800_000 // ms
 
-// ackTimeout is the time in ms that a consumer has, -1 for no limit. own is what the consumer
-// asked for.
+// ackTimeout is the time in ms that a consumer has, -1 for no limit. own is what the consumer asked for. // D-35
 func (q *Queue) ackTimeout(own int64) int64 {
 	switch {
-	case q.v.rules.channelAckTimeout:
-		return defaultAckTimeout
-	case q.quorum == nil:
-		return -1
+	case !q.traits.ownAckTimeout:
 	case own >= 0:
 		return own
 	case q.set.consumerTimeout >= 0:
 		return q.set.consumerTimeout
 	}
-	return defaultAckTimeout
+	return q.traits.ackTimeout
 }
 
-// ackTimer is a consumer as what its oldest delivery wakes.
-type ackTimer Consumer
-
-func (t *ackTimer) nextWake() (at int64, ok bool) {
-	c := (*Consumer)(t)
+// nextWake is when the oldest delivery of c times out.
+func (c *Consumer) nextWake() (at int64, ok bool) {
 	if c.q.deleted && !c.ch.v.rules.channelAckTimeout {
 		return 0, false // the queue would have kept the time
 	}
@@ -42,9 +35,9 @@ func (t *ackTimer) nextWake() (at int64, ok bool) {
 	return 0, false
 }
 
-func (t *ackTimer) wake(now int64) {
-	c := (*Consumer)(t)
-	at, ok := t.nextWake()
+// wake is called when the oldest delivery of c may have timed out. // D-35, D-36
+func (c *Consumer) wake(now int64) {
+	at, ok := c.nextWake()
 	switch {
 	case !ok:
 	case at > now:
@@ -58,6 +51,8 @@ func (t *ackTimer) wake(now int64) {
 	}
 }
 
+func (c *Consumer) actsWhenStale() bool { return false }
+
 // timedOut takes back what c has held for too long and cancels it. Its tags stay valid for a
 // later settlement, which then does nothing.
 func (c *Consumer) timedOut(now int64) {
@@ -65,7 +60,7 @@ func (c *Consumer) timedOut(now int64) {
 	var back []entry
 	if !c.ended {
 		c.late = true
-		q.quorum.lingering++ // RabbitMQ goes on counting it
+		q.impl.countGhosts(1) // RabbitMQ goes on counting it until its channel ends
 		ch.timedOutOf = append(ch.timedOutOf, q)
 		c.endedByServer()
 	}
@@ -76,9 +71,9 @@ func (c *Consumer) timedOut(now int64) {
 		}
 	}
 	if len(back) > 0 {
-		q.requeue(back, nackRequeue, nil)
+		q.impl.giveBack(back, nackRequeue, nil)
 	}
-	if at, ok := (*ackTimer)(c).nextWake(); ok {
+	if at, ok := c.nextWake(); ok {
 		ch.v.wakeAt(&c.timer, at) // it holds younger ones
 	}
 	q.left()
@@ -127,6 +122,8 @@ func (g *getTimer) nextWake() (at int64, ok bool) {
 	}
 	return at, ok
 }
+
+func (g *getTimer) actsWhenStale() bool { return false }
 
 func (g *getTimer) wake(now int64) {
 	at, ok := g.nextWake()

@@ -120,10 +120,10 @@ func (v *vhost) committed(p publication) (queues []*Queue, lost bool, err *Error
 	for _, was := range p.queues {
 		q := v.queues[was.name]
 		switch {
-		case q != nil && (q == was || byName || q.quorum != nil && was.quorum != nil):
+		case q != nil && (q == was || byName || q.traits.byName && was.traits.byName):
 			queues = append(queues, q)
 		case byName:
-		case q != nil && q.quorum == nil && was.quorum == nil:
+		case q != nil && !q.traits.byName && !was.traits.byName:
 			lost = true
 		case was.name >= last: // RabbitMQ looks at the last name first
 			last = was.name

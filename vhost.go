@@ -20,6 +20,7 @@ type vhost struct {
 	b      *Broker
 	name   string
 	rules  *rules
+	traits [len(kinds)]traits // of each type of queue
 
 	mu sync.Mutex // guards what follows and everything that hangs on it
 	registry
@@ -61,6 +62,8 @@ type wakeable interface {
 	wake(now int64)
 	// nextWake is when it really has to be woken next; ok is false for not at all.
 	nextWake() (at int64, ok bool)
+	// actsWhenStale reports whether a timer has an effect at its time even if what it was set for has gone.
+	actsWhenStale() bool
 }
 
 func newVHost(b *Broker, name string) *vhost {
@@ -73,6 +76,9 @@ func newVHost(b *Broker, name string) *vhost {
 	v.meta = VHostInfo{Name: name, DefaultQueueType: "classic", Limits: VHostLimits{MaxConnections: -1, MaxQueues: -1}}
 	v.policies = [2]map[string]*policy{{}, {}}
 	v.effects.idle.L = &v.mu
+	for kind, t := range queueTypes {
+		v.traits[kind] = t.traits(b.rules)
+	}
 	v.predeclare()
 	v.system = &Channel{v: v, super: true, consumers: map[string]*Consumer{}}
 	v.system.conn = &Conn{v: v, super: true, done: make(chan struct{}), channels: map[uint16]*Channel{0: v.system}}
@@ -93,7 +99,7 @@ func (v *vhost) lock() {
 // others are to be told is told after the lock is released.
 func (v *vhost) unlock() {
 	if v.deaths.len() > 0 {
-		v.settle()
+		v.deadLetterAll()
 	}
 	if v.timing.heap.Len() > 0 {
 		v.arm()
@@ -170,7 +176,7 @@ func (v *vhost) fireNext() bool {
 	}
 	v.timing.heap.Remove(t)
 	t.Value.wake(v.now())
-	v.settle()
+	v.deadLetterAll()
 	return true
 }
 
@@ -186,7 +192,7 @@ func (v *vhost) nextDeadline() (time.Time, bool) {
 		switch {
 		case ok && real <= at:
 			return time.Unix(0, at), true
-		case lasts(t.Value):
+		case t.Value.actsWhenStale():
 			at, ok := v.timing.heap.Earliest(wakeable.nextWake)
 			return instant(at), ok
 		case ok:
@@ -195,13 +201,6 @@ func (v *vhost) nextDeadline() (time.Time, bool) {
 			v.timing.heap.Remove(t)
 		}
 	}
-}
-
-// lasts reports whether a timer has an effect even when what it was set for has gone: at its time a classic queue finds a
-// head that has come in front of others.
-func lasts(w wakeable) bool {
-	h, ok := w.(*headExpiry)
-	return ok && h.quorum == nil && h.backlog.levels > 1
 }
 
 // wakeAt makes t fire at the given time or before.
@@ -232,8 +231,7 @@ func (v *vhost) close(reason *Error) {
 		t.Stop()
 	}
 	for _, q := range v.queues {
-		_, bytes := q.length()
-		v.account(-(bytes + q.bytesUnacked))
+		v.account(-q.store.bytes())
 	}
 	v.reportGrowth()
 	v.timing.heap = schedule.Heap[wakeable]{}

@@ -1,0 +1,293 @@
+package leveret
+
+import "github.com/leveretmq/leveret/internal/schedule"
+
+// A classic is a classic queue: what it does with messages, each act told in the order in which RabbitMQ's classic queue
+// takes its steps. The order is the rule: it decides which message expires, which one is trimmed and who gets the next.
+//
+// A classic queue has one head. It looks whether the head has expired only at the steps named here.
+type classic struct {
+	q *Queue
+	store
+	headTimer schedule.Timer[wakeable]
+
+	// headUnchecked: a message of a higher priority has become the head, and the queue has not looked yet whether the
+	// new head expires. It looks when it next delivers, trims or is woken.
+	headUnchecked bool
+}
+
+var _ queueType = (*classic)(nil)
+
+func (c *classic) init(q *Queue) *store {
+	c.q, c.headTimer.Value = q, c
+	n, plainZero := q.args.maxPriority, q.v.rules.plainPriorityZero
+	if n > 0 || n == 0 && !plainZero {
+		c.levels = max(n, 1) + 1 // Q-21, D-38
+	}
+	return &c.store
+}
+
+// accept takes a message that was routed to the queue.
+func (c *classic) accept(m *message, deliveries uint32, _ publisher) bool {
+	// The limit decides first, before any consumer is considered. // L-10
+	if c.refuses(m, deliveries) {
+		return false
+	}
+	e := entry{m: m, seq: c.nextSequence(), deliveries: deliveries}
+	ttl := c.q.ttlOf(m)
+	if ttl >= 0 {
+		e.deadline = deadlineAfter(c.q.v.now(), ttl) // T-2
+	}
+	c.q.v.enqueuedEvent(c.q, m)
+	// An empty queue hands the message to a consumer without enqueueing it. // D-24
+	if c.ready.n == 0 && c.q.deliverNext(e) {
+		return true
+	}
+	// With a TTL of 0 and no dead-letter exchange the message is discarded without a look at the queue. // T-9
+	if s := c.q.set; s.ttl == 0 && !s.hasDLX {
+		c.deadLetter(e, Expired)
+		return true
+	}
+	// The redelivered flag is all that the queue remembers of deliveries elsewhere. // D-8
+	if deliveries > 0 {
+		e.returns = 1
+	}
+	c.enqueueTail(e)
+	c.deliverReady()
+	c.trim() // L-4
+	// A TTL of 0 is over at once if the message is the head. // T-9
+	if ttl == 0 && !c.headUnchecked {
+		c.expire(c.ready.n)
+	}
+	return true
+}
+
+// enqueueTail puts e behind the messages of its priority. A queue that takes a message while others wait does not look at
+// its head, even if its priority has made the message the head.
+func (c *classic) enqueueTail(e entry) {
+	others := c.ready.n > 0
+	c.pushBack(e)
+	c.countReady(e, 1)
+	if others && c.levels > 1 && c.head().seq == e.seq {
+		c.headUnchecked = true
+	}
+	if e.deadline != 0 {
+		c.watchHead()
+	}
+}
+
+// refuses applies reject-publish and reject-publish-dlx to a message that arrives. // L-10, L-16
+func (c *classic) refuses(m *message, deliveries uint32) bool {
+	s := c.q.set
+	if s.overflow == dropHead || !s.limited() {
+		return false
+	}
+	if !s.over(holdings{c.ready.n + 1, c.ready.bytes + c.size(m)}) {
+		return false
+	}
+	if s.overflow == rejectPublishDLX {
+		c.deadLetter(entry{m: m, deliveries: deliveries}, MaxLength)
+	}
+	c.q.v.refusedEvent(c.q, m)
+	return true
+}
+
+// get hands the head to basic.get; nil if there is no ready message. // D-34
+func (c *classic) get(ch *Channel, cfg GetConfig) *Delivery {
+	c.q.touch()
+	c.expireHeads()
+	if c.ready.n == 0 {
+		return nil
+	}
+	d := c.q.deliverGet(ch, c.take(), cfg)
+	// Heads that are uncovered expire before the remaining messages are counted.
+	if c.deadlines > 0 {
+		c.expire(c.ready.n)
+	}
+	d.MessageCount = c.ready.n
+	c.checkHead()
+	c.q.v.deliveredEvent(c.q, d, cfg.NoAck)
+	return d
+}
+
+// giveBack takes messages back that were settled with requeue or whose holder, c, is gone.
+func (c *classic) giveBack(back []entry, how settling, from *Consumer) {
+	// Each message goes to its old position. // D-2, D-40
+	for _, e := range back {
+		c.q.v.requeuedEvent(c.q, e.m)
+		if how.failed() && !c.q.v.rules.countEveryReturn {
+			e.deliveries = saturatingInc(e.deliveries) // D-7
+		}
+		e.returns = saturatingInc(e.returns)
+		c.putBack(e)
+		c.countReady(e, 1)
+		if e.deadline != 0 {
+			c.watchHead()
+		}
+	}
+	// The limit is enforced before expiry and before anybody gets a message. // L-8
+	c.trim()
+	// What expired in its holder's hands expires now. // T-8
+	if c.deadlines > 0 {
+		c.expire(c.ready.n)
+	}
+	from.resume()
+	c.freed()
+}
+
+// settled is called when messages were acknowledged or rejected for good: nothing in the queue changes.
+func (c *classic) settled() {}
+
+// freed delivers what is ready: a consumer has room, or consumers have left.
+func (c *classic) freed() {
+	c.deliverReady()
+	c.checkHead()
+}
+
+// reconfigured follows a change of the settings, which were was. // L-9, L-18
+func (c *classic) reconfigured(was *settings) {
+	// RabbitMQ sets the limits and trims to them before it sets what overflow does.
+	if was.overflow == dropHead {
+		c.trimToLimits()
+	}
+	c.trim()
+	c.checkHead()
+}
+
+// purge removes the ready messages and returns how many. // Q-40
+func (c *classic) purge() int { return c.dropReady(CausePurged) }
+
+// deleted drops everything: the queue is gone.
+func (c *classic) deleted(cause Cause) {
+	c.dropReady(cause)
+	c.q.v.timing.heap.Remove(&c.headTimer)
+}
+
+func (c *classic) dropReady(cause Cause) int {
+	c.headUnchecked = false
+	return c.q.dropReady(cause)
+}
+
+// deadLetter sends a message that has left the queue to the dead-letter exchange, or drops it if there is none.
+func (c *classic) deadLetter(e entry, reason Reason) { c.q.deadLetterOnce(e, reason) }
+
+// A classic queue counts the consumers that it has, and nobody else. // Q-41
+func (c *classic) countGhosts(int) {}
+func (c *classic) ghosts() int     { return 0 }
+
+// deliverReady hands ready messages to consumers that can take them.
+func (c *classic) deliverReady() {
+	for c.ready.n > 0 {
+		to := c.q.nextConsumer()
+		if to == nil {
+			return
+		}
+		if c.deadlines > 0 && !c.headUnchecked && c.headExpired(c.q.v.now()) {
+			c.deadLetter(c.take(), Expired)
+			continue
+		}
+		c.q.deliver(to, c.take())
+		c.expireUncovered() // before it looks for the next consumer
+	}
+}
+
+// expireUncovered expires the heads that a delivery has uncovered.
+func (c *classic) expireUncovered() {
+	for c.deadlines > 0 && c.headExpired(c.q.v.now()) {
+		c.deadLetter(c.take(), Expired)
+	}
+}
+
+// expireHeads expires heads that are due, unless the head has not been looked at yet.
+func (c *classic) expireHeads() {
+	if !c.headUnchecked {
+		c.expireUncovered()
+	}
+}
+
+// take removes the head. The queue looks at the next head from now on.
+func (c *classic) take() entry {
+	c.headUnchecked = false
+	e := c.pop()
+	c.countReady(e, -1)
+	if e.deadline != 0 {
+		c.watchHead()
+	}
+	return e
+}
+
+// trim drops heads while the queue exceeds its limits, if overflow says so. // L-4
+func (c *classic) trim() {
+	if c.q.set.overflow == dropHead {
+		c.trimToLimits()
+	}
+}
+
+// trimToLimits drops heads until the queue keeps its limits. With priorities the head has the highest. // L-4, L-6
+func (c *classic) trimToLimits() {
+	dropped := false
+	for c.q.set.over(c.length()) && c.ready.n > 0 {
+		c.deadLetter(c.take(), MaxLength)
+		dropped = true
+	}
+	if dropped {
+		c.checkHead()
+	}
+}
+
+// checkHead expires heads that are due and sets the timer for the next one: messages have left the front.
+func (c *classic) checkHead() {
+	if c.deadlines > 0 {
+		c.expire(expiryBatch)
+		c.watchHead()
+	}
+}
+
+// expire expires heads that are due, at most limit of them; the timer brings the queue back for the rest. Only the
+// head is looked at: what expired behind a living message stays. // T-4, T-5
+func (c *classic) expire(limit int) {
+	c.headUnchecked = false
+	now := c.q.v.now()
+	for n := 0; n < limit && c.deadlines > 0 && c.headExpired(now); n++ {
+		e := c.pop()
+		c.countReady(e, -1)
+		c.deadLetter(e, Expired)
+	}
+}
+
+// headDeadline is when the head expires, 0 for never or if the queue does not look at the head.
+func (c *classic) headDeadline() int64 {
+	if c.deadlines == 0 || c.headUnchecked {
+		return 0
+	}
+	return c.head().deadline
+}
+
+// watchHead sets the timer for the head's deadline. // T-7
+func (c *classic) watchHead() {
+	if at := c.headDeadline(); at != 0 {
+		c.q.v.wakeAt(&c.headTimer, at)
+	}
+}
+
+func (c *classic) timer() *schedule.Timer[wakeable] { return &c.headTimer }
+
+// wake expires the head at its deadline.
+func (c *classic) wake(int64) {
+	c.expire(expiryBatch)
+	c.checkHead()
+}
+
+// nextWake is the head's deadline. While the head is unchecked the timer stays as it is: the timer was set for an earlier
+// head, and the queue looks at the new one then.
+func (c *classic) nextWake() (int64, bool) {
+	if c.headUnchecked {
+		return c.headTimer.At()
+	}
+	at := c.headDeadline()
+	return at, at != 0
+}
+
+// actsWhenStale reports that a timer whose message has gone is not put off: with priorities the queue may find, at that
+// time, a head that it has not looked at.
+func (c *classic) actsWhenStale() bool { return c.levels > 1 }

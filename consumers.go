@@ -1,0 +1,169 @@
+package leveret
+
+import "slices"
+
+// consumers are a queue's consumers and who is next. Those that can take a message stand in
+// line by priority, within a priority by how long they have been waiting; who gets a message goes
+// to the end of its priority's line, who cannot take another leaves it until it can.
+type consumers struct {
+	q         *Queue
+	all       []*Consumer // in the order of subscription
+	line      []*Consumer
+	single    *Consumer // single active consumer: the one
+	yielding  bool      // the single one gets nothing more; another takes over when it holds nothing
+	exclusive *Consumer
+}
+
+func (cs *consumers) len() int {
+	if cs == nil {
+		return 0
+	}
+	return len(cs.all)
+}
+
+func (cs *consumers) list() []*Consumer {
+	if cs == nil {
+		return nil
+	}
+	return slices.Clone(cs.all)
+}
+
+// next returns the consumer that gets the next message, nil if none can take it.
+func (cs *consumers) next() *Consumer {
+	if cs.q.args.singleActive {
+		if cs.single == nil || cs.yielding || !cs.single.canTake() {
+			return nil
+		}
+		return cs.single
+	}
+	for len(cs.line) > 0 {
+		c := cs.line[0]
+		if c.canTake() {
+			return c
+		}
+		cs.line = slices.Delete(cs.line, 0, 1)
+		c.inLine = false
+	}
+	return nil
+}
+
+// canTake is able, and arranges to be called back when it is not for want of room.
+func (c *Consumer) canTake() bool {
+	if c.able() {
+		return true
+	}
+	switch {
+	case c.inbox != nil && c.inbox.full():
+		c.inbox.stall(c)
+	case c.ch.window > 0:
+		c.ch.stalled = append(c.ch.stalled, c)
+	}
+	return false
+}
+
+// served moves the first in line, who got a message, to the end of its priority's line. A consumer of a quorum queue leaves
+// the line with the message that fills its window; a classic queue finds that out only when the consumer's turn comes again,
+// so the consumer may keep its place beyond that. // D-20
+func (cs *consumers) served(c *Consumer) {
+	if cs.q.args.singleActive || len(cs.line) == 0 {
+		return
+	}
+	if cs.q.traits.leavesLineWhenFull && c.windowFull() {
+		cs.line = slices.Delete(cs.line, 0, 1)
+		c.inLine = false
+		return
+	}
+	end := 1
+	for end < len(cs.line) && cs.line[end].priority == c.priority {
+		end++
+	}
+	copy(cs.line, cs.line[1:end])
+	cs.line[end-1] = c
+}
+
+// enter puts a consumer in line.
+func (cs *consumers) enter(c *Consumer) {
+	c.inLine = true
+	i := len(cs.line)
+	for i > 0 && cs.line[i-1].priority < c.priority {
+		i--
+	}
+	cs.line = slices.Insert(cs.line, i, c)
+}
+
+// resume lets a consumer that has room again take messages. c is nil for basic.get.
+func (c *Consumer) resume() {
+	if c == nil || c.q == nil || c.q.deleted {
+		return
+	}
+	q, cs := c.q, c.q.consumers
+	if cs.yielding && c == cs.single && c.unacked == 0 {
+		cs.elect() // D-22
+	}
+	if c.ended || !c.able() {
+		return
+	}
+	if !c.inLine && !q.args.singleActive {
+		cs.enter(c)
+	}
+	if q.store.ready.n > 0 {
+		q.impl.freed()
+	}
+}
+
+// add takes in a new consumer.
+func (cs *consumers) add(c *Consumer) {
+	cs.all = append(cs.all, c)
+	if c.cfg.Exclusive && cs.q.traits.exclusiveConsumers {
+		cs.exclusive = c
+	}
+	if !cs.q.args.singleActive {
+		cs.enter(c)
+		return
+	}
+	switch {
+	case cs.single == nil:
+		cs.elect()
+	case cs.q.traits.preempts && c.priority > cs.single.priority: // D-22
+		if cs.single.unacked == 0 {
+			cs.elect()
+		} else {
+			cs.yielding = true
+		}
+	}
+}
+
+// elect chooses the single active consumer: the oldest of those that nobody goes before. // D-21, D-22
+func (cs *consumers) elect() {
+	cs.yielding = false
+	cs.single = nil
+	for _, c := range cs.all {
+		if cs.single == nil || c.goesBefore(cs.single) {
+			cs.single = c
+		}
+	}
+}
+
+// goesBefore reports whether c becomes the single active consumer rather than one that is older. // D-21, D-22
+func (c *Consumer) goesBefore(older *Consumer) bool {
+	t := c.q.traits
+	switch {
+	case t.electsByPriority && c.priority != older.priority:
+		return c.priority > older.priority
+	case t.electsByWindow:
+		return c.window > older.window
+	}
+	return false
+}
+
+func (cs *consumers) remove(c *Consumer) {
+	cs.all = slices.DeleteFunc(cs.all, func(o *Consumer) bool { return o == c })
+	cs.line = slices.DeleteFunc(cs.line, func(o *Consumer) bool { return o == c })
+	c.inLine = false
+	if cs.exclusive == c {
+		cs.exclusive = nil
+	}
+	if cs.single == c {
+		cs.elect()
+	}
+}

@@ -1,0 +1,234 @@
+package leveret
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Declaring, checking, deleting and purging queues: what a channel may do to which queue, and in which order that is checked.
+
+// checkOwner refuses another connection's exclusive queue. // Q-30
+func (ch *Channel) checkOwner(q *Queue) *Error {
+	if q == nil || q.owner == nil || q.owner == ch.conn || ch.super {
+		return nil
+	}
+	return lockedError(q)
+}
+
+func lockedError(q *Queue) *Error {
+	return errorf(ResourceLocked, "", q.name, "cannot obtain exclusive access to locked %s. It could be originally declared on "+
+		"another connection or the exclusive property value does not match that of the original declaration.", q.text())
+}
+
+// queueName resolves the empty name to the channel's last declared queue. // Q-33
+func (ch *Channel) queueName(name string) (string, *Error) {
+	if name != "" {
+		return name, nil
+	}
+	if ch.lastQueue == "" {
+		return "", errorf(NotFound, "", "", "no previously declared queue")
+	}
+	return ch.lastQueue, nil
+}
+
+// openQueue returns a queue that the channel may do perm to.
+func (ch *Channel) openQueue(name string, perm permission) (*Queue, *Error) {
+	name, err := ch.queueName(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := ch.check(perm, queueResource, name); err != nil {
+		return nil, err
+	}
+	q := ch.v.queues[name]
+	if q == nil {
+		return nil, ch.v.noQueue(name)
+	}
+	return q, ch.checkOwner(q)
+}
+
+// declareQueue makes a queue or compares it with the one that is there. // Q-1
+func (ch *Channel) declareQueue(name string, cfg QueueConfig) (*Queue, *Error) {
+	v := ch.v
+	args, err := canonicalTable(cfg.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Durable = cfg.Durable && !cfg.Exclusive
+	args = augmentQueueType(args, cfg, v.rules, v.meta.DefaultQueueType)
+	if name, err = ch.nameQueue(name, args); err != nil {
+		return nil, err
+	}
+	if err := ch.check(configure, queueResource, name); err != nil {
+		return nil, err
+	}
+	if q := v.queues[name]; q != nil {
+		return q, ch.redeclareQueue(q, cfg, args)
+	}
+	if err := ch.checkDeadLetterArgs(name, args); err != nil {
+		return nil, err
+	}
+	parsed, err := parseQueueArgs(args, v.rules, v.meta.DefaultQueueType, v.queueText(name))
+	if err != nil {
+		return nil, err
+	}
+	if err := v.admitQueue(name, &parsed, cfg); err != nil {
+		return nil, err
+	}
+	cfg.Arguments = nil
+	parsed.declared = args
+	q := &Queue{v: v, name: name, cfg: cfg, args: &parsed}
+	if cfg.Exclusive {
+		q.owner = ch.conn
+		ch.conn.exclusives = append(ch.conn.exclusives, q)
+	}
+	v.newQueue(q)
+	return q, nil
+}
+
+// nameQueue checks a name for a declaration, or makes one up. // Q-9, Q-10
+func (ch *Channel) nameQueue(name string, args Fields) (string, *Error) {
+	v := ch.v
+	if strings.HasPrefix(name, "amq.") {
+		return "", errorf(AccessRefused, "", name, "queue name '%s' contains reserved prefix 'amq.*'", name)
+	}
+	if name != "" {
+		return name, nil
+	}
+	t, _ := args.Get(ArgQueueType)
+	if kind, _ := parseKind(fmt.Sprint(t)); !v.traits[kind].serverNamed {
+		return "", errorf(PreconditionFailed, "", "", "Cannot declare a server-named queue for type %s", kind.module())
+	}
+	return v.b.random.name("amq.gen-"), nil
+}
+
+// redeclareQueue compares a declaration with the queue that is there. // Q-24
+func (ch *Channel) redeclareQueue(q *Queue, cfg QueueConfig, args Fields) *Error {
+	if q.owner != nil && q.owner != ch.conn || q.cfg.Exclusive != cfg.Exclusive {
+		return lockedError(q)
+	}
+	received := queueShape{durable: cfg.Durable, autoDelete: cfg.AutoDelete, args: args}
+	if err := equivalentQueue(q.shape(), received, q.v.rules, q.text()); err != nil {
+		return err
+	}
+	if q.traits.usedByDeclare && !cfg.NoWait {
+		q.touch()
+	}
+	return nil
+}
+
+func (q *Queue) shape() queueShape {
+	return queueShape{q.args.kind, q.cfg.Durable, q.cfg.AutoDelete, q.args.declared}
+}
+
+// checkDeadLetterArgs checks who may set up dead-lettering: reading the new queue and writing
+// to the exchange, which need not exist.
+func (ch *Channel) checkDeadLetterArgs(name string, args Fields) *Error {
+	dlx, given, err := deadLetterExchangeArg(args, ch.v.queueText(name))
+	if err != nil || !given {
+		return err
+	}
+	if err := ch.check(read, queueResource, name); err != nil {
+		return err
+	}
+	return ch.check(write, exchangeResource, dlx)
+}
+
+// admitQueue checks limits and what queues of some types cannot be. // Q-11, Q-12
+func (v *vhost) admitQueue(name string, args *queueArgs, cfg QueueConfig) *Error {
+	if n := v.meta.Limits.MaxQueues; n >= 0 && len(v.queues) >= n {
+		return errorf(PreconditionFailed, "", name, "cannot declare queue '%s': queue limit in vhost '%s' (%d) is reached", name, v.name, n)
+	}
+	if v.traits[args.kind].transient {
+		return nil
+	}
+	for _, p := range [...]struct {
+		bad  bool
+		name string
+	}{{cfg.AutoDelete, "auto-delete"}, {cfg.Exclusive, "exclusive-owner"}, {!cfg.Durable, "non-durable"}} {
+		if p.bad {
+			return errorf(PreconditionFailed, "", name, "invalid property '%s' for %s", p.name, v.queueText(name))
+		}
+	}
+	return nil
+}
+
+// checkQueue is a passive declare. // Q-4
+func (ch *Channel) checkQueue(name string) (*Queue, *Error) {
+	v := ch.v
+	if err := ch.checkPassive(queueResource, name); err != nil {
+		return nil, err
+	}
+	q := v.queues[name]
+	if q == nil {
+		return nil, v.noQueue(name)
+	}
+	if err := ch.checkOwner(q); err != nil {
+		return nil, err
+	}
+	if q.traits.usedByDeclare {
+		q.touch()
+	}
+	return q, nil
+}
+
+// deleteQueue deletes a queue and returns how many messages were ready. // Q-37
+func (ch *Channel) deleteQueue(name string, cfg DeleteConfig) (int, *Error) {
+	v := ch.v
+	name, err := ch.queueName(name)
+	if err != nil {
+		return 0, err
+	}
+	if err := ch.check(configure, queueResource, name); err != nil {
+		return 0, err
+	}
+	q := v.queues[name]
+	if q == nil {
+		return 0, nil
+	}
+	if err := ch.checkOwner(q); err != nil {
+		return 0, err
+	}
+	if err := q.checkDelete(cfg); err != nil {
+		return 0, err
+	}
+	n := q.store.ready.n
+	v.removeQueue(q, CauseQueueDeleted)
+	return n, nil
+}
+
+// checkDelete refuses a deletion whose condition does not hold, or that the queue's type does not know. // Q-37, Q-38
+func (q *Queue) checkDelete(cfg DeleteConfig) *Error {
+	if !q.traits.deletesOnCondition {
+		return q.refuseCondition(cfg)
+	}
+	if cfg.IfEmpty && q.store.ready.n > 0 {
+		return errorf(PreconditionFailed, "", q.name, "%s not empty", q.text())
+	}
+	if cfg.IfUnused && q.consumers.len() > 0 {
+		return errorf(PreconditionFailed, "", q.name, "%s in use", q.text())
+	}
+	return nil
+}
+
+func (q *Queue) refuseCondition(cfg DeleteConfig) *Error {
+	flag := ""
+	switch {
+	case cfg.IfUnused:
+		flag = "if-unused"
+	case cfg.IfEmpty:
+		flag = "if-empty"
+	default:
+		return nil
+	}
+	return errorf(NotImplemented, "", q.name, "cannot delete %s. queue.delete operations with %s flag set are not supported by quorum queues", q.text(), flag)
+}
+
+// purgeQueue removes the ready messages. // Q-40
+func (ch *Channel) purgeQueue(name string) (int, *Error) {
+	q, err := ch.openQueue(name, read)
+	if err != nil {
+		return 0, err
+	}
+	return q.impl.purge(), nil
+}

@@ -1,0 +1,117 @@
+package leveret
+
+import "github.com/leveretmq/leveret/internal/schedule"
+
+// A queueType is how one type of queue orders what it does with messages: classic.go and quorum.go tell it. Each act is one
+// whole step of RabbitMQ's queue process. When the act returns, no consumer waits for a message that is ready, no head that
+// the queue has looked at is overdue, and with drop-head the limits are kept. All of it runs under the virtual host's lock.
+type queueType interface {
+	wakeable // when a head expires
+
+	// init binds the type to its queue and returns the store in which it keeps the messages.
+	init(q *Queue) *store
+	// accept takes a message that was routed to the queue. It reports false if the queue refuses the message.
+	accept(m *message, deliveries uint32, by publisher) bool
+	// get hands the head to basic.get; nil if there is no ready message.
+	get(ch *Channel, cfg GetConfig) *Delivery
+	// giveBack takes back messages that were returned together by one holder: a consumer, or nil for basic.get.
+	giveBack(back []entry, how settling, from *Consumer)
+	// settled follows the settlement of deliveries that leave the queue for good.
+	settled()
+	// freed delivers what is ready: a consumer can take messages, or consumers have left.
+	freed()
+	// reconfigured follows a change of the settings, which were was.
+	reconfigured(was *settings)
+	// purge removes the messages that nobody holds and returns how many the queue counted.
+	purge() int
+	// deleted drops everything that nobody holds: the queue is gone.
+	deleted(cause Cause)
+	// deadLetter ends the time of a message that has left the queue already.
+	deadLetter(e entry, reason Reason)
+	// headDeadline is when a head expires next, in ns since 1970; 0 for never.
+	headDeadline() int64
+	// timer is set for headDeadline, or earlier.
+	timer() *schedule.Timer[wakeable]
+	// countGhosts adds n to the ghosts: what the queue counts as consumers though they get nothing any more.
+	countGhosts(n int)
+	ghosts() int
+}
+
+// traits are how a type of queue differs outside of its acts. The table below is the only place that asks for the type;
+// what differs by release comes from the profile.
+type traits struct {
+	serverNamed        bool  // it may be declared without a name // Q-10
+	transient          bool  // it may be exclusive, auto-delete or not durable // Q-12
+	deletesOnCondition bool  // queue.delete knows if-unused and if-empty // Q-38
+	usedByDeclare      bool  // a declaration that finds the queue restarts its idle time // Q-35
+	usedByPolicy       bool  // a change of its policy restarts its idle time // Q-35
+	idleBeyond         int64 // ms that it has to be idle for beyond x-expires // Q-36
+
+	exclusiveConsumers bool  // basic.consume's exclusive has a meaning // D-19
+	channelWindow      bool  // it obeys basic.qos with global (3.10) // D-27
+	window             int   // deliveries that a consumer without prefetch may hold; 0: no limit // D-29
+	leavesLineWhenFull bool  // a consumer leaves the line with the message that fills its window, not when its turn comes // D-20
+	ackTimeout         int64 // ms by default; -1: none // D-35, D-36
+	ownAckTimeout      bool  // the consumer, the queue and a policy can set the timeout // D-35
+	watchesGets        bool  // the timeout holds for basic.get // D-35, D-36
+
+	singleActiveGet  bool // basic.get is allowed beside a single active consumer // D-23
+	listsOnlyActive  bool // declare-ok counts the single active consumer only // Q-41
+	electsByPriority bool // the single active consumer is the one of the highest priority // D-21, D-22
+	electsByWindow   bool // among equal priorities, the one with the largest window // D-22
+	preempts         bool // a newcomer of higher priority becomes the single active consumer // D-22
+	idleCancel       bool // a cancel delivers nothing to the consumers that remain (3.10) // D-21
+
+	counts          countHeaders // headers of counts on its deliveries // D-10, D-12
+	keepsRedelivery bool         // deliveries elsewhere set the redelivered flag // D-9
+	levelsApart     bool         // each priority is a queue of its own: of messages rejected together the highest dies first // DL-10
+	returnsWhole    bool         // it takes back all that a channel held at once, not consumer by consumer // D-5
+	byName          bool         // a transaction finds it by its name, so a queue declared anew gets the message
+	commitHears     bool         // tx.commit fails when it refuses a message
+}
+
+// queueTypes are the types of queues, by kind. A stream is declared like a quorum queue and works like a classic one.
+var queueTypes = [...]struct {
+	make   func() queueType
+	traits func(*rules) traits
+}{
+	classicQueue: {func() queueType { return new(classic) }, classicTraits},
+	quorumQueue:  {func() queueType { return new(quorum) }, quorumTraits},
+	streamQueue:  {func() queueType { return new(classic) }, streamTraits},
+}
+
+func classicTraits(r *rules) traits {
+	t := traits{
+		serverNamed: true, transient: true, deletesOnCondition: true, usedByDeclare: true, usedByPolicy: true,
+		exclusiveConsumers: true, channelWindow: true, ackTimeout: -1,
+		singleActiveGet: true, electsByPriority: true, idleCancel: r.idleCancel,
+		levelsApart: true, returnsWhole: true, commitHears: true,
+	}
+	if r.channelAckTimeout {
+		t.ackTimeout, t.watchesGets = defaultAckTimeout, true
+	}
+	return t
+}
+
+func quorumTraits(r *rules) traits {
+	t := traits{
+		usedByPolicy: r.policyChangeIsUse, idleBeyond: 1,
+		window: 2000, leavesLineWhenFull: true,
+		ackTimeout: defaultAckTimeout, ownAckTimeout: !r.channelAckTimeout, watchesGets: true,
+		listsOnlyActive: true,
+		counts:          counts, keepsRedelivery: true, byName: true,
+	}
+	if r.oldCountHeader {
+		t.counts, t.keepsRedelivery = oldCounts, false
+	}
+	if !r.noPreemption {
+		t.electsByPriority, t.electsByWindow, t.preempts = true, true, true
+	}
+	return t
+}
+
+func streamTraits(r *rules) traits {
+	t := classicTraits(r)
+	t.serverNamed, t.transient = false, false
+	return t
+}

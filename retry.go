@@ -1,0 +1,109 @@
+package leveret
+
+import (
+	"github.com/google/btree"
+	"github.com/leveretmq/leveret/internal/schedule"
+)
+
+// Delayed retry: a quorum queue holds a returned message back for a while, the longer the more deliveries of the message have
+// failed. The message is neither ready nor unacknowledged meanwhile and does not expire. // D-41, D-42
+
+// delays reports whether a message that comes back in this way is delayed. // D-41
+func (s *settings) delays(how settling) bool {
+	switch s.retry {
+	case retryAll:
+		return true
+	case retryFailed:
+		return how.failed()
+	case retryReturned:
+		return !how.failed()
+	}
+	return false
+}
+
+// retryDelay is how many ms a message with so many failed deliveries waits: the minimum for each, at most the maximum.
+func (s *settings) retryDelay(deliveries uint32) int64 {
+	longest := s.retryMax
+	if longest < 0 {
+		longest = s.retryMin
+	}
+	n := int64(max(1, deliveries))
+	if s.retryMin > 0 && n > longest/s.retryMin {
+		return longest
+	}
+	return min(s.retryMin*n, longest)
+}
+
+// delayedRetries are the messages of a quorum queue that wait for their next delivery, by the time when they are ready again.
+type delayedRetries struct {
+	c     *quorum
+	wait  *btree.BTreeG[delayedRetry]
+	seq   uint64
+	timer schedule.Timer[wakeable]
+}
+
+// A delayedRetry is ready again at a time in ns since 1970; those of one time in the order in which they came back.
+type delayedRetry struct {
+	at  int64
+	seq uint64
+	e   entry
+}
+
+func (d delayedRetry) before(o delayedRetry) bool {
+	return d.at < o.at || d.at == o.at && d.seq < o.seq
+}
+
+// delay holds e back.
+func (c *quorum) delay(e entry) {
+	if c.retries == nil {
+		c.retries = &delayedRetries{c: c, wait: btree.NewG(treeDegree, delayedRetry.before)}
+		c.retries.timer.Value = c.retries
+	}
+	r := c.retries
+	at := deadlineAfter(c.q.v.now(), c.q.set.retryDelay(e.deliveries))
+	r.seq++
+	r.wait.ReplaceOrInsert(delayedRetry{at, r.seq, e})
+	c.countAside(e.m, 1)
+	c.q.v.wakeAt(&r.timer, at)
+}
+
+// wake makes the messages that have waited long enough ready: they join the returned list. // D-42
+func (r *delayedRetries) wake(now int64) {
+	c := r.c
+	for d, ok := r.wait.Min(); ok && d.at <= now; d, ok = r.wait.Min() {
+		r.wait.DeleteMin()
+		c.countAside(d.e.m, -1)
+		c.putReturned(d.e)
+	}
+	if at, ok := r.nextWake(); ok {
+		c.q.v.wakeAt(&r.timer, at)
+	}
+	c.expireDue()
+	c.deliverReady()
+	c.trim()
+	c.updateRejecting()
+	c.removed()
+}
+
+func (r *delayedRetries) nextWake() (int64, bool) {
+	d, ok := r.wait.Min()
+	return d.at, ok
+}
+
+func (r *delayedRetries) actsWhenStale() bool { return false }
+
+// dropRetries drops all messages that wait and returns how many there were.
+func (c *quorum) dropRetries(cause Cause) int {
+	if c.retries == nil {
+		return 0
+	}
+	n := c.retries.wait.Len()
+	c.retries.wait.Ascend(func(d delayedRetry) bool {
+		c.q.dropped(d.e, "", cause)
+		c.countAside(d.e.m, -1)
+		return true
+	})
+	c.q.v.timing.heap.Remove(&c.retries.timer)
+	c.retries = nil
+	return n
+}

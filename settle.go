@@ -1,0 +1,267 @@
+package leveret
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Settling: what a client does with its deliveries, and what the end of its channel does with them.
+
+// An unacked is a delivery that its channel has not settled.
+type unacked struct {
+	q    *Queue
+	c    *Consumer // nil: basic.get
+	e    entry
+	at   int64 // when it was delivered, where a timeout may need it; ns since 1970
+	inTx bool  // settled in a transaction that is not committed
+	void bool  // taken back by the broker: settling it does nothing
+}
+
+// settling is how a delivery is settled.
+type settling uint8
+
+const (
+	acked settling = iota
+	nackRequeue
+	rejectRequeue
+	ended // its channel ended
+	nackDiscard
+	rejectDiscard
+)
+
+// failed reports whether the delivery counts as a failed one of the message. // D-7
+func (s settling) failed() bool { return s == rejectRequeue || s == ended || s == rejectDiscard }
+
+func (s settling) requeue() bool { return s == nackRequeue || s == rejectRequeue || s == ended }
+
+// Ack is basic.ack of one delivery or, with multiple, of all outstanding up to tag, 0 meaning all.
+func (ch *Channel) Ack(tag uint64, multiple bool) error {
+	return ch.settle("basic.ack", tag, multiple, acked)
+}
+
+// Nack is basic.nack: the messages go back to their queues, or with requeue false to the
+// dead-letter exchanges of their queues.
+func (ch *Channel) Nack(tag uint64, multiple, requeue bool) error {
+	how := nackDiscard
+	if requeue {
+		how = nackRequeue
+	}
+	return ch.settle("basic.nack", tag, multiple, how)
+}
+
+// Reject is basic.reject. Unlike Nack it counts as a failed delivery of the message.
+func (ch *Channel) Reject(tag uint64, requeue bool) error {
+	how := rejectDiscard
+	if requeue {
+		how = rejectRequeue
+	}
+	return ch.settle("basic.reject", tag, false, how)
+}
+
+// settle settles deliveries now or, in a transaction, at its commit.
+func (ch *Channel) settle(op string, tag uint64, multiple bool, how settling) error {
+	v := ch.v
+	v.lock()
+	err := ch.usable()
+	if err == nil {
+		if e := ch.settleLocked(tag, multiple, how); e != nil {
+			err = ch.fail(op, e)
+		}
+	}
+	v.unlock()
+	return err
+}
+
+func (ch *Channel) settleLocked(tag uint64, multiple bool, how settling) *Error {
+	if ch.tx == nil && !multiple {
+		if how == acked {
+			return ch.ackOne(tag)
+		}
+		u, ok := ch.tags.Take(tag)
+		if !ok {
+			return errUnknownTag(tag)
+		}
+		one := [1]unacked{u}
+		ch.apply(one[:], how)
+		return nil
+	}
+	chosen, err := ch.outstanding(tag, multiple)
+	if err != nil {
+		return err
+	}
+	if ch.tx != nil {
+		ch.tx.settle(ch, chosen, how)
+		return nil
+	}
+	ch.settleAll(chosen, how)
+	return nil
+}
+
+// ackOne is what channels do most: it settles in place.
+func (ch *Channel) ackOne(tag uint64) *Error {
+	u := ch.tags.Get(tag)
+	if u == nil {
+		return errUnknownTag(tag)
+	}
+	q, c := u.q, u.c
+	if ch.release(u) {
+		ch.v.ackedEvent(u)
+	}
+	ch.tags.Drop(tag)
+	if !q.deleted {
+		q.impl.settled()
+	}
+	c.resume()
+	ch.unstall()
+	return nil
+}
+
+func errUnknownTag(tag uint64) *Error {
+	return errorf(PreconditionFailed, "", "", "unknown delivery tag %d", tag)
+}
+
+// outstanding returns the tags that tag and multiple name, in order.
+func (ch *Channel) outstanding(tag uint64, multiple bool) ([]uint64, *Error) {
+	if tag == 0 && multiple {
+		tag = ch.tags.Last()
+	} else if u := ch.tags.Get(tag); u == nil || u.inTx {
+		return nil, errUnknownTag(tag)
+	}
+	if !multiple {
+		return []uint64{tag}, nil
+	}
+	var chosen []uint64
+	for t, u := range ch.tags.All() {
+		if t > tag {
+			break
+		}
+		if !u.inTx {
+			chosen = append(chosen, t)
+		}
+	}
+	return chosen, nil
+}
+
+func (ch *Channel) settleAll(chosen []uint64, how settling) {
+	us := make([]unacked, 0, len(chosen))
+	for _, t := range chosen {
+		if u, ok := ch.tags.Take(t); ok {
+			us = append(us, u)
+		}
+	}
+	inGroups(us)
+	ch.apply(us, how)
+}
+
+// Recover is basic.recover with requeue: everything outstanding on the channel goes back to its queue. // D-32
+func (ch *Channel) Recover() error {
+	return ch.do("basic.recover", func() *Error {
+		chosen, _ := ch.outstanding(0, true)
+		ch.settleAll(chosen, nackRequeue)
+		return nil
+	})
+}
+
+// inGroups orders deliveries as RabbitMQ settles many at once: those of basic.get first, then consumer by consumer in the
+// order of their tags, each in the order of delivery. // D-5
+func inGroups(us []unacked) {
+	slices.SortStableFunc(us, func(a, b unacked) int { return cmp.Compare(a.tag(), b.tag()) })
+}
+
+func (u *unacked) tag() string {
+	if u.c == nil {
+		return ""
+	}
+	return u.c.tag
+}
+
+// apply settles deliveries that have left the channel's window: those of one holder that follow each other together.
+func (ch *Channel) apply(us []unacked, how settling) {
+	for len(us) > 0 {
+		n := 1
+		for n < len(us) && us[n].q == us[0].q && us[n].c == us[0].c {
+			n++
+		}
+		ch.applyGroup(us[:n], how)
+		us = us[n:]
+	}
+	ch.unstall()
+}
+
+// applyGroup settles deliveries of one queue to one holder.
+func (ch *Channel) applyGroup(us []unacked, how settling) {
+	q, c := us[0].q, us[0].c
+	if !how.requeue() && q.traits.levelsApart {
+		q.store.sortByLevel(us)
+	}
+	var back []entry
+	for i := range us {
+		u := &us[i]
+		if !ch.release(u) {
+			continue
+		}
+		switch {
+		case how == acked:
+			ch.v.ackedEvent(u)
+		case how.requeue():
+			back = append(back, u.e)
+		default:
+			ch.discard(u, how)
+		}
+	}
+	if back != nil {
+		q.impl.giveBack(back, how, c)
+	} else if !q.deleted {
+		q.impl.settled()
+	}
+	c.resume()
+}
+
+// sortByLevel puts deliveries of a higher priority first. // DL-10
+func (s *store) sortByLevel(us []unacked) {
+	if s.levels > 1 {
+		slices.SortStableFunc(us, func(a, b unacked) int { return cmp.Compare(s.level(b.e.m), s.level(a.e.m)) })
+	}
+}
+
+// discard ends the time of a message that was rejected without requeue. // D-7, DL-1
+func (ch *Channel) discard(u *unacked, how settling) {
+	if how.failed() {
+		u.e.deliveries = saturatingInc(u.e.deliveries)
+	}
+	u.q.impl.deadLetter(u.e, Rejected)
+}
+
+// release takes a delivery from its holder. It reports false if the message is not there any more. // D-33
+func (ch *Channel) release(u *unacked) bool {
+	if u.void {
+		return false
+	}
+	ch.held--
+	if c := u.c; c == nil {
+		u.q.impl.countGhosts(-1)
+	} else if c.unacked--; c.ended && c.unacked == 0 {
+		ch.v.timing.heap.Remove(&c.timer)
+		if !c.late {
+			u.q.impl.countGhosts(-1)
+		}
+	}
+	if u.q.deleted {
+		return false
+	}
+	u.q.store.countUnacked(u.e.m, -1)
+	return true
+}
+
+// unstall lets the consumers go on that wait for room in the channel's window.
+func (ch *Channel) unstall() {
+	if len(ch.stalled) > 0 && (ch.window == 0 || ch.held < ch.window) {
+		waiting := ch.stalled
+		ch.stalled = nil
+		for _, c := range waiting {
+			c.resume()
+		}
+	}
+}
+
+func saturatingInc(n uint32) uint32 { return max(n, n+1) }

@@ -1,0 +1,85 @@
+package leveret
+
+// A quorum queue with reject-publish does not look at each message. When it gets over its limit it tells its publishers to
+// stop, and when it is down to 80 % it tells them to go on; a message that was on its way is taken. So it keeps, for each
+// publisher, whether it told the publisher to stop. // L-11, L-12
+
+// A publisher is whom a quorum queue tells to stop: a channel, or a quorum queue with at-least-once dead letters. At-most-once
+// dead letters have none and are never stopped. // L-15
+type publisher interface{ knownTo() *acquaintances }
+
+// acquaintances are the quorum queues that keep the state of a publisher, so that all can forget it when it ends.
+type acquaintances map[*quorum]struct{}
+
+func (ch *Channel) knownTo() *acquaintances { return &ch.knownQueues }
+func (c *quorum) knownTo() *acquaintances   { return &c.soft.knownQueues }
+
+// softLimit is the state of a quorum queue's reject-publish.
+type softLimit struct {
+	stopped     map[publisher]bool // each publisher that the queue knows: true while it is told to stop
+	low         bool               // the queue is at 80 % of its limits or below
+	knownQueues acquaintances      // as a publisher of dead letters
+}
+
+// rejects reports whether the queue has told a publisher to stop. A publisher that the queue does not know may start, unless
+// the queue is over its limit.
+func (c *quorum) rejects(by publisher) bool {
+	if stopped, known := c.soft.stopped[by]; known {
+		return stopped
+	}
+	stop := c.q.set.overflow == rejectPublish && c.q.set.over(c.length())
+	if c.soft.stopped == nil {
+		c.soft.stopped = map[publisher]bool{}
+	}
+	c.soft.stopped[by] = stop
+	known := by.knownTo()
+	if *known == nil {
+		*known = acquaintances{}
+	}
+	(*known)[c] = struct{}{}
+	return stop
+}
+
+// updateRejecting tells publishers to stop when the queue is over a limit, and to go on when it gets down to 80 % of all its
+// limits. A change of overflow that finds the queue there tells nobody.
+func (c *quorum) updateRejecting() {
+	s, n := c.q.set, c.length()
+	low := s.low(n)
+	if s.overflow == rejectPublish && s.limited() {
+		switch {
+		case s.over(n):
+			c.tellPublishers(true)
+		case low && !c.soft.low:
+			c.tellPublishers(false)
+		}
+	}
+	c.soft.low = low
+}
+
+// tellPublishers tells all publishers that the queue knows to stop or to go on. To 3.10's queues that rule does not apply for
+// the dead letters that they send themselves.
+func (c *quorum) tellPublishers(stop bool) {
+	for by := range c.soft.stopped {
+		if by != publisher(c) || !c.q.v.rules.selfDeadLettersUnconfirmed {
+			c.soft.stopped[by] = stop
+		}
+	}
+}
+
+// forgetPublisher has all quorum queues forget a publisher that has ended.
+func forgetPublisher(by publisher) {
+	known := by.knownTo()
+	for c := range *known {
+		delete(c.soft.stopped, by)
+	}
+	*known = nil
+}
+
+// end forgets all publishers, because a channel may outlive many queues, and is forgotten as one.
+func (l *softLimit) end(c *quorum) {
+	for by := range l.stopped {
+		delete(*by.knownTo(), c)
+	}
+	l.stopped = nil
+	forgetPublisher(c)
+}

@@ -1,0 +1,119 @@
+package leveret
+
+import "fmt"
+
+// A store is what a queue holds: the ready messages in the order in which they leave, and the figures of all messages. It
+// knows no virtual host, no clock and no consumer: the time is an argument. The queue's type (classic.go, quorum.go)
+// decides what happens to a message; the store keeps it and counts it.
+type store struct {
+	backlog
+	sequence  uint64 // of the last message that arrived
+	ready     holdings
+	unacked   holdings // delivered and not yet settled
+	aside     holdings // neither: delayed retries and pending dead letters
+	departing int64    // bytes of dead letters that a purge left on their way: only the memory alarm counts them
+	deadlines int      // ready messages that have one
+
+	countsProperties bool   // the size of a message includes its properties // L-3
+	memory           *int64 // the bytes of all stores that share it, for the memory alarm
+}
+
+// holdings are a number of messages and what their sizes add up to, in bytes.
+type holdings struct {
+	n     int
+	bytes int64
+}
+
+func (h *holdings) add(n int, bytes int64) {
+	h.n += n
+	h.bytes += bytes
+}
+
+// size is how many bytes m counts for in this store. // L-3
+func (s *store) size(m *message) int64 {
+	n := int64(len(m.body))
+	if s.countsProperties {
+		n += int64(m.propertiesSize())
+	}
+	return n
+}
+
+// nextSequence numbers a message that arrives.
+func (s *store) nextSequence() uint64 {
+	s.sequence++
+	return s.sequence
+}
+
+// countReady adds a message to the ready ones, with n = -1 it takes the message out.
+func (s *store) countReady(e entry, n int) {
+	s.count(&s.ready, e.m, n)
+	if e.deadline != 0 {
+		s.deadlines += n
+	}
+}
+
+// countUnacked adds a message to the unacknowledged ones, with n = -1 it takes the message out.
+func (s *store) countUnacked(m *message, n int) { s.count(&s.unacked, m, n) }
+
+// countAside adds a message to those set aside, with n = -1 it takes the message out.
+func (s *store) countAside(m *message, n int) { s.count(&s.aside, m, n) }
+
+func (s *store) count(h *holdings, m *message, n int) {
+	bytes := int64(n) * s.size(m)
+	h.n += n
+	h.bytes += bytes
+	*s.memory += bytes
+}
+
+// length is what limits count: what is unacknowledged does not count. // L-2
+func (s *store) length() holdings {
+	return holdings{s.ready.n + s.aside.n, s.ready.bytes + s.aside.bytes}
+}
+
+// bytes is what the memory alarm counts.
+func (s *store) bytes() int64 {
+	return s.ready.bytes + s.unacked.bytes + s.aside.bytes + s.departing
+}
+
+// headExpired reports whether the head is due. There must be a head.
+func (s *store) headExpired(now int64) bool {
+	d := s.head().deadline
+	return d != 0 && d <= now // T-3
+}
+
+// clear removes all ready messages and returns how many there were.
+func (s *store) clear() int {
+	n := s.ready.n
+	*s.memory -= s.ready.bytes
+	s.backlog.clear()
+	s.ready, s.deadlines = holdings{}, 0
+	return n
+}
+
+// verify compares the figures with what they count; unacked are the messages that channels hold.
+func (s *store) verify(unacked holdings) error {
+	var ready holdings
+	deadlines := 0
+	for e := range s.all() {
+		ready.add(1, s.size(e.m))
+		if e.deadline != 0 {
+			deadlines++
+		}
+	}
+	switch {
+	case ready != s.ready:
+		return fmt.Errorf("%d messages of %d bytes are ready, counted are %d of %d", ready.n, ready.bytes, s.ready.n, s.ready.bytes)
+	case unacked != s.unacked:
+		return fmt.Errorf("%d messages of %d bytes are unacknowledged, counted are %d of %d", unacked.n, unacked.bytes, s.unacked.n, s.unacked.bytes)
+	case deadlines != s.deadlines:
+		return fmt.Errorf("%d messages have a deadline, counted are %d", deadlines, s.deadlines)
+	}
+	return nil
+}
+
+// countDeparting adds e to the dead letters that a purge left on their way, with n = -1 it takes e out.
+func (s *store) countDeparting(m *message, n int) {
+	bytes := int64(n) * s.size(m)
+	s.departing += bytes
+	*s.memory += bytes
+}
