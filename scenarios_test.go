@@ -30,16 +30,16 @@ func TestScenarios(t *testing.T) {
 }
 
 func runScript(t *testing.T, s *scenario.Script, p leveret.Profile) {
-	door := scenario.NewDirect(p)
-	defer door.Close()
-	l, err := scenario.Run(s, door)
+	driver := scenario.NewDirect(p)
+	defer driver.Close()
+	l, err := scenario.Run(s, driver)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := l.Diff(); diff != "" {
 		t.Error("\n" + diff)
 	}
-	if err := door.Broker.Check(); err != nil {
+	if err := driver.Broker.Check(); err != nil {
 		t.Error(err)
 	}
 }

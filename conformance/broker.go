@@ -67,36 +67,36 @@ func Open(amqpURL, consoleAt string) (*Broker, error) {
 // Release is the release's name in scripts.
 func (b *Broker) Release() string { return scenario.Releases[b.profile] }
 
-var doors atomic.Int64
+var runs atomic.Int64
 
-// Door makes a virtual host for one run; its Close deletes it.
-func (b *Broker) Door() (scenario.Door, error) {
+// Driver makes a virtual host for one run; its Close deletes it.
+func (b *Broker) Driver() (scenario.Driver, error) {
 	// The name has a fixed length because reply texts, which contain it, are cut at a fixed length.
-	name := fmt.Sprintf("s%03d%06d", doors.Add(1)%1000, time.Now().UnixNano()/1000%1000000)
-	d := &door{console: b.console(name), broker: b, vhost: name}
+	name := fmt.Sprintf("s%03d%06d", runs.Add(1)%1000, time.Now().UnixNano()/1000%1000000)
+	d := &brokerDriver{console: b.console(name), broker: b, vhost: name}
 	if err := d.createVHost(); err != nil {
 		return nil, err
 	}
 	return d, d.SetPermissions(b.uri.Username, leveret.Permissions{Configure: ".*", Write: ".*", Read: ".*"})
 }
 
-// A door leads to one virtual host of a broker on the network.
-type door struct {
+// A driver leads to one virtual host of a broker on the network.
+type brokerDriver struct {
 	console
 	broker *Broker
 	vhost  string
 }
 
-var _ scenario.Door = (*door)(nil)
+var _ scenario.Driver = (*brokerDriver)(nil)
 
-func (d *door) Kind() string             { return "amqp" }
-func (d *door) Profile() leveret.Profile { return d.broker.profile }
-func (d *door) VHost() string            { return d.vhost }
-func (d *door) Patience() time.Duration  { return 4 * time.Second }
-func (d *door) Advance(t time.Duration)  { time.Sleep(t) }
-func (d *door) Now() time.Time           { return time.Now() }
+func (d *brokerDriver) Kind() string             { return "amqp" }
+func (d *brokerDriver) Profile() leveret.Profile { return d.broker.profile }
+func (d *brokerDriver) VHost() string            { return d.vhost }
+func (d *brokerDriver) MaxDelay() time.Duration  { return 4 * time.Second }
+func (d *brokerDriver) Advance(t time.Duration)  { time.Sleep(t) }
+func (d *brokerDriver) Now() time.Time           { return time.Now() }
 
-func (d *door) Connect(l scenario.Login) (scenario.Conn, error) {
+func (d *brokerDriver) Connect(l scenario.Login) (scenario.Conn, error) {
 	uri := d.broker.uri
 	uri.Vhost = d.vhost
 	return dial(loginURI(uri, l), l)
@@ -117,16 +117,16 @@ func loginURI(uri amqp.URI, l scenario.Login) amqp.URI {
 }
 
 // SetPolicy returns when queues have the policy: they learn of it after the call has returned.
-func (d *door) SetPolicy(p leveret.Policy, operator bool) error {
+func (d *brokerDriver) SetPolicy(p leveret.Policy, operator bool) error {
 	defer time.Sleep(policyDelay)
 	return d.console.SetPolicy(p, operator)
 }
 
-func (d *door) ClearPolicy(name string, operator bool) error {
+func (d *brokerDriver) ClearPolicy(name string, operator bool) error {
 	defer time.Sleep(policyDelay)
 	return d.console.ClearPolicy(name, operator)
 }
 
 const policyDelay = 150 * time.Millisecond
 
-func (d *door) Close() error { return d.deleteVHost() }
+func (d *brokerDriver) Close() error { return d.deleteVHost() }

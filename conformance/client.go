@@ -28,7 +28,7 @@ func dial(uri amqp.URI, l scenario.Login) (scenario.Conn, error) {
 				err = raw.SetDeadline(time.Now().Add(10 * time.Second))
 			}
 			c.tap = newTap(raw)
-			c.tap.deaf = l.NoCancelNotify
+			c.tap.noCancel = l.NoCancelNotify
 			return c.tap, err
 		}}
 	var err error
@@ -49,8 +49,8 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// Kill cuts the connection without a word. It returns when the broker, too, has closed it: what the broker does about
-// it has happened before what the script does next.
+// Kill cuts the connection without connection.close. It returns when the broker has closed its side, too. So what the
+// broker does about the end of the connection comes before the script's next statement.
 func (c *conn) Kill() error {
 	half, ok := c.tap.Conn.(interface{ CloseWrite() error })
 	if !ok {

@@ -14,9 +14,9 @@ import (
 // A side is a broker that random programs run on, each from an empty virtual host.
 type side struct {
 	name  string
-	open  func() (scenario.Door, error)
+	open  func() (scenario.Driver, error)
 	tries int         // how often a program must show a difference: a busy machine can spoil a run
-	late  func() bool // the machine has been so busy that a run with time in it does not count
+	late  func() bool // reports whether the last run was so slow that its timing proves nothing
 }
 
 // A difference is a program for which a side shows something else than the engine.
@@ -39,11 +39,11 @@ func (d *difference) String() string {
 	return fmt.Sprintf("seed %d, %s:\n%s\n%s", d.seed, d.side, d.script.Text(), what)
 }
 
-// timed matches what makes a difference to a program that runs slowly.
+// timed matches the short times in programs: a run that is too slow changes what they lead to.
 var timed = regexp.MustCompile(`(ttl|expires|expiration)=1[07]00\b`)
 
-// differs runs a script and returns where the side differs, nil if at least one run was the same.
-// retried tells that not the first one was.
+// differs runs a script and returns where the side differs, or nil if at least one run did not. retried reports whether it
+// was not the first one.
 func (s side) differs(script *scenario.Script) (d *difference, retried bool) {
 	for n := 0; n < s.tries; n++ {
 		if n > 0 && n == s.tries-1 {
@@ -61,7 +61,7 @@ func (s side) differs(script *scenario.Script) (d *difference, retried bool) {
 	return d, true
 }
 
-// others are the programs that run at the same time.
+// others is held for reading by programs that run at the same time, and for writing by one that runs alone.
 var others sync.RWMutex
 
 func (s side) runShared(script *scenario.Script) *difference {
@@ -78,12 +78,12 @@ func (s side) runAlone(script *scenario.Script) *difference {
 }
 
 func (s side) runOnce(script *scenario.Script) *difference {
-	door, err := s.open()
+	driver, err := s.open()
 	if err != nil {
 		return &difference{side: s.name, script: script, err: err}
 	}
-	l, err := scenario.Compare(script, door)
-	if err = errors.Join(err, door.Close()); err != nil || l.Diff() != "" {
+	l, err := scenario.Compare(script, driver)
+	if err = errors.Join(err, driver.Close()); err != nil || l.Diff() != "" {
 		return &difference{side: s.name, script: script, log: l, err: err}
 	}
 	return nil
@@ -140,13 +140,13 @@ func (g *program) applicable(statements []string) []string {
 	return append([]string{}, g.statements...)
 }
 
-// A worker's virtual host on a real broker is used again and again: its door's Close empties it.
-type reusedDoor struct {
-	*door
+// A reusedDriver has a virtual host of a real broker that one worker uses for all its programs. Close empties it.
+type reusedDriver struct {
+	*brokerDriver
 	policies []setPolicy   // that a program has set
 	started  time.Time     // when the run's first connection was opened
 	advanced time.Duration // how long it has waited on purpose
-	drift    time.Duration // what the rest of the last run took
+	spent    time.Duration // what the statements of the last run took, without the waits
 }
 
 type setPolicy struct {
@@ -154,41 +154,41 @@ type setPolicy struct {
 	operator bool
 }
 
-func (b *Broker) reusedDoor() (*reusedDoor, error) {
-	d, err := b.Door()
+func (b *Broker) reusedDriver() (*reusedDriver, error) {
+	d, err := b.Driver()
 	if err != nil {
 		return nil, err
 	}
-	return &reusedDoor{door: d.(*door)}, nil
+	return &reusedDriver{brokerDriver: d.(*brokerDriver)}, nil
 }
 
-// Patience is short: what a program's looks wait for takes milliseconds.
-func (d *reusedDoor) Patience() time.Duration { return 1500 * time.Millisecond }
+// MaxDelay is short: what a program's looks wait for takes milliseconds.
+func (d *reusedDriver) MaxDelay() time.Duration { return 1500 * time.Millisecond }
 
-func (d *reusedDoor) SetPolicy(p leveret.Policy, operator bool) error {
+func (d *reusedDriver) SetPolicy(p leveret.Policy, operator bool) error {
 	d.policies = append(d.policies, setPolicy{p.Name, operator})
-	return d.door.SetPolicy(p, operator)
+	return d.brokerDriver.SetPolicy(p, operator)
 }
 
-func (d *reusedDoor) Connect(l scenario.Login) (scenario.Conn, error) {
+func (d *reusedDriver) Connect(l scenario.Login) (scenario.Conn, error) {
 	if d.started.IsZero() {
 		d.started = time.Now()
 	}
-	return d.door.Connect(l)
+	return d.brokerDriver.Connect(l)
 }
 
-func (d *reusedDoor) Advance(t time.Duration) {
+func (d *reusedDriver) Advance(t time.Duration) {
 	d.advanced += t
-	d.door.Advance(t)
+	d.brokerDriver.Advance(t)
 }
 
 // late reports whether the statements of the last run themselves took longer than what programs allow for.
-func (d *reusedDoor) late() bool { return d.drift > soon-lately+d.Patience() }
+func (d *reusedDriver) late() bool { return d.spent > statementTime-brokerDelay+d.MaxDelay() }
 
 // Close removes everything that a program can have made. The queues go first: one that is deleted while it learns
 // that a policy is gone can end all at-least-once dead-lettering of a RabbitMQ node.
-func (d *reusedDoor) Close() error {
-	d.drift = time.Since(d.started) - d.advanced
+func (d *reusedDriver) Close() error {
+	d.spent = time.Since(d.started) - d.advanced
 	d.advanced = 0
 	defer func() { d.started = time.Time{} }()
 	deadline := time.Now().Add(3 * time.Second)
@@ -204,7 +204,7 @@ func (d *reusedDoor) Close() error {
 	}
 }
 
-func (d *reusedDoor) empty() error {
+func (d *reusedDriver) empty() error {
 	c, err := d.Connect(scenario.Login{})
 	if err != nil {
 		return err
@@ -227,7 +227,7 @@ func (d *reusedDoor) empty() error {
 	return nil
 }
 
-func (d *reusedDoor) clearPolicies() error {
+func (d *reusedDriver) clearPolicies() error {
 	for _, p := range d.policies {
 		var refused *leveret.Error // it may be cleared already
 		if err := d.console.ClearPolicy(p.name, p.operator); err != nil && !errors.As(err, &refused) {
@@ -239,4 +239,4 @@ func (d *reusedDoor) clearPolicies() error {
 }
 
 // remove deletes the virtual host.
-func (d *reusedDoor) remove() error { return d.door.Close() }
+func (d *reusedDriver) remove() error { return d.brokerDriver.Close() }

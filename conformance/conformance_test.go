@@ -20,7 +20,7 @@ func TestScenarios(t *testing.T) {
 		t.Skip("no broker to compare with: set LEVERET_CONFORMANCE_AMQP and LEVERET_CONFORMANCE_ADMIN")
 	}
 	t.Cleanup(func() { broker.removeUsers(t) })
-	runAll(t, broker.Release(), broker.Door, 3)
+	runAll(t, broker.Release(), broker.Driver, 3)
 }
 
 // fromEnvironment opens the broker that the two variables name, if they do.
@@ -40,14 +40,14 @@ func fromEnvironment(t *testing.T) *Broker {
 // TestListener runs the same scenarios through the same client on leveret's own listener.
 func TestListener(t *testing.T) {
 	for profile, release := range scenario.Releases {
-		runAll(t, release, func() (scenario.Door, error) { return Listener(profile) }, 1)
+		runAll(t, release, func() (scenario.Driver, error) { return Listener(profile) }, 1)
 	}
 }
 
-// runAll runs the scenarios for a release through doors of their own, many at once: most of their time is waiting.
+// runAll runs the scenarios for a release through drivers of their own, many at once: most of their time is waiting.
 // Those that wait for real are tried several times before they count as different, because a machine that is
 // busy stretches the time between their steps.
-func runAll(t *testing.T, release string, open func() (scenario.Door, error), tries int) {
+func runAll(t *testing.T, release string, open func() (scenario.Driver, error), tries int) {
 	scripts, err := scenario.Load(os.DirFS("../testdata/scenarios"))
 	if err != nil {
 		t.Fatal(err)
@@ -84,13 +84,13 @@ type result struct {
 	err error
 }
 
-func runOn(s *scenario.Script, open func() (scenario.Door, error)) result {
-	door, err := open()
+func runOn(s *scenario.Script, open func() (scenario.Driver, error)) result {
+	driver, err := open()
 	if err != nil {
 		return result{err: err}
 	}
-	l, err := scenario.Run(s, door)
-	return result{l, errors.Join(err, door.Close())}
+	l, err := scenario.Run(s, driver)
+	return result{l, errors.Join(err, driver.Close())}
 }
 
 func (r result) same() bool { return r.err == nil && r.log.Diff() == "" }

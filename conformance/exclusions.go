@@ -72,15 +72,15 @@ func (g *program) excluded() string {
 }
 
 const (
-	soon   = 600 * time.Millisecond // what statements after this one may need
-	lately = 200 * time.Millisecond // what a busy broker may be late
+	statementTime = 600 * time.Millisecond // what the statements after this one may take on a real broker
+	brokerDelay   = 200 * time.Millisecond // by how much a busy broker may be late
 )
 
 func (g *program) twoSources() bool {
 	e := g.effects
 	for i, a := range e.arrivals {
 		for _, b := range e.arrivals[:i] {
-			if a.queue == b.queue && a.origin != b.origin && a.at.Sub(b.at) < soon {
+			if a.queue == b.queue && a.origin != b.origin && a.at.Sub(b.at) < statementTime {
 				return true
 			}
 		}
@@ -103,17 +103,18 @@ func (g *program) twoQueuesOneChannel() bool {
 }
 
 func (g *program) closeToDeadline() bool {
-	if at, ok := g.door.Broker.NextDeadline(); ok && at.Sub(g.now()) < soon {
+	if at, ok := g.driver.Broker.NextDeadline(); ok && at.Sub(g.now()) < statementTime {
 		return true
 	}
-	return g.advances() && g.now().Sub(g.effects.last) < lately
+	return g.advances() && g.now().Sub(g.effects.last) < brokerDelay
 }
 
 func (g *program) badHistory() bool {
 	return g.profile == leveret.RabbitMQ310 && strings.Contains(g.statements[len(g.statements)-1], "x-death=[1]")
 }
 
-// policyArrives: which queues a policy that was cleared had, nobody knows any more.
+// policyArrives reports whether messages came to a queue while a policy did. The queues of a policy that was cleared are not
+// known any more: then every arrival counts.
 func (g *program) policyArrives() bool {
 	verb, rest, _ := strings.Cut(g.statements[len(g.statements)-1], " ")
 	name, _, _ := strings.Cut(rest, " ")
@@ -121,7 +122,7 @@ func (g *program) policyArrives() bool {
 		return false
 	}
 	for _, a := range g.effects.arrivals {
-		q, err := g.door.Broker.Queue(a.queue)
+		q, err := g.driver.Broker.Queue(a.queue)
 		if err == nil && (strings.HasPrefix(verb, "clear") || q.Info().Policy == name || q.Info().OperatorPolicy == name) {
 			return true
 		}
@@ -146,7 +147,7 @@ func (g *program) endingConsumer() bool {
 
 func (g *program) replacedConsumer() bool {
 	for _, l := range g.effects.left {
-		q, err := g.door.Broker.Queue(l.queue)
+		q, err := g.driver.Broker.Queue(l.queue)
 		if err != nil || q.Info().Type != "quorum" || q.Info().Arguments[leveret.ArgSingleActiveConsumer] != true {
 			continue
 		}
@@ -166,7 +167,7 @@ func (g *program) replacedConsumer() bool {
 
 func (g *program) cancelLeaves() bool {
 	for _, l := range g.effects.left {
-		q, err := g.door.Broker.Queue(l.queue)
+		q, err := g.driver.Broker.Queue(l.queue)
 		if err != nil || g.profile != leveret.RabbitMQ310 {
 			continue
 		}
@@ -188,7 +189,7 @@ func (g *program) softLimit() bool {
 		n[a.queue]++
 	}
 	for name, times := range n {
-		q, err := g.door.Broker.Queue(name)
+		q, err := g.driver.Broker.Queue(name)
 		if err != nil || times < 2 || q.Info().Type != "quorum" {
 			continue
 		}
@@ -230,7 +231,7 @@ func (g *program) changesType() bool {
 }
 
 func (g *program) settlesItself() bool {
-	for _, c := range g.door.Broker.Consumers() {
+	for _, c := range g.driver.Broker.Consumers() {
 		n := 0
 		for _, a := range g.effects.arrivals {
 			if a.queue == c.Queue {
@@ -242,7 +243,7 @@ func (g *program) settlesItself() bool {
 				n++
 			}
 		}
-		q, err := g.door.Broker.Queue(c.Queue)
+		q, err := g.driver.Broker.Queue(c.Queue)
 		if n > 1 && !c.AckRequired && err == nil && q.Info().Type == "quorum" {
 			return true
 		}
@@ -250,7 +251,7 @@ func (g *program) settlesItself() bool {
 	return false
 }
 
-func near(a, b time.Time) bool { return a.Sub(b).Abs() < soon }
+func near(a, b time.Time) bool { return a.Sub(b).Abs() < statementTime }
 
 func (g *program) meetsExpiry() bool {
 	if !g.advances() {
@@ -271,7 +272,7 @@ func (g *program) meetsExpiry() bool {
 
 // prioritized reports whether a queue is a classic one with priorities.
 func (g *program) prioritized(queue string) bool {
-	q, err := g.door.Broker.Queue(queue)
+	q, err := g.driver.Broker.Queue(queue)
 	if err != nil {
 		return false
 	}
@@ -281,7 +282,7 @@ func (g *program) prioritized(queue string) bool {
 
 // expires reports whether a queue has a TTL for its messages.
 func (g *program) expires(queue string) bool {
-	q, err := g.door.Broker.Queue(queue)
+	q, err := g.driver.Broker.Queue(queue)
 	if err != nil {
 		return false
 	}

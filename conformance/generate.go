@@ -280,7 +280,7 @@ func (g *generator) consume() {
 }
 
 func (g *generator) cancel() {
-	if all := g.door.Broker.Consumers(); len(all) > 0 {
+	if all := g.driver.Broker.Consumers(); len(all) > 0 {
 		tag := all[g.IntN(len(all))].Tag
 		g.do(actorOf(tag), "cancel "+tag)
 	}

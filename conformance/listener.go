@@ -15,18 +15,18 @@ import (
 // listenerVHost has the length that a run's virtual host has on a real broker, because reply texts are cut by length.
 const listenerVHost = "s000000000"
 
-// A listenerDoor leads through the unmodified client and a socket to a leveret of its own. Its time is virtual.
-type listenerDoor struct {
+// A listenerDriver leads through the unmodified client and a socket to a leveret of its own. Its time is virtual.
+type listenerDriver struct {
 	operator
 	clock  *leveret.ManualClock
 	server *amqpd.Server
 	uri    amqp.URI
 }
 
-var _ scenario.Door = (*listenerDoor)(nil)
+var _ scenario.Driver = (*listenerDriver)(nil)
 
-// Listener returns a door to a new broker behind leveret's AMQP listener on the loopback interface.
-func Listener(p leveret.Profile) (scenario.Door, error) {
+// Listener returns a driver to a new broker behind leveret's AMQP listener on the loopback interface.
+func Listener(p leveret.Profile) (scenario.Driver, error) {
 	clock := leveret.NewManualClock(time.Now())
 	b := leveret.New(leveret.WithClock(clock), leveret.WithProfile(p), leveret.WithSeed(1))
 	v, err := b.CreateVHost(listenerVHost)
@@ -40,27 +40,27 @@ func Listener(p leveret.Profile) (scenario.Door, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &listenerDoor{operator: operator{b, v}, clock: clock, server: &amqpd.Server{Broker: b}}
+	d := &listenerDriver{operator: operator{b, v}, clock: clock, server: &amqpd.Server{Broker: b}}
 	d.uri = amqp.URI{Scheme: "amqp", Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port,
 		Username: "guest", Password: "guest", Vhost: listenerVHost}
 	go d.server.Serve(l)
 	return d, nil
 }
 
-func (d *listenerDoor) Kind() string             { return "amqp" }
-func (d *listenerDoor) Profile() leveret.Profile { return d.broker.Profile() }
-func (d *listenerDoor) VHost() string            { return listenerVHost }
-func (d *listenerDoor) Advance(t time.Duration)  { d.clock.Advance(t) }
-func (d *listenerDoor) Now() time.Time           { return d.clock.Now() }
+func (d *listenerDriver) Kind() string             { return "amqp" }
+func (d *listenerDriver) Profile() leveret.Profile { return d.broker.Profile() }
+func (d *listenerDriver) VHost() string            { return listenerVHost }
+func (d *listenerDriver) Advance(t time.Duration)  { d.clock.Advance(t) }
+func (d *listenerDriver) Now() time.Time           { return d.clock.Now() }
 
-// Patience is for the socket only: the broker itself has settled when a call returns.
-func (d *listenerDoor) Patience() time.Duration { return 2 * time.Second }
+// MaxDelay is for the socket only: the broker itself has settled when a call returns.
+func (d *listenerDriver) MaxDelay() time.Duration { return 2 * time.Second }
 
-func (d *listenerDoor) Connect(l scenario.Login) (scenario.Conn, error) {
+func (d *listenerDriver) Connect(l scenario.Login) (scenario.Conn, error) {
 	return dial(loginURI(d.uri, l), l)
 }
 
-func (d *listenerDoor) Close() error {
+func (d *listenerDriver) Close() error {
 	return errors.Join(d.server.Close(), d.broker.Check(), d.broker.Close())
 }
 

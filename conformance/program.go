@@ -17,7 +17,7 @@ type program struct {
 	profile    leveret.Profile
 	statements []string // as proposed; the script has the looks in addition
 
-	door    *scenario.Direct
+	driver  *scenario.Direct
 	stage   *scenario.Stage
 	effects *effects
 	ready   map[string]int    // by queue, before the statement
@@ -34,13 +34,13 @@ func newProgram(p leveret.Profile) *program {
 }
 
 func (g *program) reset() {
-	if g.door != nil {
+	if g.driver != nil {
 		g.end()
 	}
 	g.statements = nil
 	g.effects = &effects{}
-	g.door = scenario.NewDirect(g.profile, leveret.WithEvents(g.effects.events()))
-	g.stage = scenario.NewStage("random", g.door)
+	g.driver = scenario.NewDirect(g.profile, leveret.WithEvents(g.effects.events()))
+	g.stage = scenario.NewStage("random", g.driver)
 	g.effects.forget()
 	g.ready, g.unacked = map[string]int{}, map[string]int{}
 	g.types, g.subscribed = map[string]string{}, map[string]leveret.ConsumerInfo{}
@@ -48,7 +48,7 @@ func (g *program) reset() {
 
 func (g *program) end() {
 	g.stage.Close()
-	_ = g.door.Close()
+	_ = g.driver.Close()
 }
 
 // rebuild runs statements from the beginning and returns how many of them apply.
@@ -114,7 +114,7 @@ func (g *program) look() []string {
 		g.ready[q.Name], g.unacked[q.Name] = q.Ready, q.Unacked
 	}
 	clear(g.subscribed)
-	for _, c := range g.door.Broker.Consumers() {
+	for _, c := range g.driver.Broker.Consumers() {
 		g.subscribed[c.Tag] = c
 	}
 	return out
@@ -154,7 +154,7 @@ func (g *program) hidden() bool {
 	}
 	hidden, quorum := false, false
 	for _, name := range g.effects.touched {
-		q, err := g.door.Broker.Queue(name)
+		q, err := g.driver.Broker.Queue(name)
 		if err != nil {
 			continue
 		}
@@ -165,9 +165,9 @@ func (g *program) hidden() bool {
 	return hidden && quorum
 }
 
-func (g *program) queues() []leveret.QueueInfo { return g.door.Broker.Queues() }
+func (g *program) queues() []leveret.QueueInfo { return g.driver.Broker.Queues() }
 
-func (g *program) now() time.Time { return g.door.Now() }
+func (g *program) now() time.Time { return g.driver.Now() }
 
 // finish adds what every program ends with: everything that is left, counted and shown.
 func (g *program) finish() *scenario.Script {
@@ -177,7 +177,7 @@ func (g *program) finish() *scenario.Script {
 	}
 	g.must("advance 20ms")
 	g.count(names)
-	for _, c := range g.door.Broker.Consumers() {
+	for _, c := range g.driver.Broker.Consumers() {
 		g.must("@%s deliveries %s", actorOf(c.Tag), c.Tag)
 	}
 	for _, q := range names {

@@ -85,15 +85,15 @@ func (c *campaign) seed() (s uint64, ok bool) {
 }
 
 func (c *campaign) work(t *testing.T) {
-	sides := []side{{"listener", func() (scenario.Door, error) { return Listener(c.profile) }, 1, nil}}
+	sides := []side{{"listener", func() (scenario.Driver, error) { return Listener(c.profile) }, 1, nil}}
 	if c.broker != nil {
-		d, err := c.broker.reusedDoor()
+		d, err := c.broker.reusedDriver()
 		if err != nil {
 			t.Error(err)
 			return
 		}
 		defer d.remove()
-		sides = append(sides, side{"RabbitMQ " + c.broker.Version, func() (scenario.Door, error) { return d, nil }, 3, d.late})
+		sides = append(sides, side{"RabbitMQ " + c.broker.Version, func() (scenario.Driver, error) { return d, nil }, 3, d.late})
 	}
 	for s, ok := c.seed(); ok; s, ok = c.seed() {
 		c.compare(t, s, sides)

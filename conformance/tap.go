@@ -20,7 +20,7 @@ type tap struct {
 	mu       sync.Mutex
 	in       []byte // of a frame that is not complete yet
 	out      []byte // likewise, in the other direction
-	deaf     bool   // do not announce that the client understands consumer cancellations
+	noCancel bool   // do not announce that the client understands consumer cancellations
 	greeted  bool   // the protocol header, which is no frame, has gone out
 	replace  []byte // what the next content header's properties become
 	opened   uint16 // the channel opened last
@@ -119,7 +119,7 @@ func (t *tap) late(frame []byte) bool {
 // startOk changes the capabilities that the client announces whatever it is told: it wants to hear why a login
 // is refused, and, if the tap is deaf, not of consumer cancellations.
 func (t *tap) startOk(frame []byte) []byte {
-	if t.deaf {
+	if t.noCancel {
 		frame = bytes.Replace(frame, []byte("consumer_cancel_notify"), []byte("consumer_cancel_ignore"), 1)
 	}
 	const table = "\x0ccapabilitiesF"

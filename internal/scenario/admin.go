@@ -12,7 +12,7 @@ import (
 func (r *run) outcome(err error) ([]string, error) {
 	var e *leveret.Error
 	if errors.As(err, &e) {
-		text := strings.ReplaceAll(r.render.hideTerm(e.Reason), r.door.VHost(), "/")
+		text := strings.ReplaceAll(r.render.hideTerm(e.Reason), r.driver.VHost(), "/")
 		return []string{"refused: " + strings.ReplaceAll(strings.TrimSpace(text), "\n", `\n`)}, nil
 	}
 	return nil, err
@@ -38,7 +38,7 @@ func policy(r *run, s *session, w *words) ([]string, error) {
 		}
 	}
 	w.done()
-	return r.outcome(r.door.SetPolicy(p, w.step.Verb == "operator-policy"))
+	return r.outcome(r.driver.SetPolicy(p, w.step.Verb == "operator-policy"))
 }
 
 // jsonNumbers makes integers long, as they are when a definition arrives as JSON.
@@ -55,7 +55,7 @@ func jsonNumbers(f leveret.Fields) leveret.Table {
 func clearPolicy(r *run, s *session, w *words) ([]string, error) {
 	name := w.word("a name")
 	w.done()
-	return r.outcome(r.door.ClearPolicy(name, w.step.Verb == "clear-operator-policy"))
+	return r.outcome(r.driver.ClearPolicy(name, w.step.Verb == "clear-operator-policy"))
 }
 
 // user NAME [tags=[…]]: its password is its name.
@@ -64,7 +64,7 @@ func user(r *run, s *session, w *words) ([]string, error) {
 	v, _ := w.take("tags")
 	tags, _ := stringArray(v)
 	w.done()
-	return r.outcome(r.door.AddUser(name, name, tags))
+	return r.outcome(r.driver.AddUser(name, name, tags))
 }
 
 // permit USER [configure=] [write=] [read=]
@@ -72,13 +72,13 @@ func permit(r *run, s *session, w *words) ([]string, error) {
 	name := w.word("a user")
 	p := leveret.Permissions{Configure: w.str("configure"), Write: w.str("write"), Read: w.str("read")}
 	w.done()
-	return r.outcome(r.door.SetPermissions(name, p))
+	return r.outcome(r.driver.SetPermissions(name, p))
 }
 
 func forbid(r *run, s *session, w *words) ([]string, error) {
 	name := w.word("a user")
 	w.done()
-	return r.outcome(r.door.ClearPermissions(name))
+	return r.outcome(r.driver.ClearPermissions(name))
 }
 
 // permit-topic USER EXCHANGE [write=] [read=]. Consoles word a refusal differently: it is shown without its reason.
@@ -86,7 +86,7 @@ func permitTopic(r *run, s *session, w *words) ([]string, error) {
 	name, exchange := w.word("a user"), w.word("an exchange")
 	p := leveret.TopicPermissions{Write: w.str("write"), Read: w.str("read")}
 	w.done()
-	if out, err := r.outcome(r.door.SetTopicPermissions(name, exchange, p)); out == nil {
+	if out, err := r.outcome(r.driver.SetTopicPermissions(name, exchange, p)); out == nil {
 		return nil, err
 	}
 	return []string{"refused"}, nil
@@ -95,27 +95,27 @@ func permitTopic(r *run, s *session, w *words) ([]string, error) {
 func limitVHost(r *run, s *session, w *words) ([]string, error) {
 	l := leveret.VHostLimits{MaxConnections: w.number("max-connections", -1), MaxQueues: w.number("max-queues", -1)}
 	w.done()
-	return r.outcome(r.door.SetVHostLimits(l))
+	return r.outcome(r.driver.SetVHostLimits(l))
 }
 
 func limitUser(r *run, s *session, w *words) ([]string, error) {
 	name := w.word("a user")
 	l := leveret.UserLimits{MaxConnections: w.number("max-connections", -1), MaxChannels: w.number("max-channels", -1)}
 	w.done()
-	return r.outcome(r.door.SetUserLimits(name, l))
+	return r.outcome(r.driver.SetUserLimits(name, l))
 }
 
 func defaultQueueType(r *run, s *session, w *words) ([]string, error) {
 	t := w.word("a queue type")
 	w.done()
-	return r.outcome(r.door.SetDefaultQueueType(t))
+	return r.outcome(r.driver.SetDefaultQueueType(t))
 }
 
 // import "JSON" imports definitions into the run's virtual host.
 func importDefinitions(r *run, s *session, w *words) ([]string, error) {
 	json := w.word("definitions")
 	w.done()
-	return r.outcome(r.door.Import(json))
+	return r.outcome(r.driver.Import(json))
 }
 
 // show QUEUE shows what configures a queue.
@@ -123,7 +123,7 @@ func show(r *run, s *session, w *words) ([]string, error) {
 	name := w.word("a queue")
 	w.done()
 	return r.watch(w.wanted(r), func() ([]string, error) {
-		q, err := r.door.Queue(name)
+		q, err := r.driver.Queue(name)
 		if err != nil {
 			return r.outcome(err)
 		}

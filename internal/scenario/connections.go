@@ -8,7 +8,7 @@ func connect(r *run, s *session, w *words) ([]string, error) {
 	c.login = Login{User: w.str("user"), Password: w.str("password"), VHost: w.str("vhost"),
 		ChannelMax: w.number("channel-max", 0), NoCancelNotify: w.flag("no-cancel-notify")}
 	w.done()
-	conn, err := r.door.Connect(c.login)
+	conn, err := r.driver.Connect(c.login)
 	if err == nil {
 		c.conn = conn
 		return nil, nil

@@ -9,13 +9,13 @@ import (
 	"github.com/leveretmq/leveret/definitions"
 )
 
-// Direct is a door to the Go API of a broker of its own, with a clock that only Advance moves.
+// Direct is a driver to the Go API of a broker of its own, with a clock that only Advance moves.
 type Direct struct {
 	Broker *leveret.Broker
 	clock  *leveret.ManualClock
 }
 
-var _ Door = (*Direct)(nil)
+var _ Driver = (*Direct)(nil)
 
 // NewDirect makes a broker. Its options come after those that make runs repeatable.
 func NewDirect(p leveret.Profile, opts ...leveret.Option) *Direct {
@@ -28,7 +28,7 @@ func (d *Direct) Kind() string             { return "go" }
 func (d *Direct) Profile() leveret.Profile { return d.Broker.Profile() }
 func (d *Direct) Advance(t time.Duration)  { d.clock.Advance(t) }
 func (d *Direct) Now() time.Time           { return d.clock.Now() }
-func (d *Direct) Patience() time.Duration  { return 0 }
+func (d *Direct) MaxDelay() time.Duration  { return 0 }
 func (d *Direct) VHost() string            { return "/" }
 func (d *Direct) Close() error             { return d.Broker.Close() }
 

@@ -1,6 +1,6 @@
 // Package scenario reads and runs scenario scripts: small texts that say what a client does to a broker and
-// what it must see. One script runs unchanged against the engine's Go API, against its AMQP listener and
-// against a real RabbitMQ; a Door is what differs.
+// what it must see. One script runs unchanged on the engine's Go API, on its AMQP listener and on a real RabbitMQ: each
+// has a Driver.
 //
 // # A script
 //
@@ -15,7 +15,7 @@
 //	get dl -> hello death(rejected q x1 "" [q])
 //
 // The head names the rules that the script shows (rule:), the release it is restricted to (profile: 4.3), the
-// door it needs (door: go, or door: amqp), and what it does not compare, with the reason (loose:).
+// driver it needs (driver: go, or driver: amqp), and what it does not compare, with the reason (loose:).
 // A line that begins with # is a comment.
 //
 // Each statement is a verb with its arguments, positional or name=value. It may be preceded by a release in

@@ -11,7 +11,7 @@ import (
 // the order of its names.
 func export(r *run, s *session, w *words) ([]string, error) {
 	w.done()
-	text, err := r.door.Export()
+	text, err := r.driver.Export()
 	if err != nil {
 		return r.outcome(err)
 	}
@@ -28,7 +28,7 @@ func export(r *run, s *session, w *words) ([]string, error) {
 		lines := make([]string, 0, len(elements))
 		for _, e := range elements {
 			line, _ := json.Marshal(e) // what was JSON can be JSON again
-			lines = append(lines, section+" "+strings.ReplaceAll(string(line), r.door.VHost(), "/"))
+			lines = append(lines, section+" "+strings.ReplaceAll(string(line), r.driver.VHost(), "/"))
 		}
 		sort.Strings(lines)
 		out = append(out, lines...)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Log is everything a run showed, in one canonical form: two doors behave the same for a script if their logs
+// A Log is everything a run showed, in one canonical form: two drivers behave the same for a script if their logs
 // read the same.
 type Log struct {
 	Script  *Script

@@ -11,8 +11,9 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// quiet is how long a broker that works in the background must show nothing new before a look at it is final;
-// quietTimed is the same where a script lets time pass: more would show what happens later.
+// A real broker does its work after it has answered. When nothing is expected, a statement has shown everything once nothing
+// new has appeared for the time quiet. In a script that lets time pass it is quietTimed: after a longer wait, what happens
+// later would be shown too.
 const (
 	quiet      = 350 * time.Millisecond
 	quietTimed = 80 * time.Millisecond
@@ -20,14 +21,14 @@ const (
 
 // A run is one execution of a script.
 type run struct {
-	door    Door
-	release string
-	rec     bool // there are no expectations to wait for
-	quiet   time.Duration
-	replyTo string // of the message received last
-	conns   map[string]*client
-	queueOf map[string]string // what a consumer tag consumes from
-	render  renderer
+	driver    Driver
+	release   string
+	recording bool // the script expects nothing yet: look until nothing changes
+	quiet     time.Duration
+	replyTo   string // of the message received last
+	conns     map[string]*client
+	queueOf   map[string]string // what a consumer tag consumes from
+	render    renderer
 }
 
 // A client is one connection with its channels.
@@ -40,21 +41,20 @@ type client struct {
 
 // A session is a channel under the name that a script gives it. It outlives the channels that errors close.
 type session struct {
-	client     *client
-	ch         Channel
-	confirming bool
-	tags       map[string]uint64 // the latest delivery of each body
-	inbox      []Event
+	client *client
+	ch     Channel
+	tags   map[string]uint64 // the latest delivery of each body
+	inbox  []Event
 }
 
 // Run executes a script and returns what it showed. The error says that the run itself failed.
-func Run(s *Script, d Door) (*Log, error) { return execute(s, d, toTheEnd) }
+func Run(s *Script, d Driver) (*Log, error) { return execute(s, d, toTheEnd) }
 
 // Compare executes a script until it shows something else than it expects; the log ends there.
-func Compare(s *Script, d Door) (*Log, error) { return execute(s, d, toTheFirstDifference) }
+func Compare(s *Script, d Driver) (*Log, error) { return execute(s, d, toTheFirstDifference) }
 
 // Explore executes a script whose expectations are not known: it looks at the broker until nothing changes.
-func Explore(s *Script, d Door) (*Log, error) { return execute(s, d, exploring) }
+func Explore(s *Script, d Driver) (*Log, error) { return execute(s, d, exploring) }
 
 // A mode says what the expectations are for.
 type mode int
@@ -65,15 +65,15 @@ const (
 	exploring
 )
 
-func newRun(d Door) *run {
-	r := &run{door: d, release: Releases[d.Profile()], conns: map[string]*client{}, queueOf: map[string]string{}, quiet: quiet}
+func newRun(d Driver) *run {
+	r := &run{driver: d, release: Releases[d.Profile()], conns: map[string]*client{}, queueOf: map[string]string{}, quiet: quiet}
 	r.render = renderer{release: r.release, vhost: d.VHost(), started: d.Now()}
 	return r
 }
 
-func execute(s *Script, d Door, m mode) (*Log, error) {
+func execute(s *Script, d Driver, m mode) (*Log, error) {
 	r := newRun(d)
-	r.rec = m == exploring
+	r.recording = m == exploring
 	if s.Timed() {
 		r.quiet = quietTimed
 	}
@@ -118,7 +118,7 @@ func (r *run) step(st *Step) (got []string, err error) {
 	if refused == nil {
 		got, refused = verbs[st.Verb](r, s, newWords(st))
 	}
-	if errors.Is(refused, errors.ErrUnsupported) { // by the door, not by the broker
+	if errors.Is(refused, errors.ErrUnsupported) { // by the driver, not by the broker
 		return nil, refused
 	}
 	if refused != nil {
@@ -148,7 +148,7 @@ func (r *run) session(actor string) (*session, error) {
 		c.channels[chName] = s
 	}
 	if c.conn == nil {
-		conn, err := r.door.Connect(c.login)
+		conn, err := r.driver.Connect(c.login)
 		if err != nil {
 			return s, err
 		}
@@ -159,7 +159,7 @@ func (r *run) session(actor string) (*session, error) {
 		if err != nil {
 			return s, err
 		}
-		s.ch, s.tags, s.confirming = ch, map[string]uint64{}, false
+		s.ch, s.tags = ch, map[string]uint64{}
 	}
 	return s, nil
 }
@@ -214,11 +214,11 @@ func (s *session) collect() {
 	}
 }
 
-// watch looks until it has seen what is wanted or, if nothing is known to be wanted, until nothing changes.
-// look returns all that was seen since the first look.
+// watch calls look until it returns what is wanted or, when recording, until what it returns does not change any more. It
+// gives up after the driver's MaxDelay. look returns all that has been seen since its first call.
 func (r *run) watch(want []string, look func() ([]string, error)) ([]string, error) {
-	patience := r.door.Patience()
-	deadline := time.Now().Add(patience)
+	maxDelay := r.driver.MaxDelay()
+	deadline := time.Now().Add(maxDelay)
 	changed := time.Now()
 	var last []string
 	for {
@@ -227,14 +227,14 @@ func (r *run) watch(want []string, look func() ([]string, error)) ([]string, err
 		for i := range got {
 			got[i] = hideGenerated(got[i])
 		}
-		if err != nil || patience == 0 {
+		if err != nil || maxDelay == 0 {
 			return got, err
 		}
 		now := time.Now()
 		if !slices.Equal(got, last) {
 			changed, last = now, got
 		}
-		if !r.rec && slices.Equal(got, want) || r.rec && now.Sub(changed) > r.quiet || now.After(deadline) {
+		if !r.recording && slices.Equal(got, want) || r.recording && now.Sub(changed) > r.quiet || now.After(deadline) {
 			return got, nil
 		}
 		time.Sleep(8 * time.Millisecond)

@@ -23,7 +23,7 @@ type Script struct {
 	Name    string   // dead-letter/cycle
 	Rules   []string // what it shows
 	Profile string   // the only release it is for; empty: all
-	Door    string   // the only door it is for: go, amqp; empty: all
+	Driver  string   // the only driver it is for: go, amqp; empty: all
 	Loose   []string // what it leaves uncompared, and why
 	Steps   []*Step
 
@@ -43,9 +43,9 @@ type Step struct {
 	text string              // the statement without observations
 }
 
-// For reports whether the script has something to say about a release through a door.
-func (s *Script) For(release, door string) bool {
-	return (s.Profile == "" || s.Profile == release) && (s.Door == "" || s.Door == door)
+// For reports whether the script has something to say about a release through a driver.
+func (s *Script) For(release, driver string) bool {
+	return (s.Profile == "" || s.Profile == release) && (s.Driver == "" || s.Driver == driver)
 }
 
 // Timed reports whether the script lets time pass, so that a loaded machine may spoil a run.
@@ -93,8 +93,8 @@ func (s *Script) head(line string) bool {
 		}
 	case "profile":
 		s.Profile = value
-	case "door":
-		s.Door = value
+	case "driver":
+		s.Driver = value
 	case "loose":
 		s.Loose = append(s.Loose, value)
 	default:

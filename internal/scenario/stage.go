@@ -13,7 +13,7 @@ type Stage struct {
 }
 
 // NewStage begins an empty script.
-func NewStage(name string, d Door) *Stage {
+func NewStage(name string, d Driver) *Stage {
 	return &Stage{&Script{Name: name}, newRun(d)}
 }
 

@@ -276,7 +276,7 @@ func (r *run) tag(s *session, word string) uint64 {
 	if n, err := strconv.ParseUint(strings.TrimPrefix(word, "#"), 10, 64); err == nil && word[0] == '#' {
 		return n
 	}
-	deadline := time.Now().Add(r.door.Patience())
+	deadline := time.Now().Add(r.driver.MaxDelay())
 	for {
 		s.collect()
 		if tag, ok := s.tags[word]; ok {
@@ -297,7 +297,6 @@ func recoverAll(r *run, s *session, w *words) ([]string, error) {
 
 // confirm turns on confirms; from then on every publish waits for its own.
 func confirm(r *run, s *session, w *words) ([]string, error) {
-	s.confirming = true
 	return nil, s.ch.Confirm()
 }
 
@@ -336,7 +335,7 @@ func advance(r *run, s *session, w *words) ([]string, error) {
 	if err != nil {
 		fail("%v", err)
 	}
-	r.door.Advance(d)
+	r.driver.Advance(d)
 	return nil, nil
 }
 

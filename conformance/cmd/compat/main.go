@@ -87,8 +87,8 @@ func (r *runs) outcome(s *scenario.Script, release string) string {
 		return ""
 	}
 	result := "same"
-	for who, door := range map[string]string{"leveret": "go", "broker": "amqp"} {
-		if !s.For(release, door) {
+	for who, driver := range map[string]string{"leveret": "go", "broker": "amqp"} {
+		if !s.For(release, driver) {
 			continue
 		}
 		passed, ran := r.passed[[3]string{who, release, s.Name}]

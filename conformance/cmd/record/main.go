@@ -57,12 +57,12 @@ func chosen(name string, prefixes []string) bool {
 }
 
 func record(b *conformance.Broker, s *scenario.Script, dir string) error {
-	door, err := b.Door()
+	driver, err := b.Driver()
 	if err != nil {
 		return err
 	}
-	defer door.Close()
-	l, err := scenario.Explore(s, door)
+	defer driver.Close()
+	l, err := scenario.Explore(s, driver)
 	if err != nil {
 		return err
 	}

@@ -6,10 +6,11 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// A Door is one way to a broker that has an empty virtual host for the run. Whatever the broker refuses comes back
-// as a *leveret.Error, with the code and reason that a client sees; any other error means that the run itself failed.
-type Door interface {
-	Kind() string // as a script's door: names it: go, amqp
+// A Driver runs scripts on a broker through one API: Go's, or AMQP. The broker has an empty virtual host for the run. What
+// the broker refuses is a *leveret.Error with the code and reason that a client sees. Any other error means that the run
+// itself failed.
+type Driver interface {
+	Kind() string // how the head of a script names it (driver:): go or amqp
 	Profile() leveret.Profile
 
 	// Connect opens a connection. An empty User is the administrator guest, an empty VHost the run's own.
@@ -21,8 +22,8 @@ type Door interface {
 	// Now is the broker's time.
 	Now() time.Time
 
-	// Patience is how long an effect may take to become visible; 0: all effects are there when a call returns.
-	Patience() time.Duration
+	// MaxDelay is how long an effect may take to become visible; 0: all effects are there when a call returns.
+	MaxDelay() time.Duration
 
 	// VHost is the name of the run's virtual host in reply texts.
 	VHost() string
@@ -68,8 +69,8 @@ type Login struct {
 type Conn interface {
 	Channel() (Channel, error)
 	Close() error
-	Kill() error // without saying goodbye
-	Err() error  // why the broker ended it; nil: it did not
+	Kill() error // cuts the connection, without connection.close
+	Err() error  // why the broker ended the connection; nil: it is open, or the client has closed it
 }
 
 // A Channel is one channel of a client. Every method returns when the broker has dealt with it.
@@ -103,13 +104,13 @@ type Channel interface {
 
 	// Take returns what the broker sent unasked since the last call: deliveries and consumer cancellations.
 	Take() []Event
-	Err() error // why the broker closed it; nil: it did not
+	Err() error // why the broker closed the channel; nil: it is open, or the client has closed it
 }
 
-// Published is what a publisher is told.
+// Published is what the broker answers to a publish.
 type Published struct {
 	Return  *leveret.Return
-	Confirm string // ack, nack; empty: the channel does not confirm
+	Confirm string // ack or nack; empty: the channel has no confirms
 }
 
 // A Delivery is a message as a consumer gets it. Its headers are in the order in which the broker sends them.
