@@ -110,7 +110,8 @@ const (
 
 const saltLength = 4
 
-// hashPassword is J-5.
+// hashPassword returns the hash with that salt.
+// Rules: J-5.
 func hashPassword(salt uint32, password string) PasswordHash {
 	p := PasswordHash{Algorithm: hashSHA256, Hash: binary.BigEndian.AppendUint32(nil, salt)}
 	p.Hash = append(p.Hash, p.digest(p.Hash, password)...)

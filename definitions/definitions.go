@@ -3,7 +3,8 @@ package definitions
 import "encoding/json"
 
 // Definitions are a document, with all sections or with those of one virtual host. A section that
-// the document does not have is nil. J-1, J-2, J-3
+// the document does not have is nil.
+// Rules: J-1, J-2, J-3.
 type Definitions struct {
 	Header
 	Users            []User            `json:"users,omitzero"`
@@ -33,7 +34,8 @@ type Header struct {
 	Limits          Limits    `json:"limits,omitzero"`
 }
 
-// A User is an entry of "users". J-5
+// A User is an entry of "users".
+// Rules: J-5.
 type User struct {
 	Name         string  `json:"name"`
 	PasswordHash *string `json:"password_hash"`     // in base64; nil: nobody can log in
@@ -44,6 +46,7 @@ type User struct {
 }
 
 // A VHost is an entry of "vhosts".
+// Rules: J-3.
 type VHost struct {
 	Name        string    `json:"name"`
 	Description string    `json:"description,omitzero"` // older files have this and the next two

@@ -80,7 +80,8 @@ func refused(err error) error {
 }
 
 // refusedByCode is refused where RabbitMQ puts the name of the reply code in front: for virtual
-// hosts, exchanges, queues and bindings. J-9
+// hosts, exchanges, queues and bindings.
+// Rules: J-9.
 func refusedByCode(err error) error {
 	var e *leveret.Error
 	if !errors.As(err, &e) {

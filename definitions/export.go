@@ -9,11 +9,13 @@ import (
 )
 
 // Export returns the users, permissions, policies and topology of all virtual hosts in the format
-// of RabbitMQ's definitions files. RabbitMQ imports it, and so does Import. J-1
+// of RabbitMQ's definitions files. RabbitMQ imports it, and so does Import.
+// Rules: J-1.
 func Export(b *leveret.Broker) ([]byte, error) { return json.Marshal(Of(b)) }
 
 // ExportVHost returns the virtual host's policies and topology in the format of RabbitMQ's
-// definitions files for one virtual host. J-2
+// definitions files for one virtual host.
+// Rules: J-2.
 func ExportVHost(v *leveret.VHost) ([]byte, error) { return json.Marshal(OfVHost(v)) }
 
 // clusterName is the name of the one-node cluster that a broker is.
@@ -62,7 +64,8 @@ func OfVHost(v *leveret.VHost) *Definitions {
 }
 
 // forgetVHost takes the virtual host's name out of the entries that do not have it in the
-// definitions of a single virtual host. J-2
+// definitions of a single virtual host.
+// Rules: J-2.
 func (x *exporter) forgetVHost() {
 	d := x.out
 	for i := range d.Queues {
@@ -98,7 +101,8 @@ func newExporter(b *leveret.Broker) *exporter {
 	}}
 }
 
-// users is J-5.
+// users adds the users with the hashes of their passwords.
+// Rules: J-5.
 func (x *exporter) users(b *leveret.Broker) {
 	x.out.Users = []User{}
 	for _, u := range b.Users() {
@@ -182,7 +186,8 @@ type hidden map[target]bool
 // A target is what a binding leads to or from.
 type target struct{ kind, name string }
 
-// queues is J-4: exclusive queues are not exported, transient ones are.
+// queues adds the queues. Exclusive ones are not exported, transient ones are.
+// Rules: J-4.
 func (x *exporter) queues(v *leveret.VHost, hidden hidden) {
 	for _, q := range v.Queues() {
 		if q.Exclusive {
@@ -197,7 +202,9 @@ func (x *exporter) queues(v *leveret.VHost, hidden hidden) {
 	}
 }
 
-// exchanges is J-4: the default exchange, the predeclared ones and, in 4.3, internal ones are not exported.
+// exchanges adds the exchanges. The default exchange, the predeclared ones and, in 4.3, internal ones
+// are not exported.
+// Rules: J-4.
 func (x *exporter) exchanges(v *leveret.VHost, hidden hidden) {
 	for _, info := range v.Exchanges() {
 		if info.Name == "" || isReserved(info.Name) {
@@ -216,7 +223,8 @@ func (x *exporter) exchanges(v *leveret.VHost, hidden hidden) {
 	}
 }
 
-// bindings is J-4: the default exchange's bindings are implicit.
+// bindings adds the bindings. Those of the default exchange are implicit.
+// Rules: J-4.
 func (x *exporter) bindings(v *leveret.VHost, hidden hidden) {
 	for _, b := range v.Bindings() {
 		if b.Source == "" || hidden[target{"exchange", b.Source}] || hidden[target{b.DestinationType, b.Destination}] {

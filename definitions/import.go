@@ -32,7 +32,8 @@ func ImportVHost(v *leveret.VHost, data []byte) error {
 // Apply adds the definitions to what the broker has. Users, permissions, policies and parameters
 // replace those of the same name; queues and exchanges that exist are left as they are, and names
 // that begin with amq. are passed over. If any entry is refused nothing is changed, and the error is
-// an *Error. J-9, J-10
+// an *Error.
+// Rules: J-9, J-10.
 func (d *Definitions) Apply(b *leveret.Broker) error {
 	rehearsal, err := rehearse(b, d)
 	if err != nil {
@@ -82,7 +83,8 @@ type importer struct {
 
 func newImporter(b *leveret.Broker) *importer { return &importer{release: releases[b.Profile()], b: b} }
 
-// apply makes all changes, up to the first that is refused. J-8
+// apply makes all changes, up to the first that is refused.
+// Rules: J-8.
 func (im *importer) apply(d *Definitions) error {
 	for _, step := range []func(*Definitions) error{
 		im.users, im.vhosts, im.permissions, im.exchanges, im.topicPermissions,
@@ -140,7 +142,8 @@ func (im *importer) find(name string) (*leveret.VHost, error) {
 	return v, nil
 }
 
-// user sets a user's password and tags, and the limits if the entry has them. J-5, J-10
+// user sets a user's password and tags, and the limits if the entry has them.
+// Rules: J-5, J-10.
 func (im *importer) user(e *User) error {
 	if e.Tags == nil {
 		return refuse("tags_not_present")
@@ -237,7 +240,8 @@ func (im *importer) setLimits(v *leveret.VHost, given Limits) error {
 	return refusedByCode(v.SetLimits(im.reduced(v, l)))
 }
 
-// permission sets what a user may do in a virtual host. J-10
+// permission sets what a user may do in a virtual host.
+// Rules: J-10.
 func (im *importer) permission(e *Permission) error {
 	v, err := im.find(e.VHost)
 	if err != nil {
@@ -249,7 +253,8 @@ func (im *importer) permission(e *Permission) error {
 	return grantRefused(v.SetPermissions(e.User, leveret.Permissions{Configure: *e.Configure, Write: *e.Write, Read: *e.Read}), e.User)
 }
 
-// topicPermission sets which keys a user may use with a topic exchange. J-10
+// topicPermission sets which keys a user may use with a topic exchange.
+// Rules: J-10.
 func (im *importer) topicPermission(e *TopicPermission) error {
 	v, err := im.find(e.VHost)
 	if err != nil {

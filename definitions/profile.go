@@ -3,13 +3,14 @@ package definitions
 import "github.com/leveretmq/leveret"
 
 // release is what differs between releases of RabbitMQ in definitions. Each field is one behaviour.
+// Rules: V-49, V-64.
 type release struct {
-	oldShape           bool // the export has no origin, virtual hosts are no more than names; J-1, J-2, J-3
-	exportsInternal    bool // internal exchanges are exported; J-4
+	oldShape           bool // the export has no origin, virtual hosts are no more than names: J-1, J-2, J-3
+	exportsInternal    bool // internal exchanges are exported: J-4
 	noDefaultQueueType bool // a virtual host has no default queue type
 	anyTopicExchange   bool // topic permissions may be for an exchange that does not exist
-	lenientBindings    bool // a binding to what does not exist is passed over; J-9
-	shortPlace         bool // the place of a refused policy or parameter is (VHOST/NAME)
+	lenientBindings    bool // a binding to what does not exist is passed over: J-9
+	shortPlace         bool // the place of a refused policy or parameter is (VHOST/NAME): J-9
 }
 
 var releases = map[leveret.Profile]*release{

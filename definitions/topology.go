@@ -11,7 +11,8 @@ import (
 
 // The part of an import that is about what is in a virtual host.
 
-// policy sets a policy. J-9, J-10
+// policy sets a policy.
+// Rules: J-9, J-10.
 func (im *importer) policy(e *Policy) error {
 	v, err := im.find(e.VHost)
 	if err != nil {
@@ -31,7 +32,8 @@ func setPolicy(e *Policy, set func(leveret.Policy) error) error {
 	return refused(set(p))
 }
 
-// placed adds to the refusal of a policy or a parameter where it is. J-9
+// placed adds to the refusal of a policy or a parameter where it is.
+// Rules: J-9.
 func (im *importer) placed(err error, vhost, component, name string) error {
 	if err == nil {
 		return nil
@@ -49,7 +51,8 @@ func (im *importer) placed(err error, vhost, component, name string) error {
 	return refuse("%s", explanation(err)+fmt.Sprintf(format, names...))
 }
 
-// parameter sets an operator policy or the limits of a virtual host. J-10
+// parameter sets an operator policy or the limits of a virtual host.
+// Rules: J-10.
 func (im *importer) parameter(e *Parameter) error {
 	v, err := im.find(e.VHost)
 	if err != nil {
@@ -93,7 +96,8 @@ func (im *importer) setLimitParameter(v *leveret.VHost, e *Parameter) error {
 	return im.setLimits(v, given)
 }
 
-// exchange declares an exchange, unless it exists already. J-9
+// exchange declares an exchange, unless it exists already.
+// Rules: J-9.
 func (im *importer) exchange(e *Exchange) error {
 	v, err := im.find(e.VHost)
 	switch {
@@ -108,7 +112,8 @@ func (im *importer) exchange(e *Exchange) error {
 	return refusedByCode(err)
 }
 
-// queue declares a queue, unless it exists already. J-9
+// queue declares a queue, unless it exists already.
+// Rules: J-9.
 func (im *importer) queue(e *Queue) error {
 	v, err := im.find(e.VHost)
 	switch {
@@ -123,7 +128,8 @@ func (im *importer) queue(e *Queue) error {
 	return refusedByCode(err)
 }
 
-// isDurable returns what an entry says; one that says nothing is durable. J-9
+// isDurable returns what an entry says; one that says nothing is durable.
+// Rules: J-9.
 func isDurable(durable *bool) bool { return durable == nil || *durable }
 
 func exchangeExists(v *leveret.VHost, name string) bool {
@@ -139,7 +145,8 @@ func queueExists(v *leveret.VHost, name string) bool {
 // declaredName is the name that a queue or exchange gets when it is declared: without line breaks.
 func declaredName(name string) string { return strings.NewReplacer("\r", "", "\n", "").Replace(name) }
 
-// binding makes a binding. Those of the default exchange are implicit. J-4, J-9
+// binding makes a binding. Those of the default exchange are implicit.
+// Rules: J-4, J-9.
 func (im *importer) binding(e *Binding) error {
 	v, err := im.find(e.VHost)
 	if err != nil || e.Source == "" {
@@ -167,7 +174,8 @@ func (im *importer) binding(e *Binding) error {
 	return refusedByCode(bind(destination, e.Source, e.RoutingKey, e.Arguments.Table))
 }
 
-// resourcesMissing refuses a binding, unless the release passes such bindings over. J-9
+// resourcesMissing refuses a binding, unless the release passes such bindings over.
+// Rules: J-9.
 func (im *importer) resourcesMissing(absent erl.List) error {
 	if im.lenientBindings {
 		return nil

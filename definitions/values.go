@@ -24,10 +24,11 @@ import (
 
 // Arguments are a table of arguments or a policy's definition. In JSON the values have no field
 // types: on the way back an integral number is an int64, another number a float64, a text a string.
-// J-6, J-7
+// Rules: J-6, J-7.
 type Arguments struct{ leveret.Table }
 
-// MarshalJSON writes the values without their types. J-6
+// MarshalJSON writes the values without their types.
+// Rules: J-6.
 func (t Arguments) MarshalJSON() ([]byte, error) {
 	m := make(map[string]any, len(t.Table))
 	for _, key := range slices.Sorted(maps.Keys(t.Table)) {
@@ -83,7 +84,8 @@ func plainComposite(v any) any {
 	return v
 }
 
-// plainText returns a text, and for bytes that are none RabbitMQ's explanation. J-6
+// plainText returns a text, and for bytes that are none RabbitMQ's explanation.
+// Rules: J-6.
 func plainText(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -110,7 +112,8 @@ func plainFloat(f float64) any {
 
 var errNull = errors.New("null_not_allowed")
 
-// UnmarshalJSON reads arguments. Where a name occurs twice the first counts. J-7
+// UnmarshalJSON reads arguments. Where a name occurs twice the first counts.
+// Rules: J-7.
 func (t *Arguments) UnmarshalJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -183,7 +186,8 @@ func readTable(d *json.Decoder) (any, error) {
 	return table, err
 }
 
-// readNumber returns an int64 for a number without a fraction, a float64 for another one. J-7
+// readNumber returns an int64 for a number without a fraction, a float64 for another one.
+// Rules: J-7.
 func readNumber(n json.Number) (any, error) {
 	if strings.ContainsAny(n.String(), ".eE") {
 		f, err := n.Float64()
@@ -199,7 +203,8 @@ func readNumber(n json.Number) (any, error) {
 	return i, nil
 }
 
-// Tags are a list of tags. Older files have them in one string, separated by commas. J-3
+// Tags are a list of tags. Older files have them in one string, separated by commas.
+// Rules: J-3.
 type Tags []string
 
 // newTags returns the tags for an entry, which has a list even if it is empty.
