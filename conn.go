@@ -292,3 +292,12 @@ func (ch *Channel) checkTopic(perm permission, exchange, key string) *Error {
 	}
 	return &Error{Code: AccessRefused, Name: exchange, Reason: topicRefusal(perm, key, at, ch.v.rules)}
 }
+
+func (v *vhost) sortedConns() []*Conn {
+	all := make([]*Conn, 0, len(v.conns))
+	for _, c := range v.conns {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(x, y *Conn) int { return cmp.Compare(x.id, y.id) })
+	return all
+}

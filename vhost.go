@@ -1,16 +1,14 @@
 package leveret
 
 import (
-	"cmp"
-	"slices"
 	"sync"
 	"time"
-
-	"github.com/leveretmq/leveret/internal/schedule"
 )
 
 // A VHost is a namespace with its own lock: exchanges, queues, bindings and policies. Its
 // methods act as an internal superuser: no permission is asked for.
+//
+// Rules: A-11.
 type VHost struct{ vhost }
 
 // vhost is the virtual host itself. VHost and Broker embed it, so that the methods belong to both in every documentation
@@ -35,7 +33,7 @@ type vhost struct {
 	effects   effects
 	counters  Counters
 	settings  *settings // the last queue's, shared by those that equal it
-	growth    int64     // bytes of bodies added and not yet reported to the broker
+	growth    int64     // bytes of messages added and not yet reported to the broker's memory figure
 	closed    bool
 }
 
@@ -46,24 +44,6 @@ type registry struct {
 	queues    map[string]*Queue
 	conns     map[uint64]*Conn
 	replies   map[string]*Channel // direct reply-to names and who they lead to
-}
-
-// timing is the one heap of everything that happens by itself, and the one armed wake-up.
-type timing struct {
-	now     int64 // the operation's time in ns since 1970, read when first asked for; 0: not yet
-	heap    schedule.Heap[wakeable]
-	armed   Timer
-	armedAt int64
-}
-
-// A wakeable is woken when its time has come. It looks again whether there is anything to
-// do: a timer may be earlier than what it was set for.
-type wakeable interface {
-	wake(now int64)
-	// nextWake is when it really has to be woken next; ok is false for not at all.
-	nextWake() (at int64, ok bool)
-	// actsWhenStale reports whether a timer has an effect at its time even if what it was set for has gone.
-	actsWhenStale() bool
 }
 
 func newVHost(b *Broker, name string) *vhost {
@@ -89,27 +69,33 @@ func newVHost(b *Broker, name string) *vhost {
 // Name returns the virtual host's name.
 func (v *vhost) Name() string { return v.name }
 
-// lock begins an operation.
+// lock begins an operation. Between lock and unlock everything is one step of the virtual host: others see all of it or
+// nothing. Nothing in it may block, do I/O or call user code.
+//
+// Rules: C-18.
 func (v *vhost) lock() {
 	v.mu.Lock()
 	v.timing.now = 0
 }
 
-// unlock ends an operation: dead letters go where they lead, the wake-up is armed, and what
-// others are to be told is told after the lock is released.
+// unlock ends an operation. What the operation has caused happens in this order.
 func (v *vhost) unlock() {
+	// Messages that died go where they lead, and those that die on the way after them (deadletter.go).
 	if v.deaths.len() > 0 {
 		v.deadLetterAll()
 	}
+	// What is due already happens, and the clock is set for what comes next (timing.go).
 	if v.timing.heap.Len() > 0 {
 		v.arm()
 	}
+	// The lock is released; hooks and handlers run after it, in order, unless another operation is running them (effects, below).
 	alarm := v.grown()
 	if len(v.effects.pending) == 0 || v.effects.running {
 		v.mu.Unlock()
 	} else {
 		v.effects.run(v)
 	}
+	// The memory alarm concerns all virtual hosts, so no lock may be held (memory.go).
 	if alarm {
 		v.b.updateAlarm()
 	}
@@ -125,100 +111,6 @@ func (v *vhost) now() int64 {
 
 func (v *vhost) time() time.Time { return time.Unix(0, v.now()) }
 
-// arm sets the one wake-up if the earliest timer is due before it. What is due already happens
-// at once: a head that is uncovered may have expired long ago.
-func (v *vhost) arm() {
-	t := &v.timing
-	for {
-		_, at, ok := t.heap.Min()
-		if !ok || v.closed || t.armed != nil && t.armedAt <= at {
-			return
-		}
-		if v.fireNext() {
-			continue
-		}
-		if t.armed != nil {
-			t.armed.Stop()
-		}
-		t.armedAt = at
-		t.armed = v.b.clock.AfterFunc(time.Duration(at-v.now()), func() { v.onTimer(at) })
-		return
-	}
-}
-
-func (v *vhost) onTimer(armedAt int64) {
-	v.lock()
-	if v.timing.armedAt == armedAt {
-		v.timing.armed, v.timing.armedAt = nil, 0
-	}
-	v.unlock()
-	v.fireDue()
-}
-
-// fireDue wakes everything that is due, letting others take the lock now and then. Dead letters are
-// settled after each wake-up, so that the worklist stays short however much expires at once.
-func (v *vhost) fireDue() {
-	const batch = 64
-	for more := true; more; {
-		v.lock()
-		for n := 0; more && n < batch; n++ {
-			more = v.fireNext()
-		}
-		v.unlock()
-	}
-}
-
-// fireNext wakes what is due next and reports false if nothing is.
-func (v *vhost) fireNext() bool {
-	t, at, ok := v.timing.heap.Min()
-	if !ok || v.closed || at > v.now() {
-		return false
-	}
-	v.timing.heap.Remove(t)
-	t.Value.wake(v.now())
-	v.deadLetterAll()
-	return true
-}
-
-// nextDeadline is exact. Timers that were set for something that has gone are put right first, but for those that matter
-// to what comes later: those it looks past.
-func (v *vhost) nextDeadline() (time.Time, bool) {
-	for {
-		t, at, ok := v.timing.heap.Min()
-		if !ok {
-			return time.Time{}, false
-		}
-		real, ok := t.Value.nextWake()
-		switch {
-		case ok && real <= at:
-			return time.Unix(0, at), true
-		case t.Value.actsWhenStale():
-			at, ok := v.timing.heap.Earliest(wakeable.nextWake)
-			return instant(at), ok
-		case ok:
-			v.timing.heap.Set(t, real)
-		default:
-			v.timing.heap.Remove(t)
-		}
-	}
-}
-
-// wakeAt makes t fire at the given time or before.
-func (v *vhost) wakeAt(t *schedule.Timer[wakeable], at int64) {
-	if was, set := t.At(); !set || at < was {
-		v.timing.heap.Set(t, at)
-	}
-}
-
-func (v *vhost) catchUp() {
-	v.fireDue()
-	v.mu.Lock()
-	for v.effects.running {
-		v.effects.idle.Wait()
-	}
-	v.mu.Unlock()
-}
-
 func (v *vhost) close(reason *Error) {
 	v.lock()
 	v.closed = true
@@ -227,14 +119,11 @@ func (v *vhost) close(reason *Error) {
 	}
 	v.system.conn.end(reason)
 	v.system.err = ErrClosed
-	if t := v.timing.armed; t != nil {
-		t.Stop()
-	}
 	for _, q := range v.queues {
 		v.account(-q.store.bytes())
 	}
 	v.reportGrowth()
-	v.timing.heap = schedule.Heap[wakeable]{}
+	v.timing.end()
 	v.deaths = worklist{}
 	v.exchanges, v.queues = map[string]*Exchange{}, map[string]*Queue{}
 	v.topology++
@@ -250,15 +139,6 @@ func (v *vhost) shared(s settings) *settings {
 		v.settings = &s
 	}
 	return v.settings
-}
-
-func (v *vhost) sortedConns() []*Conn {
-	all := make([]*Conn, 0, len(v.conns))
-	for _, c := range v.conns {
-		all = append(all, c)
-	}
-	slices.SortFunc(all, func(x, y *Conn) int { return cmp.Compare(x.id, y.id) })
-	return all
 }
 
 // effects are what others are to be told, in order. They run after the lock is released,

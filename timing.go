@@ -1,0 +1,136 @@
+package leveret
+
+import (
+	"time"
+
+	"github.com/leveretmq/leveret/internal/schedule"
+)
+
+// Everything that a virtual host does by itself is a timer in one heap: the head of a queue expires, an idle queue goes, a
+// consumer has not settled in time, a dead letter is tried again. One wake-up of the clock is armed, for the earliest timer.
+// A message has no timer of its own: its queue has one, for the head.
+//
+// Timers are lazy. A timer that was set for something that has gone stays, and whoever is woken by it looks again whether there
+// is anything to do. To put the timer off each time would cost more than the few wake-ups in vain.
+
+// timing is the heap of timers and the one wake-up that is armed.
+type timing struct {
+	now     int64 // the operation's time in ns since 1970, read when first asked for; 0: not yet
+	heap    schedule.Heap[wakeable]
+	armed   Timer
+	armedAt int64
+}
+
+// A wakeable is what a timer wakes.
+type wakeable interface {
+	// wake is called when the timer's time has come.
+	wake(now int64)
+	// nextWake is when there will be something to do, in ns since 1970; ok is false for never. It is not before the time
+	// that the timer is set for.
+	nextWake() (at int64, ok bool)
+	// actsWhenStale reports whether a wake-up has an effect even if what the timer was set for has gone: such a timer must
+	// not be put off.
+	actsWhenStale() bool
+}
+
+// arm sets the wake-up for the earliest timer. A timer that is due already is woken at once: the message that has become a
+// queue's head may have expired long ago.
+func (v *vhost) arm() {
+	t := &v.timing
+	for {
+		_, at, ok := t.heap.Min()
+		if !ok || v.closed || t.armed != nil && t.armedAt <= at {
+			return
+		}
+		if v.fireNext() {
+			continue
+		}
+		if t.armed != nil {
+			t.armed.Stop()
+		}
+		t.armedAt = at
+		t.armed = v.b.clock.AfterFunc(time.Duration(at-v.now()), func() { v.onTimer(at) })
+		return
+	}
+}
+
+func (v *vhost) onTimer(armedAt int64) {
+	v.lock()
+	if v.timing.armedAt == armedAt {
+		v.timing.armed, v.timing.armedAt = nil, 0
+	}
+	v.unlock()
+	v.fireDue()
+}
+
+// fireDue wakes everything that is due, letting others take the lock now and then. Dead letters are
+// settled after each wake-up, so that the worklist stays short however much expires at once.
+func (v *vhost) fireDue() {
+	const batch = 64
+	for more := true; more; {
+		v.lock()
+		for n := 0; more && n < batch; n++ {
+			more = v.fireNext()
+		}
+		v.unlock()
+	}
+}
+
+// fireNext wakes what is due next and reports false if nothing is.
+func (v *vhost) fireNext() bool {
+	t, at, ok := v.timing.heap.Min()
+	if !ok || v.closed || at > v.now() {
+		return false
+	}
+	v.timing.heap.Remove(t)
+	t.Value.wake(v.now())
+	v.deadLetterAll()
+	return true
+}
+
+// nextDeadline is when something happens next by itself. Timers that were set for something that has gone are put right
+// first. A timer that acts when it is stale has to stay as it is, so nextDeadline looks past it.
+func (v *vhost) nextDeadline() (time.Time, bool) {
+	for {
+		t, at, ok := v.timing.heap.Min()
+		if !ok {
+			return time.Time{}, false
+		}
+		real, ok := t.Value.nextWake()
+		switch {
+		case ok && real <= at:
+			return time.Unix(0, at), true
+		case t.Value.actsWhenStale():
+			at, ok := v.timing.heap.Earliest(wakeable.nextWake)
+			return instant(at), ok
+		case ok:
+			v.timing.heap.Set(t, real)
+		default:
+			v.timing.heap.Remove(t)
+		}
+	}
+}
+
+// wakeAt makes t fire at the given time or before.
+func (v *vhost) wakeAt(t *schedule.Timer[wakeable], at int64) {
+	if was, set := t.At(); !set || at < was {
+		v.timing.heap.Set(t, at)
+	}
+}
+
+func (v *vhost) catchUp() {
+	v.fireDue()
+	v.mu.Lock()
+	for v.effects.running {
+		v.effects.idle.Wait()
+	}
+	v.mu.Unlock()
+}
+
+// end stops everything that was to happen by itself.
+func (t *timing) end() {
+	if t.armed != nil {
+		t.armed.Stop()
+	}
+	t.heap = schedule.Heap[wakeable]{}
+}
