@@ -193,12 +193,12 @@ func (v *vhost) policyList(which int) []Policy {
 	v.lock()
 	defer v.unlock()
 	var all []Policy
-	for _, name := range slices.Sorted(maps.Keys(v.policies[which])) {
-		p := v.policies[which][name]
+	for _, p := range v.policies[which] {
 		info := p.Policy
 		info.Definition = maps.Clone(p.definition)
 		all = append(all, info)
 	}
+	slices.SortFunc(all, func(a, b Policy) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
 

@@ -1,15 +1,12 @@
 package leveret
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
-	"math/big"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/leveretmq/leveret/internal/erl"
 )
@@ -49,8 +46,9 @@ type policy struct {
 	unfit      [len(kinds)]bool
 }
 
-// compilePolicy validates a policy as RabbitMQ does when it is set. The error is an *Error
-// with the whole report, all findings included, as its Reason.
+// compilePolicy validates a policy as RabbitMQ does when it is set. The error is an *Error with the whole report as its Reason:
+// one finding about each of definition, apply-to, pattern and priority, in this order.
+// Rules: P-1, P-2, P-3.
 func compilePolicy(p Policy, operator bool, r *rules) (*policy, error) {
 	if p.ApplyTo == "" {
 		p.ApplyTo = ApplyToAll
@@ -132,7 +130,7 @@ func (v *vhost) setPolicy(p Policy, which int) error {
 		return err
 	}
 	return v.system.do("", func() *Error {
-		v.policies[which][p.Name] = c
+		v.policies[which].set(c)
 		v.policyEvent(p.Name, which == operatorPolicies, true)
 		v.applyPolicies()
 		return nil
@@ -141,24 +139,26 @@ func (v *vhost) setPolicy(p Policy, which int) error {
 
 func (v *vhost) clearPolicy(name string, which int) error {
 	return v.system.do("", func() *Error {
-		if v.policies[which][name] == nil {
+		if !v.policies[which].clear(name) {
 			return errorf(NotFound, "", name, "policy '%s' in vhost '%s' not found", name, v.name)
 		}
-		delete(v.policies[which], name)
 		v.policyEvent(name, which == operatorPolicies, false)
 		v.applyPolicies()
 		return nil
 	})
 }
 
-// applyPolicies looks up and puts in force what applies to every exchange and queue.
+// applyPolicies finds the policies of every exchange and queue anew, and puts in force what has changed.
+// Rules: P-18, P-19, P-20.
 func (v *vhost) applyPolicies() {
+	// An alternate exchange may lead routes elsewhere.
 	v.topology++
 	for _, x := range v.exchanges {
 		if x != v.nameless {
 			x.applyPolicy()
 		}
 	}
+	// Queues are reconfigured in a fixed order: what one of them drops may reach another.
 	for _, q := range v.sortedQueues() {
 		user, operator := q.policy, q.operator
 		q.findPolicies()
@@ -166,74 +166,6 @@ func (v *vhost) applyPolicies() {
 			q.reconfigure()
 		}
 	}
-}
-
-// policyValue brings the value of a definition to one of the types of policy.definition.
-// Numbers decoded by encoding/json are float64 even when they are whole, so a whole float64
-// is an integer; a json.Number is what it says.
-func policyValue(v any) any {
-	switch v := v.(type) {
-	case nil, bool, string, Table, *big.Int:
-		return v
-	case []byte:
-		return string(v)
-	case int:
-		return int64(v)
-	case uint:
-		return policyValue(uint64(v))
-	case []string:
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = v[i]
-		}
-		return list
-	case time.Duration:
-		return v.Milliseconds()
-	case json.Number:
-		return numberValue(v)
-	case uint64:
-		return numberValue(json.Number(strconv.FormatUint(v, 10)))
-	case float32:
-		return policyValue(float64(v))
-	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
-			return int64(v)
-		}
-		return v
-	case map[string]any:
-		return Table(v)
-	case ExchangeType:
-		return string(v)
-	}
-	if n, ok := asInteger(v); ok {
-		return n
-	}
-	return v
-}
-
-func numberValue(n json.Number) any {
-	if i, err := n.Int64(); err == nil {
-		return i
-	}
-	if i, ok := new(big.Int).SetString(n.String(), 10); ok {
-		return i
-	}
-	f, _ := n.Float64()
-	return f
-}
-
-// wholeNumber returns an integer of a definition, the largest there is for one that is larger.
-func wholeNumber(v any) (int64, bool) {
-	switch v := v.(type) {
-	case int64:
-		return v, true
-	case *big.Int:
-		if v.Sign() < 0 {
-			return math.MinInt64, true
-		}
-		return math.MaxInt64, true
-	}
-	return 0, false
 }
 
 // text returns a string of the definition; a nil policy has none.
@@ -245,8 +177,9 @@ func (p *policy) text(key string) (string, bool) {
 	return s, ok
 }
 
-// matchesQueue reports whether the policy is for the queue. One with a key that the queue's
+// matchesQueue reports whether the policy is for the queue. A policy with a key that the queue's
 // type does not know is for no queue of that type.
+// Rules: P-9, P-10, P-13.
 func (p *policy) matchesQueue(name string, kind queueKind) bool {
 	switch p.ApplyTo {
 	case ApplyToAll, ApplyToQueues:
@@ -268,28 +201,46 @@ func (p *policy) matchesQueue(name string, kind queueKind) bool {
 	return !p.unfit[kind] && p.pattern.matches(name)
 }
 
-// matchesExchange reports whether the policy is for the exchange. None is for the default one.
+// matchesExchange reports whether the policy is for the exchange. No policy is for the default exchange.
+// Rules: P-9, P-13.
 func (p *policy) matchesExchange(name string) bool {
 	return name != "" && (p.ApplyTo == ApplyToAll || p.ApplyTo == ApplyToExchanges) && p.pattern.matches(name)
 }
 
-// bestPolicy returns the policy of the highest priority among those that match, or nil. Where
-// priorities are equal RabbitMQ's choice is arbitrary; here it is the lowest name.
-func bestPolicy(ps map[string]*policy, match func(*policy) bool) *policy {
-	var best *policy
-	for _, p := range ps {
-		if best != nil && (p.Priority < best.Priority || p.Priority == best.Priority && p.Name > best.Name) {
-			continue
-		}
-		if match(p) {
-			best = p
-		}
+// policies are those of a virtual host in the order in which they are tried: highest priority first. Where priorities are equal
+// RabbitMQ's order is arbitrary; here it is that of the names.
+// Rules: P-11, P-12.
+type policies []*policy
+
+func comparePolicies(p, q *policy) int {
+	return cmp.Or(cmp.Compare(q.Priority, p.Priority), cmp.Compare(p.Name, q.Name))
+}
+
+// set adds p in the place of the policy of the same name, if there is one.
+func (ps *policies) set(p *policy) {
+	ps.clear(p.Name)
+	i, _ := slices.BinarySearchFunc(*ps, p, comparePolicies)
+	*ps = slices.Insert(*ps, i, p)
+}
+
+// clear removes the policy of that name and reports whether there was one.
+func (ps *policies) clear(name string) bool {
+	n := len(*ps)
+	*ps = slices.DeleteFunc(*ps, func(p *policy) bool { return p.Name == name })
+	return len(*ps) < n
+}
+
+// bestPolicy returns the first policy that matches, or nil.
+func bestPolicy(ps policies, match func(*policy) bool) *policy {
+	if i := slices.IndexFunc(ps, match); i >= 0 {
+		return ps[i]
 	}
-	return best
+	return nil
 }
 
 // mergedDefinition returns what a policy and an operator policy, either of which may be nil,
 // say together.
+// Rules: P-14, P-15, P-16.
 func mergedDefinition(p, operator *policy) Table {
 	merged := Table{}
 	if p != nil {
@@ -307,23 +258,21 @@ func mergedDefinition(p, operator *policy) Table {
 	return merged
 }
 
-// mergedValue decides between a policy and an operator policy that set the same key.
+// mergedValue decides between a policy and an operator policy that set the same key: of two numbers mostly the lower one is in
+// force, of other values the operator's.
+// Rules: P-14.
 func mergedValue(key string, v, operator any) any {
 	a, okA := wholeNumber(v)
 	b, okB := wholeNumber(operator)
 	if !okA || !okB {
 		return operator
 	}
-	lower := operator
+	lower, higher := operator, v
 	if a < b {
-		lower = v
-	}
-	higher := v
-	if a < b {
-		higher = operator
+		lower, higher = v, operator
 	}
 	switch key {
-	case "delivery-limit":
+	case keyDeliveryLimit: // a negative number means unlimited
 		if a < 0 || b < 0 {
 			return higher
 		}
@@ -371,5 +320,3 @@ var patternMessages = []struct {
 	{"reference to undefined", "reference to non-existent subpattern", "reference to non-existent subpattern", false},
 	{"unrecognized grouping", "unrecognized character after (? or (?-", "unrecognized character after (? or (?-", false},
 }
-
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

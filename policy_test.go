@@ -243,13 +243,23 @@ func TestPolicyMatching(t *testing.T) {
 
 func TestBestPolicy(t *testing.T) {
 	a, b := testPolicy(t, "a", 5, Table{"delivery-limit": 3, "max-length": 7}), testPolicy(t, "b", 1, Table{"max-length": 2})
-	ps := map[string]*policy{"a": a, "b": b, "c": testPolicy(t, "c", 0.5, Table{"max-length": 2}), "z": testPolicy(t, "z", 5, Table{"max-length": 2, "delivery-limit": 1})}
+	var ps policies
+	for _, p := range []*policy{testPolicy(t, "z", 5, Table{"max-length": 2, "delivery-limit": 1}), b, a, testPolicy(t, "c", 0.5, Table{"max-length": 2})} {
+		ps.set(p)
+	}
 	best := func(kind queueKind) *policy {
 		return bestPolicy(ps, func(p *policy) bool { return p.matchesQueue("q", kind) })
 	}
 	assert.Same(t, b, best(classicQueue))
 	assert.Same(t, a, best(quorumQueue))
 	assert.Nil(t, bestPolicy(ps, func(*policy) bool { return false }))
+
+	ps.set(testPolicy(t, "a", -1, Table{"max-length": 1})) // replaces a
+	assert.Len(t, ps, 4)
+	assert.Equal(t, "z", best(quorumQueue).Name)
+	assert.True(t, ps.clear("z"))
+	assert.False(t, ps.clear("z"))
+	assert.Same(t, b, best(quorumQueue))
 }
 
 func TestMergedDefinition(t *testing.T) {

@@ -1,10 +1,8 @@
 package leveret
 
 import (
-	"math/big"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/leveretmq/leveret/internal/erl"
 )
@@ -16,74 +14,93 @@ type policyKey struct {
 	check    func(v any, r *rules) string
 	operator availability // in operator policies
 	policy   availability // in ordinary ones
-	group    int          // findings of a lower group are reported first
+}
+
+// in reports whether policies, or operator policies, may have the key in the release that r describes.
+func (k policyKey) in(operator bool, r *rules) bool {
+	if operator {
+		return k.operator.in(r)
+	}
+	return k.policy.in(r)
 }
 
 // availability tells which releases have a key.
 type availability uint8
 
 const (
-	never     availability = iota
-	always                 // in every release
-	since4                 // not in old ones
-	untilThen              // only in old ones
+	never availability = iota
+	always
+	only43
+	only310
 )
 
 func (a availability) in(r *rules) bool {
 	switch a {
 	case always:
 		return true
-	case since4:
+	case only43:
 		return !r.oldPolicyKeys
-	case untilThen:
+	case only310:
 		return r.oldPolicyKeys
 	}
 	return false
 }
 
-const (
-	locatorGroup = iota
-	commonGroup
-	mirrorGroup
-	quorumGroup
-)
+// A policyGroup are keys that RabbitMQ checks together.
+type policyGroup struct {
+	keys map[string]policyKey
 
-var policyKeys = map[string]policyKey{
-	"alternate-exchange":            {textKey("alternate exchange name"), never, always, commonGroup},
-	"dead-letter-exchange":          {textKey("dead letter exchange name"), never, always, commonGroup},
-	"dead-letter-routing-key":       {textKey("dead letter routing key"), never, always, commonGroup},
-	"dead-letter-strategy":          {choiceKey("dead letter strategy", strategyNames), never, always, commonGroup},
-	"message-ttl":                   {numberKey(0, "message TTL"), always, always, commonGroup},
-	"expires":                       {numberKey(1, "queue expiry"), always, always, commonGroup},
-	"max-length":                    {numberKey(0, "maximum length"), always, always, commonGroup},
-	"max-length-bytes":              {numberKey(0, "maximum length in bytes"), always, always, commonGroup},
-	"max-in-memory-length":          {numberKey(0, "maximum memory in bytes"), always, always, commonGroup},
-	"max-in-memory-bytes":           {numberKey(0, "maximum memory in bytes"), always, always, commonGroup},
-	"overflow":                      {choiceKey("overflow value", overflowNames), since4, always, commonGroup},
-	"delivery-limit":                {checkDeliveryLimit, always, always, commonGroup},
-	"queue-mode":                    {choiceKey("queue-mode value", queueModes), never, always, commonGroup},
-	"queue-version":                 {checkQueueVersion, since4, always, commonGroup},
-	"queue-leader-locator":          {choiceKey("queue leader locator value", leaderLocators), never, always, commonGroup},
-	"consumer-timeout":              {numberKey(0, "consumer timeout"), never, since4, commonGroup},
-	"consumer-disconnected-timeout": {numberKey(0, "consumer disconnected timeout"), never, since4, commonGroup},
-	"max-age":                       {checkMaxAgeKey, never, always, commonGroup},
-	"initial-cluster-size":          {numberKey(0, "cluster size"), never, always, commonGroup},
-	"stream-max-segment-size-bytes": {rangeKey(0, 3_000_000_000, "segment size"), never, always, commonGroup},
-	"stream-filter-size-bytes":      {rangeKey(16, 255, "filter size. Valid range is 16-255"), never, since4, commonGroup},
-	"target-group-size":             {numberKey(1, "qq target count value"), since4, since4, quorumGroup},
-	"delayed-retry-type":            {choiceKey("delayed retry type. Must be one of: all, failed, returned, disabled", retryNames), since4, since4, quorumGroup},
-	"delayed-retry-min":             {numberKey(1, "delayed retry minimum delay. Must be a positive integer"), since4, since4, quorumGroup},
-	"delayed-retry-max":             {numberKey(1, "delayed retry maximum delay. Must be a positive integer"), since4, since4, quorumGroup},
-	"queue-master-locator":          {checkMasterLocatorKey, since4, always, locatorGroup},
-	"ha-mode":                       {checkAny, never, untilThen, mirrorGroup},
-	"ha-params":                     {checkAny, never, untilThen, mirrorGroup},
-	"ha-sync-mode":                  {mirrorKey("ha-sync-mode", `must be "manual" or "automatic", got `, "manual", "automatic"), never, untilThen, mirrorGroup},
-	"ha-sync-batch-size":            {checkBatchSize, never, untilThen, mirrorGroup},
-	"ha-promote-on-shutdown":        {mirrorKey("ha-promote-on-shutdown", `must be "always" or "when-synced", got `, "always", "when-synced"), never, untilThen, mirrorGroup},
-	"ha-promote-on-failure":         {mirrorKey("ha-promote-on-failure", `must be "always" or "when-synced", got `, "always", "when-synced"), never, untilThen, mirrorGroup},
+	// Rules between keys, checked before and after each key by itself if the definition has any of them; nil: none.
+	before, after func(definition map[string]any) string
+}
+
+// policyGroups are all keys. Findings of one group are reported before those of the next.
+// Rules: P-5, P-7, P-8.
+var policyGroups = []policyGroup{
+	{keys: map[string]policyKey{
+		"queue-master-locator": {checkMasterLocatorKey, only43, always},
+	}},
+	{keys: map[string]policyKey{
+		"alternate-exchange":            {textKey("alternate exchange name"), never, always},
+		"dead-letter-exchange":          {textKey("dead letter exchange name"), never, always},
+		"dead-letter-routing-key":       {textKey("dead letter routing key"), never, always},
+		"dead-letter-strategy":          {choiceKey("dead letter strategy", strategyNames), never, always},
+		"message-ttl":                   {numberKey(0, "message TTL"), always, always},
+		"expires":                       {numberKey(1, "queue expiry"), always, always},
+		"max-length":                    {numberKey(0, "maximum length"), always, always},
+		"max-length-bytes":              {numberKey(0, "maximum length in bytes"), always, always},
+		"max-in-memory-length":          {numberKey(0, "maximum memory in bytes"), always, always},
+		"max-in-memory-bytes":           {numberKey(0, "maximum memory in bytes"), always, always},
+		"overflow":                      {choiceKey("overflow value", overflowNames), only43, always},
+		"delivery-limit":                {checkDeliveryLimit, always, always},
+		"queue-mode":                    {choiceKey("queue-mode value", queueModes), never, always},
+		"queue-version":                 {checkQueueVersion, only43, always},
+		"queue-leader-locator":          {choiceKey("queue leader locator value", leaderLocators), never, always},
+		"consumer-timeout":              {numberKey(0, "consumer timeout"), never, only43},
+		"consumer-disconnected-timeout": {numberKey(0, "consumer disconnected timeout"), never, only43},
+		"max-age":                       {checkMaxAgeKey, never, always},
+		"initial-cluster-size":          {numberKey(0, "cluster size"), never, always},
+		"stream-max-segment-size-bytes": {rangeKey(0, 3_000_000_000, "segment size"), never, always},
+		"stream-filter-size-bytes":      {rangeKey(16, 255, "filter size. Valid range is 16-255"), never, only43},
+	}},
+	{before: checkMirrors, keys: map[string]policyKey{
+		"ha-mode":                {checkAny, never, only310},
+		"ha-params":              {checkAny, never, only310},
+		"ha-sync-mode":           {mirrorKey("ha-sync-mode", `must be "manual" or "automatic", got `, "manual", "automatic"), never, only310},
+		"ha-sync-batch-size":     {checkBatchSize, never, only310},
+		"ha-promote-on-shutdown": {mirrorKey("ha-promote-on-shutdown", `must be "always" or "when-synced", got `, "always", "when-synced"), never, only310},
+		"ha-promote-on-failure":  {mirrorKey("ha-promote-on-failure", `must be "always" or "when-synced", got `, "always", "when-synced"), never, only310},
+	}},
+	{after: checkRetry, keys: map[string]policyKey{
+		"target-group-size":  {numberKey(1, "qq target count value"), only43, only43},
+		"delayed-retry-type": {choiceKey("delayed retry type. Must be one of: all, failed, returned, disabled", retryNames), only43, only43},
+		"delayed-retry-min":  {numberKey(1, "delayed retry minimum delay. Must be a positive integer"), only43, only43},
+		"delayed-retry-max":  {numberKey(1, "delayed retry maximum delay. Must be a positive integer"), only43, only43},
+	}},
 }
 
 // unfitKeys are the keys that keep a policy away from queues of a type.
+// Rules: P-10.
 var unfitKeys = [len(kinds)][]string{
 	classicQueue: {"max-age", "stream-max-segment-size-bytes", "initial-cluster-size", "delivery-limit",
 		"dead-letter-strategy", "max-in-memory-length", "max-in-memory-bytes", "target-group-size"},
@@ -113,43 +130,55 @@ func hasUnfitKey(definition map[string]any, kind queueKind, r *rules) bool {
 	return false
 }
 
-// checkDefinition returns the first finding in a definition: bad values by group and key, then
-// rules between keys, then all the keys there are not.
+// checkDefinition returns the first finding in a definition: of bad values and rules between keys, group by group, then of the
+// keys there are not, all in one.
+// Rules: P-3, P-4.
 func checkDefinition(definition map[string]any, operator bool, r *rules) string {
 	if len(definition) == 0 {
 		return "no policy provided"
 	}
-	var groups [quorumGroup + 1][]string
-	var unknown erl.List
-	for _, key := range sortedKeys(definition) {
-		k, known := policyKeys[key]
-		if known && (!operator && k.policy.in(r) || operator && k.operator.in(r)) {
-			groups[k.group] = append(groups[k.group], key)
-			continue
+	unknown := sortedKeys(definition)
+	for _, g := range policyGroups {
+		has := func(key string) bool {
+			k, known := g.keys[key]
+			return known && k.in(operator, r)
 		}
-		unknown = append(unknown, erl.Tuple{erl.Binary(key), policyTerm(definition[key])})
-	}
-	for group, keys := range groups {
-		if group == mirrorGroup && len(keys) > 0 {
-			if finding := checkMirrors(definition); finding != "" {
-				return finding
-			}
+		keys := slices.DeleteFunc(sortedKeys(definition), func(key string) bool { return !has(key) })
+		if finding := g.check(keys, definition, r); finding != "" {
+			return finding
 		}
-		for _, key := range keys {
-			if finding := policyKeys[key].check(definition[key], r); finding != "" {
-				return finding
-			}
+		unknown = slices.DeleteFunc(unknown, has)
+	}
+	if len(unknown) == 0 {
+		return ""
+	}
+	list := make(erl.List, len(unknown))
+	for i, key := range unknown {
+		list[i] = erl.Tuple{erl.Binary(key), policyTerm(definition[key])}
+	}
+	return erl.Format(list, 0) + " are not recognised policy settings"
+}
+
+// check returns the first finding about the keys of the group that a definition has.
+func (g *policyGroup) check(keys []string, definition map[string]any, r *rules) string {
+	if len(keys) > 0 && g.before != nil {
+		if finding := g.before(definition); finding != "" {
+			return finding
 		}
 	}
-	if finding := checkRetry(definition); !r.oldPolicyKeys && finding != "" {
-		return finding
+	for _, key := range keys {
+		if finding := g.keys[key].check(definition[key], r); finding != "" {
+			return finding
+		}
 	}
-	if unknown != nil {
-		return erl.Format(unknown, 0) + " are not recognised policy settings"
+	if len(keys) > 0 && g.after != nil {
+		return g.after(definition)
 	}
 	return ""
 }
 
+// checkRetry checks the keys of delayed retry against each other.
+// Rules: P-6.
 func checkRetry(definition map[string]any) string {
 	kind, given := definition["delayed-retry-type"].(string)
 	low, hasLow := wholeNumber(definition["delayed-retry-min"])
@@ -162,25 +191,6 @@ func checkRetry(definition map[string]any) string {
 			") must not be smaller than delayed-retry-min (" + strconv.FormatInt(low, 10) + ")"
 	}
 	return ""
-}
-
-func policyTermText(v any) string {
-	switch v := v.(type) {
-	case Table:
-		return mapText(v)
-	case *big.Int:
-		return v.String()
-	}
-	return erl.Format(policyTerm(v), 0)
-}
-
-// mapText prints a map the way RabbitMQ does, on one line.
-func mapText(t Table) string {
-	entries := make([]string, 0, len(t))
-	for _, key := range sortedKeys(t) {
-		entries = append(entries, erl.Format(erl.Binary(key), 0)+" => "+policyTermText(policyValue(t[key])))
-	}
-	return "#{" + strings.Join(entries, ",") + "}"
 }
 
 func notValid(v any, what string) string { return policyTermText(v) + " is not a valid " + what }
@@ -299,32 +309,4 @@ func checkMirrors(definition map[string]any) string {
 		return notValid(mode, "ha-mode value")
 	}
 	return ""
-}
-
-// policyTerm is the term by which RabbitMQ prints a value of a definition.
-func policyTerm(v any) any {
-	switch v := v.(type) {
-	case string:
-		return erl.Binary(v)
-	case bool:
-		return erl.Atom(strconv.FormatBool(v))
-	case nil:
-		return erl.Atom("null")
-	case *big.Int:
-		n, _ := wholeNumber(v)
-		return n
-	case Table:
-		list := make(erl.List, 0, len(v))
-		for _, key := range sortedKeys(v) {
-			list = append(list, erl.Tuple{erl.Binary(key), policyTerm(policyValue(v[key]))})
-		}
-		return list
-	case []any:
-		list := make(erl.List, len(v))
-		for i, e := range v {
-			list[i] = policyTerm(policyValue(e))
-		}
-		return list
-	}
-	return v
 }

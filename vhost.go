@@ -23,7 +23,7 @@ type vhost struct {
 	mu sync.Mutex // guards what follows and everything that hangs on it
 	registry
 	system    *Channel
-	policies  [2]map[string]*policy // users' and operators'
+	policies  [2]policies // users' and operators'
 	meta      VHostInfo
 	topology  uint64 // counts changes that may change a route
 	router    router
@@ -54,7 +54,6 @@ func newVHost(b *Broker, name string) *vhost {
 		replies: map[string]*Channel{},
 	}}
 	v.meta = VHostInfo{Name: name, DefaultQueueType: "classic", Limits: VHostLimits{MaxConnections: -1, MaxQueues: -1}}
-	v.policies = [2]map[string]*policy{{}, {}}
 	v.effects.idle.L = &v.mu
 	for kind, t := range queueTypes {
 		v.traits[kind] = t.traits(b.rules)

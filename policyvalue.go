@@ -1,0 +1,134 @@
+package leveret
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/leveretmq/leveret/internal/erl"
+)
+
+// The values of a policy's definition: which Go types stand for them, and how RabbitMQ prints them.
+
+// policyValue brings the value of a definition to one of the types of policy.definition.
+// Numbers decoded by encoding/json are float64 even when they are whole, so a whole float64
+// is an integer; a json.Number is what it says.
+func policyValue(v any) any {
+	switch v := v.(type) {
+	case nil, bool, string, Table, *big.Int:
+		return v
+	case []byte:
+		return string(v)
+	case int:
+		return int64(v)
+	case uint:
+		return policyValue(uint64(v))
+	case []string:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = v[i]
+		}
+		return list
+	case time.Duration:
+		return v.Milliseconds()
+	case json.Number:
+		return numberValue(v)
+	case uint64:
+		return numberValue(json.Number(strconv.FormatUint(v, 10)))
+	case float32:
+		return policyValue(float64(v))
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return int64(v)
+		}
+		return v
+	case map[string]any:
+		return Table(v)
+	case ExchangeType:
+		return string(v)
+	}
+	if n, ok := asInteger(v); ok {
+		return n
+	}
+	return v
+}
+
+func numberValue(n json.Number) any {
+	if i, err := n.Int64(); err == nil {
+		return i
+	}
+	if i, ok := new(big.Int).SetString(n.String(), 10); ok {
+		return i
+	}
+	f, _ := n.Float64()
+	return f
+}
+
+// wholeNumber returns an integer of a definition, the largest there is for one that is larger.
+func wholeNumber(v any) (int64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return v, true
+	case *big.Int:
+		if v.Sign() < 0 {
+			return math.MinInt64, true
+		}
+		return math.MaxInt64, true
+	}
+	return 0, false
+}
+
+// policyTermText prints a value as error texts do.
+func policyTermText(v any) string {
+	switch v := v.(type) {
+	case Table:
+		return mapText(v)
+	case *big.Int:
+		return v.String()
+	}
+	return erl.Format(policyTerm(v), 0)
+}
+
+// mapText prints a map the way RabbitMQ does, on one line.
+func mapText(t Table) string {
+	entries := make([]string, 0, len(t))
+	for _, key := range sortedKeys(t) {
+		entries = append(entries, erl.Format(erl.Binary(key), 0)+" => "+policyTermText(policyValue(t[key])))
+	}
+	return "#{" + strings.Join(entries, ",") + "}"
+}
+
+// policyTerm is the term by which RabbitMQ prints a value of a definition.
+func policyTerm(v any) any {
+	switch v := v.(type) {
+	case string:
+		return erl.Binary(v)
+	case bool:
+		return erl.Atom(strconv.FormatBool(v))
+	case nil:
+		return erl.Atom("null")
+	case *big.Int:
+		n, _ := wholeNumber(v)
+		return n
+	case Table:
+		list := make(erl.List, 0, len(v))
+		for _, key := range sortedKeys(v) {
+			list = append(list, erl.Tuple{erl.Binary(key), policyTerm(policyValue(v[key]))})
+		}
+		return list
+	case []any:
+		list := make(erl.List, len(v))
+		for i, e := range v {
+			list[i] = policyTerm(policyValue(e))
+		}
+		return list
+	}
+	return v
+}
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
