@@ -377,7 +377,6 @@ func TestNamesAreShared(t *testing.T) {
 
 // What RabbitMQ's formatter prints for these terms, captured from a node.
 func TestTermsArePrintedAsErlangDoes(t *testing.T) {
-	const lead = "type 1, first 16 octets = "
 	indent := strings.Repeat(" ", 28)
 	for _, tc := range []struct{ in, want string }{
 		{"", "<<>>"},
@@ -390,15 +389,22 @@ func TestTermsArePrintedAsErlangDoes(t *testing.T) {
 		{strings.Repeat("d", 10) + "\a\a\a\a\a\a", "<<100,100,100,100,100,100,100,100,100,100,7,7,7,7,7,7>>: {invalid_frame_end_marker,\n" +
 			strings.Repeat(" ", 84) + "3}"},
 		{"\x01\xff", "<<1,255>>"},
+		{"ab\xe9cdefg", `<<"abécdefg">>: {invalid_frame_end_marker,3}`},
+		{"é\u2028x", "<<\"é\u2028x\"/utf8>>: {invalid_frame_end_marker,3}"},
+		{"a\x7fbcd", "<<97,127,98,99,100>>: {invalid_frame_end_marker,3}"},
+		{"a\x85bcd", "<<97,133,98,99,100>>: {invalid_frame_end_marker,3}"},
 	} {
-		got := prettyBinary([]byte(tc.in), len(lead))
+		var problem any
 		if strings.Contains(tc.want, "invalid_frame_end_marker") {
-			got += ": "
-			got += prettyTuple("{invalid_frame_end_marker,3}", lead+got)
+			problem = badFrameEnd{end: 3}.term()
 		}
-		assert.Equal(t, tc.want, got)
+		which, payload := "all", tc.in
+		if len(tc.in) == 16 {
+			which, payload = "first 16", tc.in+"and more"
+		}
+		err := frameProblem(leveret.FrameError, frame{typ: 1, payload: []byte(payload)}, problem)
+		assert.EqualError(t, err, "FRAME_ERROR - type 1, "+which+" octets = "+tc.want)
 	}
-	assert.Equal(t, "<<0,5,255>>", rawBinary([]byte{0, 5, 255}))
 }
 
 func FuzzDecodeFields(f *testing.F) {

@@ -3,18 +3,18 @@ package amqpd
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
 )
 
 // term prints the error as RabbitMQ does.
-func (e frameTooLarge) term() string {
-	return fmt.Sprintf("{frame_too_large,%d,%d}", e.size, e.limit)
+func (e frameTooLarge) term() erl.Tuple {
+	return erl.Tuple{erl.Atom("frame_too_large"), e.size, e.limit}
 }
 
-func (e badFrameEnd) term() string { return fmt.Sprintf("{invalid_frame_end_marker,%d}", e.end) }
+func (e badFrameEnd) term() erl.Tuple { return erl.Tuple{erl.Atom("invalid_frame_end_marker"), e.end} }
 
 // frameLocked handles one frame. An error ends the connection at once; errors that the client is told are
 // dealt with before it returns.
@@ -23,14 +23,14 @@ func (c *conn) frameLocked(f frame) error {
 	case c.stage != running:
 		return c.closingFrame(f)
 	case !wellFormed(f):
-		c.failLocked(frameProblem(leveret.FrameError, f, "unknown_frame"), 0)
+		c.failLocked(frameProblem(leveret.FrameError, f, erl.Atom("unknown_frame")), 0)
 		return nil
 	case f.channel == 0:
 		return c.connectionFrame(f)
 	case f.typ == frameMethod:
 		return c.channelMethod(f)
 	case f.typ == frameHeartbeat:
-		c.failLocked(frameProblem(leveret.UnexpectedFrame, f, ""), 0)
+		c.failLocked(frameProblem(leveret.UnexpectedFrame, f, nil), 0)
 		return nil
 	}
 	return c.contentFrame(f)
@@ -60,7 +60,7 @@ func (c *conn) connectionFrame(f frame) error {
 		return nil
 	case frameMethod:
 	default:
-		c.failLocked(frameProblem(leveret.UnexpectedFrame, f, ""), 0)
+		c.failLocked(frameProblem(leveret.UnexpectedFrame, f, nil), 0)
 		return nil
 	}
 	id := methodOf(f)

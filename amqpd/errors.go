@@ -3,12 +3,11 @@ package amqpd
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
 )
 
 // errDrop ends a connection without a word: RabbitMQ's reader crashes on such input.
@@ -46,7 +45,7 @@ func (a *args) end() error {
 	case badTable:
 		return errDrop
 	}
-	return errorf(leveret.FrameError, "cannot decode %s", rawBinary(a.whole))
+	return errorf(leveret.FrameError, "cannot decode %s", erl.Bytes(a.whole))
 }
 
 // A closeReason is what a close frame carries.
@@ -71,106 +70,24 @@ func (c *conn) closeReason(err error, cause methodID) closeReason {
 	return closeReason{e.Code, c.srv.Broker.ReplyText(e), cause}
 }
 
-// frameProblem describes a frame that should not have come, the way RabbitMQ does.
-func frameProblem(code leveret.Code, f frame, problem string) error {
+// frameProblem describes a frame that should not have come, the way RabbitMQ does. The problem is an
+// Erlang term, nil if there is no more to say.
+// Rules: E-6.
+func frameProblem(code leveret.Code, f frame, problem any) error {
 	which, snippet := "all", f.payload
 	if len(snippet) > 16 {
 		which, snippet = "first 16", snippet[:16]
 	}
 	text := fmt.Sprintf("type %d, %s octets = ", f.typ, which)
-	text += prettyBinary(snippet, len(text))
-	if problem != "" {
+	text += erl.Format(erl.Binary(snippet), column(text))
+	if problem != nil {
 		text += ": "
-		text += prettyTuple(problem, text)
+		text += erl.Format(problem, column(text))
 	}
 	return unattributedf(code, "%s", text)
 }
 
-// lineWidth is the last column, counted from 1, that Erlang's pretty printer fills.
-const lineWidth = 79
-
-// prettyBinary prints b as Erlang's ~tp does from the given column on: as text if it is
-// printable, else as numbers, broken into lines.
-func prettyBinary(b []byte, column int) string {
-	if text, ok := printable(b); ok {
-		return text
-	}
-	var out strings.Builder
-	out.WriteString("<<")
-	indent := column + 2
-	at := indent
-	for i, c := range b {
-		n := strconv.Itoa(int(c))
-		width := len(n)
-		if i < len(b)-1 {
-			n += ","
-			width++
-		}
-		if i > 0 && at+width > lineWidth {
-			out.WriteString("\n" + strings.Repeat(" ", indent))
-			at = indent
-		}
-		out.WriteString(n)
-		at += width
-	}
-	out.WriteString(">>")
-	return out.String()
-}
-
-// printable prints b as Erlang prints a binary that is text.
-func printable(b []byte) (string, bool) {
-	if len(b) == 0 {
-		return "<<>>", true
-	}
-	if !utf8.Valid(b) {
-		return "", false
-	}
-	var out strings.Builder
-	suffix := ""
-	for _, r := range string(b) {
-		switch {
-		case strings.ContainsRune("\b\t\n\v\f\r\x1b\"\\", r):
-			out.WriteString(erlangEscapes[r])
-		case r < ' ' || r == 0x7f || !unicode.IsPrint(r):
-			return "", false
-		default:
-			out.WriteRune(r)
-		}
-		if r > unicode.MaxASCII {
-			suffix = "/utf8"
-		}
-	}
-	return `<<"` + out.String() + `"` + suffix + ">>", true
-}
-
-var erlangEscapes = map[rune]string{
-	'\b': `\b`, '\t': `\t`, '\n': `\n`, '\v': `\v`, '\f': `\f`, '\r': `\r`, 0x1b: `\e`, '"': `\"`, '\\': `\\`,
-}
-
-// prettyTuple prints a term as it follows the text before it on the line: a tuple that does not fit is
-// broken after its comma.
-func prettyTuple(term, before string) string {
-	column := len(before) - (strings.LastIndexByte(before, '\n') + 1)
-	first, rest, isTuple := strings.Cut(term, ",")
-	if !isTuple || column+len(term) <= lineWidth {
-		return term
-	}
-	return first + ",\n" + strings.Repeat(" ", column+1) + rest
-}
-
-// rawBinary prints b as Erlang's ~w does.
-func rawBinary(b []byte) string {
-	var out strings.Builder
-	out.WriteString("<<")
-	for i, c := range b {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		out.WriteString(strconv.Itoa(int(c)))
-		if out.Len() > 300 { // more than a reply text holds
-			break
-		}
-	}
-	out.WriteString(">>")
-	return out.String()
+// column returns how many characters the last line of a text has.
+func column(text string) int {
+	return utf8.RuneCountInString(text[strings.LastIndexByte(text, '\n')+1:])
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
 )
 
 // The handshake: protocol header, start and start-ok, tune and tune-ok, open and open-ok. It reads and
@@ -189,7 +190,7 @@ func (c *conn) expected(f frame, want methodID) error {
 	opening := want == connectionOpen
 	switch {
 	case !wellFormed(f) && opening:
-		return refused{frameProblem(leveret.FrameError, f, "unknown_frame"), 0}
+		return refused{frameProblem(leveret.FrameError, f, erl.Atom("unknown_frame")), 0}
 	case !wellFormed(f):
 		return errSilent
 	case f.typ == frameMethod:
@@ -203,7 +204,7 @@ func (c *conn) expected(f frame, want methodID) error {
 	case !opening:
 		return errSilent
 	case f.channel != 0 || f.typ != frameMethod:
-		return refused{frameProblem(leveret.UnexpectedFrame, f, ""), 0}
+		return refused{frameProblem(leveret.UnexpectedFrame, f, nil), 0}
 	}
 	return refused{errorf(leveret.ChannelError, "unexpected method in connection state opening"), methodOf(f)}
 }

@@ -410,3 +410,21 @@ func quote(s string, mark rune) string {
 	b.WriteRune(mark)
 	return b.String()
 }
+
+// maxBytes is how many characters of a binary Bytes prints before it stops: more than a reply text has.
+const maxBytes = 300
+
+// Bytes returns the beginning of a binary as Erlang's ~w prints it: as numbers, on one line.
+func Bytes(b []byte) string {
+	text := []byte("<<")
+	for i, c := range b {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = strconv.AppendUint(text, uint64(c), 10)
+		if len(text) > maxBytes {
+			break
+		}
+	}
+	return string(append(text, ">>"...))
+}

@@ -72,3 +72,12 @@ func TestOtherWidths(t *testing.T) {
 func TestNoTermPanics(t *testing.T) {
 	require.PanicsWithValue(t, "erl: struct {} is not a term", func() { erl.Format(struct{}{}, 0) })
 }
+
+func TestBytes(t *testing.T) {
+	require.Equal(t, "<<>>", erl.Bytes(nil))
+	require.Equal(t, "<<0,5,255>>", erl.Bytes([]byte{0, 5, 255}))
+	require.Equal(t, "<<97>>", erl.Bytes([]byte("a")), "texts are numbers too")
+	long := erl.Bytes(make([]byte, 1<<20))
+	require.Less(t, len(long), 310)
+	require.Greater(t, len(long), 255, "a reply text needs no more")
+}
