@@ -9,8 +9,8 @@ import (
 // cannot be sent now is tried again after pendingRetry; at most maxPendingTries are on their way at a time, and the others
 // wait for their turn. // DL-28 to DL-35
 const (
-	pendingRetry    = 180_000 // ms // DL-31
-	maxPendingTries = 32
+	pendingRetry    = 180_000 // ms; DL-31
+	maxPendingTries = 32      // DL-31
 )
 
 // pendingLetters are the dead letters of a quorum queue that are not with all their targets.
@@ -35,7 +35,8 @@ type pendingLetter struct {
 	refusedBy   map[*Queue]bool // targets that refused it: it is pending until each has it, even if deleted meanwhile
 }
 
-// keepPending keeps a dead letter and has it sent after what has died before. // DL-29
+// keepPending keeps a dead letter and has it sent after what has died before.
+// Rules: DL-29.
 func (c *quorum) keepPending(e entry, reason Reason) {
 	if c.pending == nil {
 		c.pending = &pendingLetters{c: c}
@@ -85,7 +86,8 @@ func (p *pendingLetters) retryDue(now int64) {
 }
 
 // try sends a dead letter to every target that does not have it yet. It reports whether all have it and the queue is done
-// with it. // DL-30
+// with it.
+// Rules: DL-30, DL-32.
 func (c *quorum) try(d *pendingLetter) bool {
 	v := c.q.v
 	d.at = deadlineAfter(v.now(), pendingRetry)
@@ -163,7 +165,8 @@ func (p *pendingLetters) nextWake() (at int64, ok bool) {
 
 func (p *pendingLetters) actsWhenStale() bool { return false }
 
-// dropPending drops all pending dead letters. // DL-34
+// dropPending drops all pending dead letters.
+// Rules: DL-34.
 func (c *quorum) dropPending(cause Cause) {
 	p := c.pending
 	if p == nil {
@@ -181,7 +184,8 @@ func (c *quorum) dropPending(cause Cause) {
 }
 
 // purgePending drops the pending dead letters that were not tried yet. It returns how many the queue counted and, like
-// RabbitMQ, counts none of those that were tried any more, which are still sent: only the memory alarm knows of them. // Q-40
+// RabbitMQ, counts none of those that were tried any more, which are still sent: only the memory alarm knows of them.
+// Rules: Q-40.
 func (c *quorum) purgePending(cause Cause) int {
 	p := c.pending
 	if p == nil {

@@ -29,7 +29,8 @@ type entry struct {
 	returns    uint32 // how often it came back to this queue
 }
 
-// level is the priority of m in this queue. A priority above the highest counts as the highest. // D-38, D-39
+// level is the priority of m in this queue. A priority above the highest counts as the highest.
+// Rules: D-38, D-39.
 func (b *backlog) level(m *message) int { return min(m.priority(b.absent), b.levels-1) }
 
 func (b *backlog) laneOf(m *message) *lane {

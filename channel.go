@@ -50,6 +50,7 @@ type ties struct {
 func (ch *Channel) Number() uint16 { return ch.number }
 
 // do runs f as one operation.
+// Rules: C-18.
 func (ch *Channel) do(op string, f func() *Error) error {
 	ch.v.lock()
 	err := ch.usable()
@@ -73,6 +74,7 @@ func (ch *Channel) usable() error {
 }
 
 // fail closes what e closes.
+// Rules: E-2, E-7, E-8, C-20.
 func (ch *Channel) fail(op string, e *Error) error {
 	if e.Op == "" {
 		e.Op = op
@@ -99,6 +101,7 @@ func (ch *Channel) Close() error {
 }
 
 // end closes the channel; reason is nil if the client wants it.
+// Rules: E-7.
 func (ch *Channel) end(reason *Error) {
 	ch.detach(reason)
 	ch.giveBack()
@@ -106,6 +109,7 @@ func (ch *Channel) end(reason *Error) {
 
 // detach is the first half of end: it takes nothing more. A connection detaches all its channels before
 // any of them gives back, so that none is handed another's messages.
+// Rules: C-12.
 func (ch *Channel) detach(reason *Error) {
 	if ch.err != nil {
 		return
@@ -131,6 +135,7 @@ func (ch *Channel) detach(reason *Error) {
 }
 
 // giveBack is the second half of end. What the channel holds of a queue that goes with its last consumer goes with it.
+// Rules: D-31, D-5, L-8.
 func (ch *Channel) giveBack() {
 	for _, q := range ch.leaving {
 		q.removeUnused()
@@ -171,6 +176,8 @@ func (ch *Channel) sortedConsumers() []*Consumer {
 
 // DeclareExchange is exchange.declare: it makes the exchange, or checks that the one there is
 // has the same properties.
+//
+// Rules: M-20.
 func (ch *Channel) DeclareExchange(name string, kind ExchangeType, cfg ExchangeConfig) error {
 	return ch.do("exchange.declare", func() *Error {
 		_, err := ch.declareExchange(withoutLineBreaks(name), kind, cfg)
@@ -184,6 +191,8 @@ func (ch *Channel) CheckExchange(name string) error {
 }
 
 // DeleteExchange is exchange.delete. Deleting a missing exchange succeeds.
+//
+// Rules: M-20.
 func (ch *Channel) DeleteExchange(name string, cfg DeleteConfig) error {
 	return ch.do("exchange.delete", func() *Error { return ch.deleteExchange(withoutLineBreaks(name), cfg) })
 }
@@ -226,6 +235,8 @@ type QueueState struct {
 
 // DeclareQueue is queue.declare: it makes the queue, or checks that the one there is has the
 // same properties. An empty name has the broker make one up.
+//
+// Rules: Q-3, M-19, M-20.
 func (ch *Channel) DeclareQueue(name string, cfg QueueConfig) (QueueState, error) {
 	var s QueueState
 	err := ch.do("queue.declare", func() *Error {
@@ -244,6 +255,8 @@ func (ch *Channel) DeclareQueue(name string, cfg QueueConfig) (QueueState, error
 }
 
 // CheckQueue is a passive queue.declare.
+//
+// Rules: Q-3, M-19.
 func (ch *Channel) CheckQueue(name string) (QueueState, error) {
 	var s QueueState
 	err := ch.do("queue.declare", func() *Error {
@@ -263,6 +276,8 @@ func (ch *Channel) CheckQueue(name string) (QueueState, error) {
 
 // DeleteQueue is queue.delete. It returns how many ready messages went with the queue;
 // deleting a missing queue succeeds. Nothing is dead-lettered.
+//
+// Rules: M-20.
 func (ch *Channel) DeleteQueue(name string, cfg DeleteConfig) (n int, err error) {
 	err = ch.do("queue.delete", func() (e *Error) {
 		n, e = ch.deleteQueue(withoutLineBreaks(name), cfg)
@@ -290,6 +305,8 @@ func (ch *Channel) Consume(queue string, cfg ConsumeConfig) (c *Consumer, err er
 }
 
 // Cancel is basic.cancel: nothing more is delivered to the consumer. An unknown tag is not an error.
+//
+// Rules: D-14.
 func (ch *Channel) Cancel(tag string) error {
 	return ch.do("basic.cancel", func() *Error {
 		if c := ch.consumers[tag]; c != nil {
@@ -310,6 +327,8 @@ type QosConfig struct {
 }
 
 // Qos is basic.qos: it sets the prefetch of consumers to come.
+//
+// Rules: D-25, D-26, D-27.
 func (ch *Channel) Qos(cfg QosConfig) error {
 	return ch.do("basic.qos", func() *Error {
 		switch {

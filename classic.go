@@ -76,7 +76,8 @@ func (c *classic) enqueueTail(e entry) {
 	}
 }
 
-// refuses applies reject-publish and reject-publish-dlx to a message that arrives. // L-10, L-16
+// refuses applies reject-publish and reject-publish-dlx to a message that arrives.
+// Rules: L-10, L-16, L-19.
 func (c *classic) refuses(m *message, deliveries uint32) bool {
 	s := c.q.set
 	if s.overflow == dropHead || !s.limited() {
@@ -92,7 +93,8 @@ func (c *classic) refuses(m *message, deliveries uint32) bool {
 	return true
 }
 
-// get hands the head to basic.get; nil if there is no ready message. // D-34
+// get hands the head to basic.get; nil if there is no ready message.
+// Rules: D-34.
 func (c *classic) get(ch *Channel, cfg GetConfig) *Delivery {
 	c.q.touch()
 	c.expireHeads()
@@ -111,6 +113,7 @@ func (c *classic) get(ch *Channel, cfg GetConfig) *Delivery {
 }
 
 // giveBack takes messages back that were settled with requeue or whose holder, c, is gone.
+// Rules: D-2, L-8, L-13.
 func (c *classic) giveBack(back []entry, how settling, from *Consumer) {
 	// Each message goes to its old position. // D-2, D-40
 	for _, e := range back {
@@ -144,7 +147,8 @@ func (c *classic) freed() {
 	c.checkHead()
 }
 
-// reconfigured follows a change of the settings, which were was. // L-9, L-18
+// reconfigured follows a change of the settings, which were was.
+// Rules: L-9, L-18.
 func (c *classic) reconfigured(was *settings) {
 	// RabbitMQ sets the limits and trims to them before it sets what overflow does.
 	if was.overflow == dropHead {
@@ -154,7 +158,8 @@ func (c *classic) reconfigured(was *settings) {
 	c.checkHead()
 }
 
-// purge removes the ready messages and returns how many. // Q-40
+// purge removes the ready messages and returns how many.
+// Rules: Q-40.
 func (c *classic) purge() int { return c.dropReady(CausePurged) }
 
 // deleted drops everything: the queue is gone.
@@ -171,7 +176,8 @@ func (c *classic) dropReady(cause Cause) int {
 // deadLetter sends a message that has left the queue to the dead-letter exchange, or drops it if there is none.
 func (c *classic) deadLetter(e entry, reason Reason) { c.q.deadLetterOnce(e, reason) }
 
-// A classic queue counts the consumers that it has, and nobody else. // Q-41
+// A classic queue counts the consumers that it has, and nobody else.
+// Rules: Q-41.
 func (c *classic) countGhosts(int) {}
 func (c *classic) ghosts() int     { return 0 }
 
@@ -216,14 +222,16 @@ func (c *classic) take() entry {
 	return e
 }
 
-// trim drops heads while the queue exceeds its limits, if overflow says so. // L-4
+// trim drops heads while the queue exceeds its limits, if overflow says so.
+// Rules: L-4.
 func (c *classic) trim() {
 	if c.q.set.overflow == dropHead {
 		c.trimToLimits()
 	}
 }
 
-// trimToLimits drops heads until the queue keeps its limits. With priorities the head has the highest. // L-4, L-6
+// trimToLimits drops heads until the queue keeps its limits. With priorities the head has the highest.
+// Rules: L-4, L-6.
 func (c *classic) trimToLimits() {
 	dropped := false
 	for c.q.set.over(c.length()) && c.ready.n > 0 {
@@ -244,7 +252,8 @@ func (c *classic) checkHead() {
 }
 
 // expire expires heads that are due, at most limit of them; the timer brings the queue back for the rest. Only the
-// head is looked at: what expired behind a living message stays. // T-4, T-5
+// head is looked at: what expired behind a living message stays.
+// Rules: T-4, T-5, T-15, T-17.
 func (c *classic) expire(limit int) {
 	c.headUnchecked = false
 	now := c.q.v.now()
@@ -263,7 +272,8 @@ func (c *classic) headDeadline() int64 {
 	return c.head().deadline
 }
 
-// watchHead sets the timer for the head's deadline. // T-7
+// watchHead sets the timer for the head's deadline.
+// Rules: T-7.
 func (c *classic) watchHead() {
 	if at := c.headDeadline(); at != 0 {
 		c.q.v.wakeAt(&c.headTimer, at)

@@ -3,6 +3,8 @@ package leveret
 // Confirm is confirm.select: publishes on this channel are numbered from 1 on and confirmed. A
 // message is confirmed when every queue it was routed to has taken it, which in one process is
 // before Publish returns; so the confirmation is part of the Outcome.
+//
+// Rules: C-8.
 func (ch *Channel) Confirm() error {
 	return ch.do("confirm.select", func() *Error {
 		if ch.tx != nil {

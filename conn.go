@@ -179,6 +179,7 @@ func (c *Conn) Close() error {
 }
 
 // end ends the connection; reason is nil if the client wants it.
+// Rules: E-8, Q-31.
 func (c *Conn) end(reason *Error) {
 	if c.err != nil {
 		return

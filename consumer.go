@@ -28,6 +28,7 @@ type Consumer struct {
 }
 
 // able reports whether the consumer can take a message now.
+// Rules: D-28, D-27.
 func (c *Consumer) able() bool {
 	if c.inbox != nil && c.inbox.full() {
 		return false
@@ -41,7 +42,8 @@ func (c *Consumer) able() bool {
 	return !c.windowFull()
 }
 
-// windowFull reports whether c may hold no more than it does. // D-26, D-29
+// windowFull reports whether c may hold no more than it does.
+// Rules: D-26, D-29.
 func (c *Consumer) windowFull() bool {
 	return !c.cfg.NoAck && c.window > 0 && c.unacked >= c.window
 }
@@ -64,6 +66,7 @@ func (c *Consumer) hand(d *Delivery) {
 }
 
 // consume makes a consumer and gives it what there is.
+// Rules: D-16, D-17, D-26, D-29.
 func (ch *Channel) consume(name string, cfg ConsumeConfig) (*Consumer, *Error) {
 	if isReplyQueue(name) {
 		return ch.consumeReplies(cfg)
@@ -101,7 +104,8 @@ func (ch *Channel) consume(name string, cfg ConsumeConfig) (*Consumer, *Error) {
 	return c, nil
 }
 
-// checkConsume refuses a consumer that the queue cannot have beside the others. // D-19, D-27
+// checkConsume refuses a consumer that the queue cannot have beside the others.
+// Rules: D-19, D-27.
 func (ch *Channel) checkConsume(q *Queue, cfg ConsumeConfig) *Error {
 	if ch.window > 0 && !q.traits.channelWindow {
 		return errorf(NotImplemented, "", q.name, "%s does not support global qos", q.text())
@@ -119,6 +123,7 @@ func (ch *Channel) checkConsume(q *Queue, cfg ConsumeConfig) *Error {
 }
 
 // subscribe enters c in its channel, with a tag and an inbox.
+// Rules: D-16.
 func (ch *Channel) subscribe(c *Consumer) {
 	if c.tag == "" {
 		c.tag = ch.v.b.random.name("amq.ctag-")
@@ -133,7 +138,8 @@ func (ch *Channel) subscribe(c *Consumer) {
 	}
 }
 
-// leave ends c because of why, without telling its client. // D-14
+// leave ends c because of why, without telling its client.
+// Rules: D-14.
 func (c *Consumer) leave(why error) {
 	if c.ended {
 		return
@@ -164,7 +170,8 @@ func (c *Consumer) leave(why error) {
 	}
 }
 
-// cancelled follows the end of a consumer that its client has cancelled. // Q-32, D-21
+// cancelled follows the end of a consumer that its client has cancelled.
+// Rules: Q-32, D-21.
 func (q *Queue) cancelled() {
 	if q.traits.idleCancel && q.consumers.len() > 0 {
 		return
@@ -172,14 +179,16 @@ func (q *Queue) cancelled() {
 	q.left()
 }
 
-// left is what a queue does when consumers have left it: it goes, or delivers to those that remain. // Q-32
+// left is what a queue does when consumers have left it: it goes, or delivers to those that remain.
+// Rules: Q-32.
 func (q *Queue) left() {
 	if !q.removeUnused() {
 		q.impl.freed()
 	}
 }
 
-// removeUnused deletes an auto-delete queue that its last consumer has left, and reports whether the queue is gone. // Q-32
+// removeUnused deletes an auto-delete queue that its last consumer has left, and reports whether the queue is gone.
+// Rules: Q-32.
 func (q *Queue) removeUnused() bool {
 	if !q.deleted && q.cfg.AutoDelete && q.consumers.len() == 0 {
 		q.v.removeQueue(q, CauseQueueDeleted)
@@ -188,6 +197,7 @@ func (q *Queue) removeUnused() bool {
 }
 
 // endedByServer ends c because its queue is gone or its time is up, and tells the client if it wants to know.
+// Rules: D-13.
 func (c *Consumer) endedByServer() {
 	if c.ended { // its client cancelled it and knows
 		return

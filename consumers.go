@@ -29,6 +29,7 @@ func (cs *consumers) list() []*Consumer {
 }
 
 // next returns the consumer that gets the next message, nil if none can take it.
+// Rules: D-20.
 func (cs *consumers) next() *Consumer {
 	if cs.q.args.singleActive {
 		if cs.single == nil || cs.yielding || !cs.single.canTake() {
@@ -63,7 +64,8 @@ func (c *Consumer) canTake() bool {
 
 // served moves the first in line, who got a message, to the end of its priority's line. A consumer of a quorum queue leaves
 // the line with the message that fills its window; a classic queue finds that out only when the consumer's turn comes again,
-// so the consumer may keep its place beyond that. // D-20
+// so the consumer may keep its place beyond that.
+// Rules: D-20.
 func (cs *consumers) served(c *Consumer) {
 	if cs.q.args.singleActive || len(cs.line) == 0 {
 		return
@@ -82,6 +84,7 @@ func (cs *consumers) served(c *Consumer) {
 }
 
 // enter puts a consumer in line.
+// Rules: D-20.
 func (cs *consumers) enter(c *Consumer) {
 	c.inLine = true
 	i := len(cs.line)
@@ -112,6 +115,7 @@ func (c *Consumer) resume() {
 }
 
 // add takes in a new consumer.
+// Rules: D-21, D-22.
 func (cs *consumers) add(c *Consumer) {
 	cs.all = append(cs.all, c)
 	if c.cfg.Exclusive && cs.q.traits.exclusiveConsumers {
@@ -133,7 +137,8 @@ func (cs *consumers) add(c *Consumer) {
 	}
 }
 
-// elect chooses the single active consumer: the oldest of those that nobody goes before. // D-21, D-22
+// elect chooses the single active consumer: the oldest of those that nobody goes before.
+// Rules: D-21, D-22.
 func (cs *consumers) elect() {
 	cs.yielding = false
 	cs.single = nil
@@ -144,7 +149,8 @@ func (cs *consumers) elect() {
 	}
 }
 
-// goesBefore reports whether c becomes the single active consumer rather than one that is older. // D-21, D-22
+// goesBefore reports whether c becomes the single active consumer rather than one that is older.
+// Rules: D-21, D-22.
 func (c *Consumer) goesBefore(older *Consumer) bool {
 	t := c.q.traits
 	switch {

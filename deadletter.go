@@ -62,7 +62,8 @@ const freeDeaths = 100_000
 // die puts a dead letter on the worklist. It reports false if one operation has caused more deaths than the cycle rule
 // allows: as that rule lets a message die once in each queue, there is a number that is not reached otherwise. RabbitMQ works
 // until it is out of memory there: in 3.10 a history that a client made up can hide a circle, and in every release many
-// queues that dead-letter to all others send a message along every path there is. // DL-24
+// queues that dead-letter to all others send a message along every path there is.
+// Rules: DL-24.
 func (v *vhost) die(d deadLetter) bool {
 	w := &v.deaths
 	if w.pushed++; w.roots > 0 && w.pushed > freeDeaths {
@@ -101,7 +102,8 @@ func (v *vhost) deadLetterAll() {
 }
 
 // deadLetterOnce sends a message that has left q to its dead-letter exchange, or drops the message if none is set: the
-// at-most-once strategy. // DL-2
+// at-most-once strategy.
+// Rules: DL-2, T-13.
 func (q *Queue) deadLetterOnce(e entry, reason Reason) {
 	v := q.v
 	if !q.set.hasDLX {
@@ -114,7 +116,8 @@ func (q *Queue) deadLetterOnce(e entry, reason Reason) {
 	}
 }
 
-// deadLetter publishes a dead letter, at most once: what cannot be delivered is lost. // DL-6, DL-12
+// deadLetter publishes a dead letter, at most once: what cannot be delivered is lost.
+// Rules: DL-6, DL-12, DL-5, DL-8.
 func (v *vhost) deadLetter(d deadLetter) {
 	m, targets, circles := v.deadTargets(d, v.now()/1e9)
 	if m == nil {
@@ -139,7 +142,8 @@ func (v *vhost) deadLetter(d deadLetter) {
 
 // deadTargets makes the message that a dead letter is published as and finds the queues that get it, for both strategies.
 // circles are those that the cycle rule keeps it from. m is nil if the dead-letter exchange is missing. at is when the
-// message died, in seconds since 1970. // DL-2, DL-7, DL-24, DL-30
+// message died, in seconds since 1970.
+// Rules: DL-2, DL-7, DL-24, DL-30.
 func (v *vhost) deadTargets(l deadLetter, at int64) (m *message, targets, circles []*Queue) {
 	x := v.deathExchange(l.q.set)
 	if x == nil {
@@ -169,7 +173,8 @@ type lastDeath struct {
 }
 
 // deathExchange returns the dead-letter exchange that is set, nil if none is or it does not exist. Dead letters mostly take
-// the way of the one before. // DL-2, DL-3
+// the way of the one before.
+// Rules: DL-2, DL-3.
 func (v *vhost) deathExchange(s *settings) *Exchange {
 	if !s.hasDLX {
 		return nil
@@ -194,7 +199,8 @@ func (v *vhost) routeDead(x *Exchange, m *message) []*Queue {
 	return targets
 }
 
-// carried is the delivery count that a dead letter takes along. // D-7, D-12
+// carried is the delivery count that a dead letter takes along.
+// Rules: D-7, D-12, D-11.
 func (v *vhost) carried(deliveries uint32) uint32 {
 	if v.rules.countEveryReturn {
 		return 0
@@ -203,6 +209,7 @@ func (v *vhost) carried(deliveries uint32) uint32 {
 }
 
 // dead makes the message that is published to x. The dead letter l died at a time in seconds since 1970.
+// Rules: DL-7, DL-8, T-12.
 func (v *vhost) dead(l deadLetter, x *Exchange, at int64) *message {
 	if l.m.extra == nil && !v.rules.headerHistory {
 		return v.deadFirst(l, x, at)
@@ -233,7 +240,8 @@ func (v *vhost) dead(l deadLetter, x *Exchange, at int64) *message {
 	return m
 }
 
-// describeDeath fills in the death of l at a time in seconds since 1970. // DL-13 to DL-16
+// describeDeath fills in the death of l at a time in seconds since 1970.
+// Rules: DL-13, DL-16.
 func (v *vhost) describeDeath(d *death, l deadLetter, at int64) {
 	m := l.m
 	*d = death{queue: l.q.name, reason: l.reason, count: 1, at: at, exchange: m.exchange, key: m.key, expiration: m.publishedExpiration()}
@@ -242,7 +250,8 @@ func (v *vhost) describeDeath(d *death, l deadLetter, at int64) {
 	}
 }
 
-// dropExpiration takes the expiration away, so that the dead letter does not expire again because of it. // T-12
+// dropExpiration takes the expiration away, so that the dead letter does not expire again because of it.
+// Rules: T-12.
 func (m *message) dropExpiration() {
 	m.extra.expiration = -1
 	if p := m.props; p != nil && p.Has()&PropExpiration != 0 {
@@ -253,7 +262,8 @@ func (m *message) dropExpiration() {
 }
 
 // replaceKeys makes the dead-letter routing key the message's only key. BCC keys route no more, and 4.3 still leaves them out
-// of the history. // DL-9
+// of the history.
+// Rules: DL-9.
 func (v *vhost) replaceKeys(m *message, key string) {
 	bcc := m.bccKeys()
 	m.key, m.extra.routing = key, nil
@@ -282,7 +292,8 @@ func (m *message) dropHeader(name string) {
 	}
 }
 
-// publishedExpiration is the expiration as consumers see it, nil if the message has none. // DL-16
+// publishedExpiration is the expiration as consumers see it, nil if the message has none.
+// Rules: DL-16.
 func (m *message) publishedExpiration() *string {
 	if m.expiration() < 0 {
 		return nil

@@ -7,7 +7,8 @@ import (
 
 // Declaring, checking, deleting and purging queues: what a channel may do to which queue, and in which order that is checked.
 
-// checkOwner refuses another connection's exclusive queue. // Q-30
+// checkOwner refuses another connection's exclusive queue.
+// Rules: Q-30.
 func (ch *Channel) checkOwner(q *Queue) *Error {
 	if q == nil || q.owner == nil || q.owner == ch.conn || ch.super {
 		return nil
@@ -20,7 +21,8 @@ func lockedError(q *Queue) *Error {
 		"another connection or the exclusive property value does not match that of the original declaration.", q.text())
 }
 
-// queueName resolves the empty name to the channel's last declared queue. // Q-33
+// queueName resolves the empty name to the channel's last declared queue.
+// Rules: Q-33.
 func (ch *Channel) queueName(name string) (string, *Error) {
 	if name != "" {
 		return name, nil
@@ -32,6 +34,7 @@ func (ch *Channel) queueName(name string) (string, *Error) {
 }
 
 // openQueue returns a queue that the channel may do perm to.
+// Rules: A-6.
 func (ch *Channel) openQueue(name string, perm permission) (*Queue, *Error) {
 	name, err := ch.queueName(name)
 	if err != nil {
@@ -47,7 +50,8 @@ func (ch *Channel) openQueue(name string, perm permission) (*Queue, *Error) {
 	return q, ch.checkOwner(q)
 }
 
-// declareQueue makes a queue or compares it with the one that is there. // Q-1
+// declareQueue makes a queue or compares it with the one that is there.
+// Rules.
 func (ch *Channel) declareQueue(name string, cfg QueueConfig) (*Queue, *Error) {
 	v := ch.v
 	args, err := canonicalTable(cfg.Arguments)
@@ -86,7 +90,8 @@ func (ch *Channel) declareQueue(name string, cfg QueueConfig) (*Queue, *Error) {
 	return q, nil
 }
 
-// nameQueue checks a name for a declaration, or makes one up. // Q-9, Q-10
+// nameQueue checks a name for a declaration, or makes one up.
+// Rules.
 func (ch *Channel) nameQueue(name string, args Fields) (string, *Error) {
 	v := ch.v
 	if strings.HasPrefix(name, "amq.") {
@@ -102,7 +107,8 @@ func (ch *Channel) nameQueue(name string, args Fields) (string, *Error) {
 	return v.b.random.name("amq.gen-"), nil
 }
 
-// redeclareQueue compares a declaration with the queue that is there. // Q-24
+// redeclareQueue compares a declaration with the queue that is there.
+// Rules: Q-24.
 func (ch *Channel) redeclareQueue(q *Queue, cfg QueueConfig, args Fields) *Error {
 	if q.owner != nil && q.owner != ch.conn || q.cfg.Exclusive != cfg.Exclusive {
 		return lockedError(q)
@@ -123,6 +129,7 @@ func (q *Queue) shape() queueShape {
 
 // checkDeadLetterArgs checks who may set up dead-lettering: reading the new queue and writing
 // to the exchange, which need not exist.
+// Rules: A-5.
 func (ch *Channel) checkDeadLetterArgs(name string, args Fields) *Error {
 	dlx, given, err := deadLetterExchangeArg(args, ch.v.queueText(name))
 	if err != nil || !given {
@@ -134,7 +141,8 @@ func (ch *Channel) checkDeadLetterArgs(name string, args Fields) *Error {
 	return ch.check(write, exchangeResource, dlx)
 }
 
-// admitQueue checks limits and what queues of some types cannot be. // Q-11, Q-12
+// admitQueue checks limits and what queues of some types cannot be.
+// Rules.
 func (v *vhost) admitQueue(name string, args *queueArgs, cfg QueueConfig) *Error {
 	if n := v.meta.Limits.MaxQueues; n >= 0 && len(v.queues) >= n {
 		return errorf(PreconditionFailed, "", name, "cannot declare queue '%s': queue limit in vhost '%s' (%d) is reached", name, v.name, n)
@@ -153,7 +161,8 @@ func (v *vhost) admitQueue(name string, args *queueArgs, cfg QueueConfig) *Error
 	return nil
 }
 
-// checkQueue is a passive declare. // Q-4
+// checkQueue is a passive declare.
+// Rules.
 func (ch *Channel) checkQueue(name string) (*Queue, *Error) {
 	v := ch.v
 	if err := ch.checkPassive(queueResource, name); err != nil {
@@ -172,7 +181,8 @@ func (ch *Channel) checkQueue(name string) (*Queue, *Error) {
 	return q, nil
 }
 
-// deleteQueue deletes a queue and returns how many messages were ready. // Q-37
+// deleteQueue deletes a queue and returns how many messages were ready.
+// Rules.
 func (ch *Channel) deleteQueue(name string, cfg DeleteConfig) (int, *Error) {
 	v := ch.v
 	name, err := ch.queueName(name)
@@ -197,7 +207,8 @@ func (ch *Channel) deleteQueue(name string, cfg DeleteConfig) (int, *Error) {
 	return n, nil
 }
 
-// checkDelete refuses a deletion whose condition does not hold, or that the queue's type does not know. // Q-37, Q-38
+// checkDelete refuses a deletion whose condition does not hold, or that the queue's type does not know.
+// Rules.
 func (q *Queue) checkDelete(cfg DeleteConfig) *Error {
 	if !q.traits.deletesOnCondition {
 		return q.refuseCondition(cfg)
@@ -224,7 +235,8 @@ func (q *Queue) refuseCondition(cfg DeleteConfig) *Error {
 	return errorf(NotImplemented, "", q.name, "cannot delete %s. queue.delete operations with %s flag set are not supported by quorum queues", q.text(), flag)
 }
 
-// purgeQueue removes the ready messages. // Q-40
+// purgeQueue removes the ready messages.
+// Rules: Q-40.
 func (ch *Channel) purgeQueue(name string) (int, *Error) {
 	q, err := ch.openQueue(name, read)
 	if err != nil {

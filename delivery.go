@@ -22,6 +22,7 @@ type Delivery struct {
 var noProperties = &Properties{}
 
 // newDelivery makes what a client sees of an entry of q; q is nil for a direct reply.
+// Rules: M-12.
 func (ch *Channel) newDelivery(q *Queue, e *entry) *Delivery {
 	m := e.m
 	d := &Delivery{Exchange: m.exchange.name, RoutingKey: m.key, Properties: m.props, Body: m.body, ch: ch, m: m}
@@ -35,7 +36,8 @@ func (ch *Channel) newDelivery(q *Queue, e *entry) *Delivery {
 	return d
 }
 
-// redelivered is the flag that e would be delivered with. // D-8, D-9
+// redelivered is the flag that e would be delivered with.
+// Rules: D-8, D-9.
 func (q *Queue) redelivered(e *entry) bool {
 	return e.returns > 0 || q.traits.keepsRedelivery && e.deliveries > 0
 }
@@ -51,6 +53,7 @@ func (d *Delivery) Nack(requeue bool) error { return d.ch.Nack(d.DeliveryTag, fa
 func (d *Delivery) Reject(requeue bool) error { return d.ch.Reject(d.DeliveryTag, requeue) }
 
 // deliver gives e to c, who is able to take it.
+// Rules: D-6, D-30.
 func (q *Queue) deliver(c *Consumer, e entry) {
 	ch := c.ch
 	d := ch.newDelivery(q, &e)
@@ -81,6 +84,7 @@ func (ch *Channel) hold(q *Queue, c *Consumer, e *entry, d *Delivery) *unacked {
 }
 
 // deliverNext gives a message that arrives to the next consumer. It reports false if none can take a message.
+// Rules: D-24.
 func (q *Queue) deliverNext(e entry) bool {
 	c := q.nextConsumer()
 	if c == nil {
@@ -98,7 +102,8 @@ func (q *Queue) nextConsumer() *Consumer {
 	return q.consumers.next()
 }
 
-// get takes the head of a queue for basic.get. // D-34
+// get takes the head of a queue for basic.get.
+// Rules: D-34.
 func (ch *Channel) get(name string, cfg GetConfig) (*Delivery, *Error) {
 	q, err := ch.openQueue(name, read)
 	if err != nil {

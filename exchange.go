@@ -58,6 +58,7 @@ const (
 	maxTopicHashWords   = 2
 )
 
+// Rules: X-1.
 func (v *vhost) predeclare() {
 	add := func(name string, kind ExchangeType, internal bool) {
 		v.addExchange(name, kind, ExchangeConfig{Durable: true, Internal: internal}, nil)

@@ -10,10 +10,12 @@ package leveret
 //	                    quorum: drop-head
 
 // over reports whether messages exceed a limit.
+// Rules: L-1, L-7.
 func (s *settings) over(h holdings) bool {
 	return s.maxLength >= 0 && int64(h.n) > s.maxLength || s.maxBytes >= 0 && h.bytes > s.maxBytes
 }
 
+// Rules: L-19.
 func (s *settings) limited() bool { return s.maxLength >= 0 || s.maxBytes >= 0 }
 
 // softLimitPercent is how full a quorum queue may be, of each limit, when its publishers go on. // L-12

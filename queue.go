@@ -1,7 +1,9 @@
 package leveret
 
 // A Queue holds messages and hands them out. Order is first in, first out within a priority;
-// basic.get and consumers draw from the same head. // D-1
+// basic.get and consumers draw from the same head.
+//
+// Rules: D-1.
 type Queue struct {
 	v     *vhost
 	name  string
@@ -61,6 +63,7 @@ func (q *Queue) usable() error {
 }
 
 // newQueue makes a queue of the type that its arguments name, and puts it in force.
+// Rules: P-20.
 func (v *vhost) newQueue(q *Queue) {
 	q.traits = &v.traits[q.args.kind]
 	q.impl = queueTypes[q.args.kind].make()
@@ -79,7 +82,8 @@ func (q *Queue) accept(m *message, deliveries uint32, by publisher) bool {
 	return q.impl.accept(m, deliveries, by)
 }
 
-// ttlOf is the time to live of a message that arrives, in ms: the lower of its own and the queue's; negative for none. // T-1
+// ttlOf is the time to live of a message that arrives, in ms: the lower of its own and the queue's; negative for none.
+// Rules: T-1.
 func (q *Queue) ttlOf(m *message) int64 {
 	ttl := q.set.ttl
 	if own := m.expiration(); own >= 0 && (ttl < 0 || own < ttl) {
@@ -88,7 +92,8 @@ func (q *Queue) ttlOf(m *message) int64 {
 	return ttl
 }
 
-// dropReady drops the ready messages and returns how many. Nothing is dead-lettered. // DL-4
+// dropReady drops the ready messages and returns how many. Nothing is dead-lettered.
+// Rules: DL-4.
 func (q *Queue) dropReady(cause Cause) int {
 	if q.v.watchesDrops() {
 		for e := range q.store.all() {
@@ -98,7 +103,8 @@ func (q *Queue) dropReady(cause Cause) int {
 	return q.store.clear()
 }
 
-// state is what declare-ok tells: ready messages and consumers. // Q-2, Q-41
+// state is what declare-ok tells: ready messages and consumers.
+// Rules.
 func (q *Queue) state() QueueState {
 	s := QueueState{Name: q.name, Messages: q.store.ready.n, Consumers: q.consumerCount()}
 	if q.traits.listsOnlyActive && q.args.singleActive {
@@ -110,7 +116,8 @@ func (q *Queue) state() QueueState {
 func (q *Queue) consumerCount() int { return q.consumers.len() + q.impl.ghosts() }
 
 // removeQueue deletes q with everything in it. Nothing is dead-lettered. Consumers are told. Unacknowledged messages stay
-// with their holders, and settling them has no effect. // Q-39, DL-4, D-33
+// with their holders, and settling them has no effect.
+// Rules: Q-39, DL-4, D-33, Q-31, D-13.
 func (v *vhost) removeQueue(q *Queue, cause Cause) {
 	q.deleted = true
 	delete(v.queues, q.name)
@@ -132,6 +139,7 @@ func (v *vhost) removeQueue(q *Queue, cause Cause) {
 }
 
 // findPolicies looks up the policies that apply.
+// Rules: P-13, P-20.
 func (q *Queue) findPolicies() {
 	match := func(p *policy) bool { return p.matchesQueue(q.name, q.args.kind) }
 	q.policy = bestPolicy(q.v.policies[userPolicies], match)
@@ -139,13 +147,15 @@ func (q *Queue) findPolicies() {
 }
 
 // configure combines arguments and policies to the settings in force.
+// Rules: P-18, P-19.
 func (q *Queue) configure() {
 	s := q.args.settings(q.v.rules, q.policy, q.operator)
 	q.set = q.v.shared(s)
 	q.setIdleTimer()
 }
 
-// reconfigure puts changed policies in force on a queue that may hold messages. // L-9
+// reconfigure puts changed policies in force on a queue that may hold messages.
+// Rules: L-9.
 func (q *Queue) reconfigure() {
 	was := q.set
 	q.configure()

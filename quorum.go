@@ -36,7 +36,8 @@ func (c *quorum) init(q *Queue) *store {
 }
 
 // accept takes a message that was routed to the queue from a publisher. At-most-once dead letters have none: they are
-// taken however full the queue is. // L-15
+// taken however full the queue is.
+// Rules: L-15.
 func (c *quorum) accept(m *message, deliveries uint32, by publisher) bool {
 	if by != nil && c.rejects(by) { // L-11
 		c.q.v.refusedEvent(c.q, m)
@@ -62,7 +63,8 @@ func (c *quorum) accept(m *message, deliveries uint32, by publisher) bool {
 	return true
 }
 
-// get hands the head to basic.get; nil if there is no ready message. // D-34
+// get hands the head to basic.get; nil if there is no ready message.
+// Rules: D-34.
 func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
 	c.q.touch()
 	c.expireNext()
@@ -83,6 +85,7 @@ func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
 }
 
 // giveBack takes messages back that were settled with requeue or whose holder, from, is gone.
+// Rules: D-3, L-8, L-13.
 func (c *quorum) giveBack(back []entry, how settling, from *Consumer) {
 	// Each message joins the returned list, waits for its retry, or dies. // D-3, D-41
 	for _, e := range back {
@@ -101,7 +104,8 @@ func (c *quorum) giveBack(back []entry, how settling, from *Consumer) {
 	c.removed()
 }
 
-// returned takes one message back and reports whether it has come back once too often. // D-7, DL-1
+// returned takes one message back and reports whether it has come back once too often.
+// Rules: D-7, DL-1, D-12, D-12a, D-12b, D-12c, D-12d.
 func (c *quorum) returned(e entry, how settling) (died bool) {
 	r, s := c.q.v.rules, c.q.set
 	e.returns = saturatingInc(e.returns)
@@ -133,7 +137,8 @@ func (c *quorum) putTail(e entry) {
 	}
 }
 
-// putReturned puts e behind the messages that came back before. // D-3
+// putReturned puts e behind the messages that came back before.
+// Rules: D-3.
 func (c *quorum) putReturned(e entry) {
 	c.pushReturned(e)
 	c.countReady(e, 1)
@@ -151,7 +156,8 @@ func (c *quorum) freed() {
 	c.removed()
 }
 
-// reconfigured follows a change of the settings, which were was. // L-9, DL-34
+// reconfigured follows a change of the settings, which were was.
+// Rules: L-9, DL-34.
 func (c *quorum) reconfigured(was *settings) {
 	s := c.q.set
 	// Publishers go on when the limits are gone.
@@ -168,7 +174,8 @@ func (c *quorum) reconfigured(was *settings) {
 	c.removed()
 }
 
-// purge removes the messages that nobody holds and returns how many. // Q-40, DL-29
+// purge removes the messages that nobody holds and returns how many.
+// Rules: Q-40, DL-29.
 func (c *quorum) purge() int {
 	n := c.q.dropReady(CausePurged) + c.dropRetries(CausePurged)
 	if !c.q.v.rules.purgeSkipsPending { // DL-35
@@ -188,7 +195,8 @@ func (c *quorum) deleted(cause Cause) {
 }
 
 // deadLetter sends a message that has left the queue to the dead-letter exchange: at once, or with the at-least-once
-// strategy as a pending dead letter. // DL-28
+// strategy as a pending dead letter.
+// Rules: DL-28, DL-33.
 func (c *quorum) deadLetter(e entry, reason Reason) {
 	if !c.q.set.atLeastOnce {
 		c.q.deadLetterOnce(e, reason)
@@ -199,7 +207,8 @@ func (c *quorum) deadLetter(e entry, reason Reason) {
 }
 
 // countGhosts counts what RabbitMQ goes on counting as consumers of a quorum queue: each message that basic.get holds,
-// each cancelled consumer that holds messages, and until its channel ends each that did not settle in time. // Q-41
+// each cancelled consumer that holds messages, and until its channel ends each that did not settle in time.
+// Rules: Q-41.
 func (c *quorum) countGhosts(n int) { c.lingering += n }
 func (c *quorum) ghosts() int       { return c.lingering }
 
@@ -234,7 +243,8 @@ func (c *quorum) removed() {
 	c.updateRejecting()
 }
 
-// trim drops heads while the queue exceeds its limits, if overflow says so. // L-4
+// trim drops heads while the queue exceeds its limits, if overflow says so.
+// Rules: L-4.
 func (c *quorum) trim() {
 	s := c.q.set
 	if s.overflow != dropHead || !s.over(c.length()) {
@@ -250,7 +260,8 @@ func (c *quorum) trim() {
 	c.checkHeads()
 }
 
-// trimNewestFirst is trim in 3.10: of the messages that one act trims, the newest is dead-lettered first. // L-9
+// trimNewestFirst is trim in 3.10: of the messages that one act trims, the newest is dead-lettered first.
+// Rules: L-9.
 func (c *quorum) trimNewestFirst() {
 	var trimmed []entry
 	for c.q.set.over(c.length()) && c.ready.n > 0 {
@@ -284,7 +295,8 @@ func (c *quorum) expireDue() {
 }
 
 // expire expires heads that are due, at most limit of them; the timer brings the queue back for the rest. The head of the
-// returned list and that of each priority expire by themselves. // T-6
+// returned list and that of each priority expire by themselves.
+// Rules: T-6.
 func (c *quorum) expire(limit int) {
 	now := c.q.v.now()
 	for n := 0; n < limit && c.deadlines > 0; n++ {
@@ -322,7 +334,8 @@ func (c *quorum) headDeadline() (at int64) {
 	return at
 }
 
-// watchHead sets the timer for the deadline of the next head. // T-7
+// watchHead sets the timer for the deadline of the next head.
+// Rules: T-7.
 func (c *quorum) watchHead() {
 	if at := c.headDeadline(); at != 0 {
 		c.q.v.wakeAt(&c.headTimer, at)

@@ -8,7 +8,8 @@ import (
 // Delayed retry: a quorum queue holds a returned message back for a while, the longer the more deliveries of the message have
 // failed. The message is neither ready nor unacknowledged meanwhile and does not expire. // D-41, D-42
 
-// delays reports whether a message that comes back in this way is delayed. // D-41
+// delays reports whether a message that comes back in this way is delayed.
+// Rules: D-41.
 func (s *settings) delays(how settling) bool {
 	switch s.retry {
 	case retryAll:
@@ -67,7 +68,8 @@ func (c *quorum) delay(e entry) {
 	c.q.v.wakeAt(&r.timer, at)
 }
 
-// wake makes the messages that have waited long enough ready: they join the returned list. // D-42
+// wake makes the messages that have waited long enough ready: they join the returned list.
+// Rules: D-42.
 func (r *delayedRetries) wake(now int64) {
 	c := r.c
 	for d, ok := r.wait.Min(); ok && d.at <= now; d, ok = r.wait.Min() {

@@ -29,7 +29,8 @@ const (
 	rejectDiscard
 )
 
-// failed reports whether the delivery counts as a failed one of the message. // D-7
+// failed reports whether the delivery counts as a failed one of the message.
+// Rules: D-7, D-12b.
 func (s settling) failed() bool { return s == rejectRequeue || s == ended || s == rejectDiscard }
 
 func (s settling) requeue() bool { return s == nackRequeue || s == rejectRequeue || s == ended }
@@ -121,6 +122,7 @@ func errUnknownTag(tag uint64) *Error {
 }
 
 // outstanding returns the tags that tag and multiple name, in order.
+// Rules: D-30a.
 func (ch *Channel) outstanding(tag uint64, multiple bool) ([]uint64, *Error) {
 	if tag == 0 && multiple {
 		tag = ch.tags.Last()
@@ -153,7 +155,9 @@ func (ch *Channel) settleAll(chosen []uint64, how settling) {
 	ch.apply(us, how)
 }
 
-// Recover is basic.recover with requeue: everything outstanding on the channel goes back to its queue. // D-32
+// Recover is basic.recover with requeue: everything outstanding on the channel goes back to its queue.
+//
+// Rules: D-32.
 func (ch *Channel) Recover() error {
 	return ch.do("basic.recover", func() *Error {
 		chosen, _ := ch.outstanding(0, true)
@@ -163,7 +167,8 @@ func (ch *Channel) Recover() error {
 }
 
 // inGroups orders deliveries as RabbitMQ settles many at once: those of basic.get first, then consumer by consumer in the
-// order of their tags, each in the order of delivery. // D-5
+// order of their tags, each in the order of delivery.
+// Rules: D-5.
 func inGroups(us []unacked) {
 	slices.SortStableFunc(us, func(a, b unacked) int { return cmp.Compare(a.tag(), b.tag()) })
 }
@@ -217,14 +222,16 @@ func (ch *Channel) applyGroup(us []unacked, how settling) {
 	c.resume()
 }
 
-// sortByLevel puts deliveries of a higher priority first. // DL-10
+// sortByLevel puts deliveries of a higher priority first.
+// Rules: DL-10.
 func (s *store) sortByLevel(us []unacked) {
 	if s.levels > 1 {
 		slices.SortStableFunc(us, func(a, b unacked) int { return cmp.Compare(s.level(b.e.m), s.level(a.e.m)) })
 	}
 }
 
-// discard ends the time of a message that was rejected without requeue. // D-7, DL-1
+// discard ends the time of a message that was rejected without requeue.
+// Rules: D-7, DL-1.
 func (ch *Channel) discard(u *unacked, how settling) {
 	if how.failed() {
 		u.e.deliveries = saturatingInc(u.e.deliveries)
@@ -232,7 +239,8 @@ func (ch *Channel) discard(u *unacked, how settling) {
 	u.q.impl.deadLetter(u.e, Rejected)
 }
 
-// release takes a delivery from its holder. It reports false if the message is not there any more. // D-33
+// release takes a delivery from its holder. It reports false if the message is not there any more.
+// Rules: D-33.
 func (ch *Channel) release(u *unacked) bool {
 	if u.void {
 		return false

@@ -5,7 +5,8 @@ package leveret
 // publisher, whether it told the publisher to stop. // L-11, L-12
 
 // A publisher is whom a quorum queue tells to stop: a channel, or a quorum queue with at-least-once dead letters. At-most-once
-// dead letters have none and are never stopped. // L-15
+// dead letters have none and are never stopped.
+// Rules: L-15.
 type publisher interface{ knownTo() *acquaintances }
 
 // acquaintances are the quorum queues that keep the state of a publisher, so that all can forget it when it ends.
@@ -23,6 +24,7 @@ type softLimit struct {
 
 // rejects reports whether the queue has told a publisher to stop. A publisher that the queue does not know may start, unless
 // the queue is over its limit.
+// Rules: L-11, L-12.
 func (c *quorum) rejects(by publisher) bool {
 	if stopped, known := c.soft.stopped[by]; known {
 		return stopped
@@ -42,6 +44,7 @@ func (c *quorum) rejects(by publisher) bool {
 
 // updateRejecting tells publishers to stop when the queue is over a limit, and to go on when it gets down to 80 % of all its
 // limits. A change of overflow that finds the queue there tells nobody.
+// Rules: L-12.
 func (c *quorum) updateRejecting() {
 	s, n := c.q.set, c.length()
 	low := s.low(n)

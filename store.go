@@ -29,7 +29,8 @@ func (h *holdings) add(n int, bytes int64) {
 	h.bytes += bytes
 }
 
-// size is how many bytes m counts for in this store. // L-3
+// size is how many bytes m counts for in this store.
+// Rules: L-3.
 func (s *store) size(m *message) int64 {
 	n := int64(len(m.body))
 	if s.countsProperties {
@@ -65,7 +66,8 @@ func (s *store) count(h *holdings, m *message, n int) {
 	*s.memory += bytes
 }
 
-// length is what limits count: what is unacknowledged does not count. // L-2
+// length is what limits count: what is unacknowledged does not count.
+// Rules: L-2, T-15, T-17.
 func (s *store) length() holdings {
 	return holdings{s.ready.n + s.aside.n, s.ready.bytes + s.aside.bytes}
 }

@@ -10,7 +10,8 @@ import (
 
 const defaultAckTimeout = 1_800_000 // ms
 
-// ackTimeout is the time in ms that a consumer has, -1 for no limit. own is what the consumer asked for. // D-35
+// ackTimeout is the time in ms that a consumer has, -1 for no limit. own is what the consumer asked for.
+// Rules: D-35, D-36, P-19.
 func (q *Queue) ackTimeout(own int64) int64 {
 	switch {
 	case !q.traits.ownAckTimeout:
@@ -35,7 +36,8 @@ func (c *Consumer) nextWake() (at int64, ok bool) {
 	return 0, false
 }
 
-// wake is called when the oldest delivery of c may have timed out. // D-35, D-36
+// wake is called when the oldest delivery of c may have timed out.
+// Rules: D-35, D-36.
 func (c *Consumer) wake(now int64) {
 	at, ok := c.nextWake()
 	switch {
@@ -55,6 +57,7 @@ func (c *Consumer) actsWhenStale() bool { return false }
 
 // timedOut takes back what c has held for too long and cancels it. Its tags stay valid for a
 // later settlement, which then does nothing.
+// Rules: D-35.
 func (c *Consumer) timedOut(now int64) {
 	ch, q := c.ch, c.q
 	var back []entry
@@ -80,6 +83,7 @@ func (c *Consumer) timedOut(now int64) {
 }
 
 // timedOut closes the channel because of a delivery that was not settled in time.
+// Rules: D-35, D-36.
 func (ch *Channel) timedOut(ms int64) {
 	if ch.super {
 		return
@@ -99,6 +103,7 @@ type getTimer struct {
 }
 
 // watchGet has the channel closed if u is not settled in time.
+// Rules: D-35, D-36.
 func (ch *Channel) watchGet(q *Queue, u *unacked) {
 	if ch.super {
 		return

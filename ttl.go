@@ -31,6 +31,7 @@ type idleTimer struct {
 }
 
 // setIdleTimer follows a change of the expiry time.
+// Rules: Q-35.
 func (q *Queue) setIdleTimer() {
 	switch t := q.idle; {
 	case q.set.expires < 0:
@@ -51,6 +52,7 @@ func (q *Queue) setIdleTimer() {
 }
 
 // touch restarts the idle time.
+// Rules: Q-35.
 func (q *Queue) touch() {
 	if q.idle != nil {
 		q.idle.used = q.v.now()
@@ -58,13 +60,15 @@ func (q *Queue) touch() {
 	}
 }
 
-// due is when the queue expires if nobody uses it. // Q-36
+// due is when the queue expires if nobody uses it.
+// Rules: Q-36.
 func (t *idleTimer) due() int64 {
 	return deadlineAfter(deadlineAfter(t.used, t.q.set.expires), t.q.traits.idleBeyond)
 }
 
 func (t *idleTimer) actsWhenStale() bool { return false }
 
+// Rules: Q-34.
 func (t *idleTimer) wake(now int64) {
 	switch at, ok := t.nextWake(); {
 	case !ok:
@@ -75,6 +79,7 @@ func (t *idleTimer) wake(now int64) {
 	}
 }
 
+// Rules: Q-34.
 func (t *idleTimer) nextWake() (int64, bool) {
 	if t.q.deleted || t.q.consumers.len() > 0 {
 		return 0, false

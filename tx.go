@@ -9,6 +9,7 @@ import (
 // A transaction holds a channel's publishes and settlements until its commit. Publishes are
 // checked and routed at once; settlements are checked at once and marked, so that no delivery is
 // settled twice. Everything else on the channel is immediate.
+// Rules: C-9, C-13.
 type transaction struct {
 	publishes []publication
 	settled   []txSettlement
@@ -21,8 +22,10 @@ type txSettlement struct {
 }
 
 // publish keeps p for the commit. By then its queues may be gone, or others may have their names.
+// Rules: C-9.
 func (tx *transaction) publish(p publication) { tx.publishes = append(tx.publishes, p) }
 
+// Rules: C-9.
 func (tx *transaction) settle(ch *Channel, chosen []uint64, how settling) {
 	for _, t := range chosen {
 		ch.tags.Get(t).inTx = true
@@ -32,6 +35,8 @@ func (tx *transaction) settle(ch *Channel, chosen []uint64, how settling) {
 }
 
 // Tx is tx.select: from now on the channel works in transactions.
+//
+// Rules: C-8.
 func (ch *Channel) Tx() error {
 	return ch.do("tx.select", func() *Error {
 		if ch.confirm {
@@ -53,6 +58,8 @@ var errNotTx = Error{Code: PreconditionFailed, Reason: "channel is not transacti
 // A publish to a queue that has been deleted since is ErrResource, or ErrInternal if a queue of another type has its
 // name now, and ends the connection, as RabbitMQ 4.3 does: what stands before it in the transaction has been done.
 // RabbitMQ 3.10 ignores it.
+//
+// Rules: C-10.
 func (ch *Channel) Commit() (returns []*Return, err error) {
 	err = ch.do("tx.commit", func() *Error {
 		tx := ch.tx
@@ -90,6 +97,8 @@ func (ch *Channel) Commit() (returns []*Return, err error) {
 
 // Rollback is tx.rollback: publishes and settlements are forgotten; the deliveries are
 // outstanding again under their tags.
+//
+// Rules: C-11.
 func (ch *Channel) Rollback() error {
 	return ch.do("tx.rollback", func() *Error {
 		if ch.tx == nil {

@@ -70,7 +70,6 @@ func (v *vhost) Name() string { return v.name }
 
 // lock begins an operation. Between lock and unlock everything is one step of the virtual host: others see all of it or
 // nothing. Nothing in it may block, do I/O or call user code.
-//
 // Rules: C-18.
 func (v *vhost) lock() {
 	v.mu.Lock()
