@@ -1,20 +1,20 @@
-// Package leveret is RabbitMQ's broker model as a library: exchanges, queues, bindings, policies,
-// expiry, length limits and dead-lettering in the process that imports it, behaving as a RabbitMQ
-// node behaves.
+// Package leveret is RabbitMQ's broker model as a library. It has exchanges, queues, bindings,
+// policies, expiry, length limits and dead-lettering in the process that imports it, and they
+// behave as those of a RabbitMQ node.
 //
 // The nouns are those of AMQP 0-9-1 and RabbitMQ:
 //
-//   - A [Broker] is a node. It owns time, users and virtual hosts, and stands for its virtual
-//     host "/": all methods of VHost are there.
+//   - A [Broker] is a node. It owns time, users and virtual hosts. All methods of VHost are methods
+//     of Broker too: there they act on the virtual host "/".
 //   - A [VHost] is a namespace of exchanges, queues, bindings and policies.
 //   - An [Exchange] routes messages by its [ExchangeType] and its bindings.
-//   - A [Queue] holds messages and hands them out, each as a [Delivery] that has to be settled.
-//   - A [Conn] and its channels ([Channel]) are a client's session: a user with permissions, delivery
-//     tags, prefetch, confirms, transactions.
+//   - A [Queue] holds messages and delivers them. Each [Delivery] has to be acknowledged or rejected.
+//   - A [Conn] is the connection of a user with permissions. Its channels ([Channel]) have delivery
+//     tags, prefetch, confirms and transactions.
 //
 // # Publishing and consuming
 //
-// [New] returns a broker that is ready.
+// [New] returns a broker that is ready to be used:
 //
 //	b := leveret.New()
 //	defer b.Close()
@@ -22,15 +22,15 @@
 //	q, err := b.DeclareQueue("work", leveret.QueueConfig{})
 //	out, err := b.Publish("", "work", leveret.Message{Body: []byte("job")})
 //
-// What RabbitMQ tells a publisher later, by a confirm or a return, is known when Publish returns:
-// the [Outcome] says how many queues got the message, whether one refused it, and whether it came
-// back.
+// RabbitMQ tells a publisher later, by a confirm or a return, what became of a message. Here it is
+// known when Publish returns: the [Outcome] says to how many queues the message was routed,
+// whether one of them refused it, and whether it was returned as unroutable.
 //
-// There are three ways to receive. Get takes one message if there is one:
+// There are three ways to receive. Get takes one message and reports whether there was one:
 //
 //	d, ok, err := q.Get()
 //
-// A [Consumer] waits for messages; the loop and its goroutine are the program's own:
+// A [Consumer] waits for messages. The loop runs in the goroutine of the program:
 //
 //	c, err := q.Consume(leveret.ConsumeConfig{Prefetch: 20})
 //	for d := range c.Deliveries(ctx) {
@@ -38,16 +38,17 @@
 //		d.Ack()
 //	}
 //
-// A handler is called for each message by whoever caused the delivery. With one goroutine that
-// drives everything, a whole run is then a function of its inputs, which is what simulators want:
+// A handler is called for each message, in the goroutine whose operation caused the delivery, by a
+// publish for example. A program with one goroutine then does the same in every run, which is what
+// simulators want:
 //
 //	q.Consume(leveret.ConsumeConfig{Handler: func(d *leveret.Delivery) { … }})
 //
 // # Dead-lettering
 //
 // A message dies when it is rejected without requeue, when its time to live is over, when its queue
-// is longer than its limit, or when it came back to a quorum queue too often. If the queue has a
-// dead-letter exchange, the message is published there:
+// is over its length limit, or when it was returned to a quorum queue too often. If the queue has a
+// dead-letter exchange, the message is published to that exchange:
 //
 //	b.DeclareQueue("work", leveret.QueueConfig{Arguments: leveret.Table{
 //		leveret.ArgMessageTTL:           5 * time.Second,
@@ -56,37 +57,38 @@
 //		leveret.ArgDeadLetterRoutingKey: "work.dead",
 //	}})
 //
-// Its history goes with it: [Delivery.Deaths] gives it typed, most recent death first, and the
-// headers x-death, x-first-death-* and x-last-death-* give it as clients of RabbitMQ know it. A
-// dead letter that would go round in a circle without anybody rejecting it is dropped, as RabbitMQ
-// does.
+// A dead letter carries its history. [Delivery.Deaths] returns it as Go values, the most recent
+// death first; the headers x-death, x-first-death-* and x-last-death-* have it as clients of
+// RabbitMQ know it. A dead letter is dropped if it would come to a queue in which it has died
+// before and no consumer has rejected it since, as RabbitMQ drops it.
 //
 // # Policies
 //
-// A [Policy] configures all queues and exchanges whose names match its pattern, those that exist
-// included, at once. What queues have of it depends on their arguments and on operator policies;
-// [Queue.Effective] tells each setting in force and where it comes from.
+// A [Policy] configures all queues and exchanges whose names match its pattern, and takes effect at
+// once on those that exist. Arguments of a queue and operator policies are combined with it, by a
+// rule for each setting; [Queue.Effective] lists the settings in force and where each comes from.
 //
 // # Time
 //
-// Without further ado a broker lives in real time. With a [ManualClock] time passes when the
-// program says so:
+// By default a broker uses the real clock. With a [ManualClock] time passes only when the program
+// says so:
 //
 //	clock := leveret.NewManualClock(start)
 //	b := leveret.New(leveret.WithClock(clock))
 //	…
 //	clock.Advance(5 * time.Second)
 //
-// When Advance returns, everything that was due has happened, each thing at its own time.
-// [Broker.NextDeadline] tells when the next thing is due, so a simulator can jump from one to the
-// next. Inside a bubble of [testing/synctest] real time is virtual, and nothing has to be set.
+// When Advance returns, all timers that were due in the interval have fired, in order, each with its
+// own deadline as the present time. [Broker.NextDeadline] returns the next deadline, so that a
+// simulator can jump from one to the next. In a bubble of [testing/synctest] the real clock is
+// virtual already: a broker that is made in the bubble needs no option.
 //
 // # Sessions
 //
-// Methods of Broker, VHost, Exchange and Queue act with all rights. [Broker.Connect] begins a
-// session with those of a user, which [VHost.SetPermissions] grants. A session fails as it does
-// with RabbitMQ: an [Error] has RabbitMQ's code and text, and it has closed the channel or the
-// connection when it is returned.
+// Methods of Broker, VHost, Exchange and Queue check no permissions. [Broker.Connect] opens a
+// connection with the permissions of a user, which [VHost.SetPermissions] grants. Operations fail as
+// they do in RabbitMQ: an [Error] has RabbitMQ's code and text. Where RabbitMQ closes the channel or the
+// connection, it is closed when the error is returned.
 //
 // Clients that speak AMQP 0-9-1 are served by package amqpd, over a network or in memory. Package
 // leverettest connects the amqp091-go client in tests. Package definitions exports and imports
@@ -94,32 +96,33 @@
 //
 // # Watching
 //
-// [Events] is a set of functions that are told what happens, in order. Every message that leaves
-// the broker without having been acknowledged is an event with its cause. Info methods,
-// [Queue.Messages] and [Broker.Counters] look without touching anything, and [Broker.Check]
-// verifies that everything adds up.
+// [Events] is a set of functions that the broker calls with what happens, in order. Every message
+// that leaves the broker without having been acknowledged is an event with its cause. The methods
+// named Info, [Queue.Messages] and [Broker.Counters] change nothing in what they describe, and
+// [Broker.Check] verifies the broker's invariants.
 //
 // # Caveats
 //
 // Bodies are not copied. A publisher hands over a message's body, properties and headers, and must
-// not change them afterwards; several queues and consumers may share them, so receivers only read
-// them.
+// not change them afterwards. Several queues and consumers may share them, so receivers must not
+// change them either.
 //
 // Handlers and event hooks run after the operation that caused them has released its locks, one at
 // a time for each virtual host, on the goroutine of that or of a concurrent operation. They may
-// call the broker, and what that causes is told after they return. While one of them blocks, the
-// others of its virtual host wait; they must not call [Broker.Settle] or [ManualClock.Advance].
+// call the broker; the handlers and hooks that such a call causes run after they return. While one of
+// them blocks, the others of its virtual host wait. They must not call [Broker.Settle] or
+// [ManualClock.Advance].
 //
-// Order is RabbitMQ's: first in, first out within a queue and a priority; what comes back goes to
-// its old place. Each operation is one atomic step of its virtual host, dead letters included: when
-// Publish returns, the messages that it pushed out of a full queue are where they belong.
+// Order is RabbitMQ's: first in, first out within a queue and a priority; a requeued message goes
+// back to its old place. When an operation returns, its dead letters have reached their queues:
+// those of a Publish, for example, that has pushed messages out of a full queue.
 //
 // [Broker.Close] ends everything: connections close, every wait ends, no timer stays armed, and
-// messages are gone. Nothing is ever written to disk; the durable property of queues and exchanges
-// is there to be compared and checked as RabbitMQ does.
+// messages are gone. Nothing is ever written to disk. The durable property of queues and exchanges
+// is compared and checked as RabbitMQ does, and has no other effect.
 //
-// The library starts no goroutines. With the real clock, what is due runs on a timer's goroutine;
-// [Broker.Settle] waits for it.
+// The library starts no goroutines. With the real clock, timers run on goroutines of package time;
+// [Broker.Settle] waits for those that are due.
 //
 // # Differences from RabbitMQ
 //
@@ -130,7 +133,7 @@
 //     and no persistence. A quorum queue has one member.
 //   - What takes RabbitMQ a moment, such as applying a policy, expiring a message or confirming a
 //     publish, has happened when the call returns or the clock shows its time.
-//   - Where RabbitMQ leaves something to chance, the order in which a policy reaches queues for
-//     example, leveret does it in one of the possible ways; with [WithSeed] always in the same.
+//   - Where RabbitMQ leaves something to chance, for example in which order a policy reaches the
+//     queues, leveret does it in one of the possible ways. With [WithSeed] this way is always the same.
 //   - The memory alarm counts message bodies ([WithMemoryLimit]), and there is no alarm without a limit.
 package leveret
