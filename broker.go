@@ -78,10 +78,6 @@ func (b *Broker) Close() error {
 // Profile returns the RabbitMQ release the broker behaves as.
 func (b *Broker) Profile() Profile { return b.profile }
 
-// MaxMessageSize returns the largest body a publisher may send, in bytes. A listener need not
-// take in a larger one; see Message.Announced.
-func (b *Broker) MaxMessageSize() int { return b.maxMessageSize }
-
 // CreateVHost adds a virtual host with its own predeclared exchanges. If it exists already it
 // is returned as it is.
 func (b *Broker) CreateVHost(name string) (*VHost, error) {

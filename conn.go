@@ -23,14 +23,16 @@ type Conn struct {
 
 // ConnConfig describes a connection whose user has been authenticated.
 type ConnConfig struct {
-	User, VHost      string
+	User, VHost string
+
+	// The rest is for listeners, which open connections for remote clients.
+
 	Name             string // for listings: "127.0.0.1:50000 -> 127.0.0.1:5672"
 	ClientProperties Table
-	CancelNotify     bool   // the client wants to be told that the broker ended a consumer (consumer_cancel_notify)
-	ChannelMax       int    // how many channels may be open; 0: 2047
-	Inbox            *Inbox // what the client is told without asking; nil: each consumer has an inbox of its own
-	Transport        Transport
-	Meter            *Meter // counts what goes over the connection, for listings; nil: nobody does
+	CancelNotify     bool             // the client wants to be told that the broker ended a consumer (consumer_cancel_notify)
+	ChannelMax       int              // how many channels may be open; 0: 2047
+	Inbox            *Inbox           // what the client is told without asking; nil: each consumer has an inbox of its own
+	Describe         func() Transport // what carries the connection, asked without any lock; nil: nobody tells
 }
 
 const defaultChannelMax = 2047

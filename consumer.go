@@ -133,8 +133,7 @@ func (ch *Channel) subscribe(c *Consumer) {
 		return
 	}
 	if c.inbox = ch.conn.cfg.Inbox; c.inbox == nil {
-		c.inbox = NewInbox(InboxConfig{})
-		c.inbox.v = ch.v
+		c.inbox = newOwnInbox(ch.v)
 	}
 }
 

@@ -368,55 +368,25 @@ func ExampleNewInbox() {
 	// basic.cancel of worker
 }
 
-func ExampleInbox_Ready() {
+// What a listener does: it is told that something came, looks, and sends it to the client.
+func ExampleInbox() {
 	b := leveret.New()
 	defer b.Close()
 
-	inbox := leveret.NewInbox(leveret.InboxConfig{})
+	wake := make(chan struct{}, 1)
+	inbox := leveret.NewInbox(leveret.InboxConfig{Notify: func() {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	}})
 	conn := try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox}))
 	check(b.CloseConnection(conn.ID(), "maintenance"))
-	<-inbox.Ready()
+	<-wake
 	for _, n := range inbox.Take(nil) {
 		fmt.Println(n.Kind == leveret.ConnClosed, n.Err.Text())
 	}
 	// Output: true CONNECTION_FORCED - maintenance
-}
-
-func ExampleInbox_Hold() {
-	b := leveret.New()
-	defer b.Close()
-
-	inbox := leveret.NewInbox(leveret.InboxConfig{})
-	conn := try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox}))
-	ch := try(conn.Channel())
-	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
-	inbox.Hold() // this goroutine will look itself: nobody else is to be woken
-	try(ch.Consume("q", leveret.ConsumeConfig{}))
-	try(ch.Publish("", "q", leveret.Message{}))
-	select {
-	case <-inbox.Ready():
-		fmt.Println("woken")
-	default:
-		fmt.Println(len(inbox.Take(nil)), "to deliver")
-	}
-	// Output: 1 to deliver
-}
-
-func ExampleInbox_Release() {
-	b := leveret.New()
-	defer b.Close()
-
-	inbox := leveret.NewInbox(leveret.InboxConfig{})
-	conn := try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox}))
-	ch := try(conn.Channel())
-	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
-	inbox.Hold()
-	try(ch.Consume("q", leveret.ConsumeConfig{}))
-	try(ch.Publish("", "q", leveret.Message{}))
-	inbox.Release() // somebody else is to look
-	<-inbox.Ready()
-	fmt.Println(len(inbox.Take(nil)), "to deliver")
-	// Output: 1 to deliver
 }
 
 func ExampleInbox_Take() {

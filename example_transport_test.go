@@ -7,48 +7,28 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-func ExampleMeter_Received() {
+// A listener tells what carries a connection when somebody lists the connections.
+func ExampleTransport() {
 	b := leveret.New()
 	defer b.Close()
 
-	var meter leveret.Meter
-	try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Meter: &meter}))
-	meter.Received(100)
-	meter.Received(20)
-	traffic := b.Connections()[0].Traffic
-	fmt.Println(traffic.Received, "octets in", traffic.Reads, "reads")
-	// Output: 120 octets in 2 reads
-}
-
-// A client that does not read what it is sent shows in what is pending.
-func ExampleMeter_Sending() {
-	b := leveret.New()
-	defer b.Close()
-
-	var meter leveret.Meter
-	try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Meter: &meter}))
-	meter.Sending(100)
-	fmt.Println(b.Connections()[0].Traffic.Pending)
-	meter.Sent(100)
-	fmt.Println(b.Connections()[0].Traffic.Pending)
-	// Output:
-	// 100
-	// 0
-}
-
-func ExampleMeter_Sent() {
-	b := leveret.New()
-	defer b.Close()
-
-	var meter leveret.Meter
-	transport := leveret.Transport{Mechanism: "PLAIN", FrameMax: 131072, Heartbeat: time.Minute}
-	try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Transport: transport, Meter: &meter}))
-	meter.Sending(100)
-	meter.Sent(100)
-	c := b.Connections()[0]
-	fmt.Println(c.Transport.Mechanism, c.Transport.Heartbeat)
-	fmt.Println(c.Traffic.Sent, "octets in", c.Traffic.Writes, "writes")
+	describe := func() leveret.Transport {
+		return leveret.Transport{Mechanism: "PLAIN", FrameMax: 131072, Heartbeat: time.Minute, Traffic: leveret.Traffic{Received: 120, Reads: 2}}
+	}
+	try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Describe: describe}))
+	transport := b.Connections()[0].Transport
+	fmt.Println(transport.Mechanism, transport.Heartbeat)
+	fmt.Println(transport.Traffic.Received, "octets in", transport.Traffic.Reads, "reads")
 	// Output:
 	// PLAIN 1m0s
-	// 100 octets in 1 writes
+	// 120 octets in 2 reads
+}
+
+func ExampleChannel_RefuseBody() {
+	b := leveret.New(leveret.WithMaxMessageSize(1000))
+	defer b.Close()
+
+	conn := try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/"}))
+	fmt.Println(try(conn.Channel()).RefuseBody(5000))
+	// Output: basic.publish: PRECONDITION_FAILED - message size 5000 is larger than configured max size 1000
 }

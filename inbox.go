@@ -1,7 +1,5 @@
 package leveret
 
-import "sync/atomic"
-
 // An Inbox collects, in order, what a client is to be told without having asked. A listener
 // gives one to a connection (ConnConfig.Inbox) and all its consumers share it; other
 // consumers have one of their own inside. When an inbox holds as much as its limit says, its
@@ -10,9 +8,6 @@ import "sync/atomic"
 type Inbox struct {
 	cfg    InboxConfig
 	shared bool
-	ready  chan struct{} // holds one token after something was put in
-	done   chan struct{} // closed at the end of an inbox that is not shared
-	held   atomic.Bool   // what is put in is not signalled; ends with v's lock held
 
 	v       *vhost // its lock guards what follows
 	items   []Notification
@@ -21,13 +16,17 @@ type Inbox struct {
 	stalled []*Consumer
 	ended   bool
 
-	received received
+	received received // of an inbox that is not shared
 }
 
-// InboxConfig limits an inbox. A delivery that exceeds a limit is still taken; the next is not.
+// InboxConfig limits an inbox and says who is told. A delivery that exceeds a limit is still taken; the next is not.
 type InboxConfig struct {
 	MaxDeliveries int // 0: no limit
 	MaxBytes      int // of bodies; 0: no limit
+
+	// Notify, if not nil, is called when something is put into the inbox and it was empty. The virtual host's lock is held: Notify must
+	// return at once and must not call the broker. A send to a channel that does not block is what it is for.
+	Notify func()
 }
 
 // A NotificationKind says what a Notification tells.
@@ -54,30 +53,7 @@ type Notification struct {
 }
 
 // NewInbox returns an empty inbox. It serves one connection.
-func NewInbox(cfg InboxConfig) *Inbox {
-	return &Inbox{cfg: cfg, ready: make(chan struct{}, 1), done: make(chan struct{})}
-}
-
-// Ready receives a value after something was put in. One value may stand for many
-// notifications.
-func (in *Inbox) Ready() <-chan struct{} { return in.ready }
-
-// Hold keeps Ready from receiving anything until Take or Release: for a listener that is about to do what may put
-// something in, and will look itself.
-func (in *Inbox) Hold() { in.held.Store(true) }
-
-// Release ends Hold. Ready receives a value if the inbox holds anything.
-func (in *Inbox) Release() {
-	if in.v == nil || !in.held.Load() {
-		return
-	}
-	in.v.mu.Lock()
-	defer in.v.mu.Unlock()
-	in.held.Store(false)
-	if len(in.items) > 0 {
-		in.signal()
-	}
-}
+func NewInbox(cfg InboxConfig) *Inbox { return &Inbox{cfg: cfg} }
 
 // Take appends everything the inbox holds to buf and empties it. It does not wait.
 func (in *Inbox) Take(buf []Notification) []Notification {
@@ -86,7 +62,6 @@ func (in *Inbox) Take(buf []Notification) []Notification {
 		return buf
 	}
 	v.lock()
-	in.held.Store(false)
 	buf = append(buf, in.items...)
 	in.reset()
 	in.unstall()
@@ -109,15 +84,8 @@ func (in *Inbox) put(n Notification) {
 		in.count++
 		in.bytes += len(n.Delivery.Body)
 	}
-	if !in.held.Load() {
-		in.signal()
-	}
-}
-
-func (in *Inbox) signal() {
-	select {
-	case in.ready <- struct{}{}:
-	default:
+	if len(in.items) == 1 && in.cfg.Notify != nil {
+		in.cfg.Notify()
 	}
 }
 
@@ -136,8 +104,11 @@ func (in *Inbox) unstall() {
 }
 
 func (in *Inbox) end() {
-	if !in.ended {
-		in.ended = true
-		close(in.done)
+	if in.ended {
+		return
+	}
+	in.ended = true
+	if !in.shared {
+		close(in.received.done)
 	}
 }

@@ -82,9 +82,8 @@ type ConnInfo struct {
 	ID                uint64
 	Name, User, VHost string
 	ClientProperties  Table
-	ChannelMax        int // how many channels may be open
-	Transport         Transport
-	Traffic           Traffic // zero if nobody counts
+	ChannelMax        int       // how many channels may be open
+	Transport         Transport // zero if nobody tells
 	ConnectedAt       time.Time
 	Channels          []ChannelInfo
 	Blocked           bool
@@ -178,8 +177,15 @@ func (v *vhost) Consumers() []ConsumerInfo {
 // Connections describes the open connections, by id.
 func (v *vhost) Connections() []ConnInfo {
 	v.lock()
-	defer v.unlock()
-	return collect(v.sortedConns(), (*Conn).info)
+	conns := v.sortedConns()
+	infos := collect(conns, (*Conn).info)
+	v.unlock()
+	for i, c := range conns {
+		if describe := c.cfg.Describe; describe != nil {
+			infos[i].Transport = describe()
+		}
+	}
+	return infos
 }
 
 // Policies returns all policies, sorted by name. Whole numbers in their definitions are int64,
@@ -332,7 +338,7 @@ func (c *Consumer) info() ConsumerInfo {
 
 func (c *Conn) info() ConnInfo {
 	return ConnInfo{ID: c.id, Name: c.cfg.Name, User: c.cfg.User, VHost: c.v.name, ClientProperties: c.cfg.ClientProperties,
-		ChannelMax: c.cfg.ChannelMax, Transport: c.cfg.Transport, Traffic: c.cfg.Meter.traffic(),
+		ChannelMax:  c.cfg.ChannelMax,
 		ConnectedAt: c.opened, Channels: collect(c.sortedChannels(), (*Channel).info), Blocked: c.blocked}
 }
 

@@ -18,10 +18,6 @@ type Message struct {
 
 	Mandatory bool // return the message if no queue receives it (Outcome.Return)
 	Immediate bool // refused as RabbitMQ refuses it: 540
-
-	// Announced is the size, in bytes, of a body that was not taken in because it is over
-	// Broker.MaxMessageSize: the message is refused as if Body were that large.
-	Announced uint64
 }
 
 // Properties are the AMQP 0-9-1 properties of a message. A zero field is an absent property

@@ -92,8 +92,15 @@ func (s *showing) demand(t *testing.T, p leveret.Profile, name string) {
 // where this one sends a long text that is not ASCII. Each returns what its field makes a broker show.
 var tables = map[string]func(*leveret.Broker) string{
 	"maxMessageSize": func(b *leveret.Broker) string {
-		_, err := b.Publish("", "q", leveret.Message{Announced: 1 << 40})
-		return err.Error()
+		conn, err := b.Connect("guest", "guest", "/")
+		if err != nil {
+			return err.Error()
+		}
+		ch, err := conn.Channel()
+		if err != nil {
+			return err.Error()
+		}
+		return ch.RefuseBody(1 << 40).Error()
 	},
 	"byteCutReplyTexts": func(b *leveret.Broker) string {
 		text := b.ReplyText(&leveret.Error{Code: leveret.NotFound, Reason: strings.Repeat("é", 300)})

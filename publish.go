@@ -70,7 +70,7 @@ func (ch *Channel) checkTarget(exchange, key string, m *Message) (*Exchange, *Er
 		return nil, errorf(NotImplemented, "", exchange, "immediate=true")
 	}
 	// The size, before permissions: RabbitMQ refuses the body when it has its header.
-	if size := max(uint64(len(m.Body)), m.Announced); size > uint64(v.b.maxMessageSize) {
+	if size := uint64(len(m.Body)); size > uint64(v.b.maxMessageSize) {
 		return nil, v.tooLarge(size)
 	}
 	// Write permission, before existence: the name of a missing exchange is refused in the same way. A-6.

@@ -90,7 +90,7 @@ func (c *Consumer) Receive(ctx context.Context) (*Delivery, error) {
 		if err := ctx.Err(); err != nil {
 			if waited {
 				in.leave()
-				in.signal() // another receiver may have been meant, too
+				in.received.signal() // another receiver may have been meant, too
 			}
 			return nil, err
 		}
@@ -100,8 +100,8 @@ func (c *Consumer) Receive(ctx context.Context) (*Delivery, error) {
 			return nil, c.Err()
 		}
 		select {
-		case <-in.ready:
-		case <-in.done:
+		case <-in.received.ready:
+		case <-in.received.done:
 		case <-ctx.Done():
 		}
 	}
@@ -155,6 +155,24 @@ type received struct {
 	batch   []Notification
 	next    int // index in batch
 	waiting int // receivers that found nothing
+
+	ready chan struct{} // holds one token when there may be something for one that waits
+	done  chan struct{} // closed when the consumer has ended
+}
+
+// newOwnInbox returns the inbox of a consumer in v that shares it with nobody.
+func newOwnInbox(v *vhost) *Inbox {
+	in := &Inbox{v: v, received: received{ready: make(chan struct{}, 1), done: make(chan struct{})}}
+	in.cfg.Notify = in.received.signal
+	return in
+}
+
+// signal wakes one receiver that waits.
+func (r *received) signal() {
+	select {
+	case r.ready <- struct{}{}:
+	default:
+	}
 }
 
 // next receives one delivery from an inbox that a consumer has to itself. It takes all there
@@ -179,7 +197,7 @@ func (in *Inbox) next(waited bool) (d *Delivery, ended bool) {
 	d = r.batch[r.next].Delivery
 	r.batch[r.next] = Notification{}
 	if r.next++; r.next < len(r.batch) && r.waiting > 0 {
-		in.signal()
+		in.received.signal()
 	}
 	return d, false
 }

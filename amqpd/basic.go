@@ -21,9 +21,15 @@ func (c *conn) basicPublish(ch *channel, a *args) error {
 // Rules: C-5.
 func (c *conn) publish(ch *channel) error {
 	m := &ch.content
+	immediate := m.flags.has(1)
+	if m.refused > 0 && !immediate { // immediate is refused first
+		size := m.refused
+		m.reset()
+		return ch.ch.RefuseBody(size)
+	}
 	out, err := ch.ch.Publish(m.exchange, m.key, leveret.Message{
 		Properties: m.props, Body: m.body,
-		Mandatory: m.flags.has(0), Immediate: m.flags.has(1), Announced: m.refused,
+		Mandatory: m.flags.has(0), Immediate: immediate,
 	})
 	size := len(m.body)
 	m.reset()

@@ -52,7 +52,8 @@ type conn struct {
 
 // outgoing is what is on its way to the client.
 type outgoing struct {
-	wake    chan struct{} // holds one token while there is output for the writer
+	wake    chan struct{} // holds one token while there is output or mail for the writer
+	mail    mail
 	gone    chan struct{} // closed when the writer has returned
 	inbox   *leveret.Inbox
 	notices []leveret.Notification // taken from the inbox, not yet encoded
@@ -96,7 +97,7 @@ func newConn(srv *Server, nc net.Conn) *conn {
 		open:     openChannels{byNumber: map[uint16]*channel{}},
 	}
 	c.moved.L = c.mu
-	c.in = frameReader{r: nc, maxPayload: c.release.minFrameMax, meter: new(leveret.Meter)}
+	c.in = frameReader{r: nc, maxPayload: c.release.minFrameMax}
 	return c
 }
 
@@ -131,7 +132,7 @@ func (c *conn) execute() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.answerLocked()
-	c.inbox.Hold()
+	c.mail.hold()
 	for {
 		if err := c.waitForRoomLocked(); err != nil {
 			return err
@@ -161,7 +162,7 @@ func (c *conn) execute() error {
 func (c *conn) waitForRoomLocked() error {
 	for c.stage == running && (c.out.size() > maxPending || c.throttle.blocked) {
 		c.flushConfirmsLocked()
-		c.inbox.Release()
+		c.mail.release()
 		c.notifyWriterLocked()
 		c.moved.Wait()
 		c.tune.armed = time.Time{} // while nobody reads, heartbeats cannot be seen
@@ -198,7 +199,7 @@ func (c *conn) receive() error {
 func (c *conn) received(ch *channel) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.inbox.Hold()
+	c.mail.hold()
 	if c.open.byNumber[ch.number] != ch || ch.closing || !ch.content.complete() {
 		return nil
 	}

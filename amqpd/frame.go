@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-
-	"github.com/leveretmq/leveret"
 )
 
 // A frame is: type octet, channel, payload size, payload, end octet 0xCE.
@@ -64,7 +62,7 @@ type frameReader struct {
 	buf        []byte
 	start, end int
 	maxPayload int
-	meter      *leveret.Meter // counts what is read, and what the connection writes; nil: nobody does
+	meter      meter // counts what is read, and what the connection writes
 }
 
 // buffered returns what has been read but not consumed.
@@ -109,7 +107,7 @@ func (fr *frameReader) fill() error {
 	n, err := fr.r.Read(fr.buf[fr.end:])
 	fr.end += n
 	if n > 0 {
-		fr.meter.Received(n)
+		fr.meter.received(n)
 		return nil
 	}
 	if err == nil {
@@ -150,7 +148,7 @@ func (fr *frameReader) readPayload(dst []byte) error {
 	}
 	if n < len(dst) {
 		read, err := io.ReadFull(fr.r, dst[n:])
-		fr.meter.Received(read)
+		fr.meter.received(read)
 		if err != nil {
 			return err
 		}

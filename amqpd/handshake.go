@@ -284,11 +284,12 @@ func (c *conn) enter() error {
 	if !a.done() {
 		return errDrop
 	}
-	c.inbox = leveret.NewInbox(leveret.InboxConfig{MaxDeliveries: maxInbox, MaxBytes: maxInboxBytes})
+	c.mail.wake = c.wake
+	c.inbox = leveret.NewInbox(leveret.InboxConfig{MaxDeliveries: maxInbox, MaxBytes: maxInboxBytes, Notify: c.mail.arrived})
 	session, err := c.srv.Broker.Open(leveret.ConnConfig{
 		User: c.client.user, VHost: vhost, Name: connName(c.nc), ClientProperties: c.client.properties,
 		CancelNotify: c.client.wantsCancel, ChannelMax: c.tune.channelMax, Inbox: c.inbox,
-		Transport: c.transport(), Meter: c.in.meter,
+		Describe: c.describer(),
 	})
 	if err != nil {
 		return refused{err, connectionOpen}
@@ -307,15 +308,6 @@ func (c *conn) enter() error {
 	c.out.end(at)
 	c.notifyWriterLocked()
 	return nil
-}
-
-func (c *conn) transport() leveret.Transport {
-	t := leveret.Transport{Mechanism: c.client.mechanism, FrameMax: c.tune.frameMax, Heartbeat: c.tune.heartbeat}
-	if nc, ok := c.nc.(*tls.Conn); ok {
-		s := nc.ConnectionState()
-		t.TLS = leveret.TLSInfo{Version: tls.VersionName(s.Version), CipherSuite: tls.CipherSuiteName(s.CipherSuite)}
-	}
-	return t
 }
 
 func connName(nc net.Conn) string {

@@ -110,7 +110,7 @@ func (s *socket) tryRead(fd uintptr) bool {
 	}
 	if n > 0 {
 		fr.end += n
-		fr.meter.Received(n)
+		fr.meter.received(n)
 	}
 	s.much = n >= smallBuffer || fr.end == len(fr.buf)
 	return true

@@ -64,7 +64,7 @@ func TestTraffic(t *testing.T) {
 				require.NoError(t, err)
 				require.True(t, ok)
 			}
-			traffic := b.Connections()[0].Traffic
+			traffic := b.Connections()[0].Transport.Traffic
 			assert.Equal(t, nc.written.Load(), traffic.Received)
 			assert.NotZero(t, traffic.Reads)
 			require.NoError(t, conn.Close()) // what was written has been counted

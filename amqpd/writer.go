@@ -22,9 +22,10 @@ func (c *conn) notifyWriterLocked() {
 func (c *conn) answerLocked() {
 	defer c.notifyWriterLocked()
 	if c.in.sock == nil || c.stage != running || c.writing {
-		c.inbox.Release()
+		c.mail.release()
 		return
 	}
+	c.mail.taken()
 	c.takeNoticesLocked()
 	c.batch.other = c.batch.other || len(c.notices) > 0
 	c.encodeNoticesLocked(len(c.notices))
@@ -33,7 +34,7 @@ func (c *conn) answerLocked() {
 	}
 	wrote := c.in.sock.tryWrite(c.out.b)
 	if wrote > 0 {
-		c.in.meter.Sent(wrote)
+		c.in.meter.sent(wrote)
 	}
 	if wrote == len(c.out.b) {
 		c.out.release()
@@ -56,7 +57,6 @@ func (c *conn) writeLoop() {
 	for {
 		select {
 		case <-c.wake:
-		case <-c.inbox.Ready():
 		case <-beat:
 			if idle {
 				c.heartbeat()
@@ -108,10 +108,10 @@ func (c *conn) flush(o *output) (wrote, ok bool) {
 // write writes o, and counts it.
 func (c *conn) write(o *output) error {
 	n := o.size()
-	c.in.meter.Sending(n)
+	c.in.meter.sending(n)
 	err := o.writeTo(c.nc)
 	if err == nil {
-		c.in.meter.Sent(n)
+		c.in.meter.sent(n)
 	}
 	return err
 }

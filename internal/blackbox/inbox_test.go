@@ -123,46 +123,27 @@ func TestInboxLimitStallsAndResumes(t *testing.T) {
 	})
 }
 
-// An inbox that is held tells nobody, until it is taken or released; then it tells of what is there, and of what comes.
-func TestHeldInbox(t *testing.T) {
+// A listener is told when its inbox stops being empty, and not again before it has taken what is there.
+func TestInboxNotifies(t *testing.T) {
 	b, _ := newTestBroker(t)
 	mustDeclare(t, b, "q", nil)
-	inbox := leveret.NewInbox(leveret.InboxConfig{})
-	inbox.Hold()
-	inbox.Release() // no connection has it yet
+	told := 0
+	inbox := leveret.NewInbox(leveret.InboxConfig{MaxDeliveries: 3, Notify: func() { told++ }})
+	require.Empty(t, inbox.Take(nil), "no connection has it yet")
 	conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox})
 	require.NoError(t, err)
 	ch, err := conn.Channel()
 	require.NoError(t, err)
 	_, err = ch.Consume("q", leveret.ConsumeConfig{NoAck: true})
 	require.NoError(t, err)
-	told := func() bool {
-		select {
-		case <-inbox.Ready():
-			return true
-		default:
-			return false
-		}
+	require.Zero(t, told)
+	for range 5 {
+		mustPublish(t, b, "q", "m", "")
+		require.Equal(t, 1, told)
 	}
-	inbox.Hold()
-	mustPublish(t, b, "q", "1", "")
-	require.False(t, told())
-	inbox.Release()
-	require.True(t, told())
-	require.False(t, told())
-	inbox.Release()
-	require.False(t, told(), "it was not held")
-	mustPublish(t, b, "q", "2", "")
-	require.True(t, told())
-
-	inbox.Hold()
-	mustPublish(t, b, "q", "3", "")
 	require.Len(t, inbox.Take(nil), 3)
-	require.False(t, told())
-	mustPublish(t, b, "q", "4", "")
-	require.True(t, told())
-	require.Len(t, inbox.Take(nil), 1)
-	inbox.Hold()
-	inbox.Release()
-	require.False(t, told(), "nothing is there")
+	require.Equal(t, 2, told, "the other two came as there was room")
+	require.Len(t, inbox.Take(nil), 2)
+	mustPublish(t, b, "q", "m", "")
+	require.Equal(t, 3, told)
 }

@@ -130,15 +130,15 @@ func transportItem(info leveret.ConnInfo, column string) any {
 	case "channel_max":
 		return info.ChannelMax
 	case "recv_oct":
-		return int64(info.Traffic.Received)
+		return int64(t.Traffic.Received)
 	case "recv_cnt":
-		return int64(info.Traffic.Reads)
+		return int64(t.Traffic.Reads)
 	case "send_oct":
-		return int64(info.Traffic.Sent)
+		return int64(t.Traffic.Sent)
 	case "send_cnt":
-		return int64(info.Traffic.Writes)
+		return int64(t.Traffic.Writes)
 	case "send_pend":
-		return info.Traffic.Pending
+		return t.Traffic.Pending
 	case "ssl":
 		return t.TLS != leveret.TLSInfo{}
 	}
