@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/pcre"
 )
 
 // Users, and what they may do. A user has for each virtual host three regular expressions, for
@@ -90,7 +91,7 @@ type grantKey struct{ user, vhost string }
 // A grant is a user's permissions for a virtual host, compiled.
 type grant struct {
 	Permissions
-	patterns [3]*pattern
+	patterns [3]*pcre.Pattern
 }
 
 type topicKey struct{ user, vhost, exchange string }
@@ -98,7 +99,7 @@ type topicKey struct{ user, vhost, exchange string }
 // A topicGrant has the expressions as set; they are matched with the names put in.
 type topicGrant struct {
 	TopicPermissions
-	patterns [3]*pattern // nil for configure, and where the names make the expression invalid
+	patterns [3]*pcre.Pattern // nil for configure, and where the names make the expression invalid
 }
 
 // The algorithms of password hashes, as definitions name them.
@@ -182,13 +183,13 @@ func (t *accessTable) hasVHost(user, vhost string) bool {
 // default exchange that is amq.default.
 func (t *accessTable) allowed(who grantKey, perm permission, name string) bool {
 	g := t.permissions[who]
-	return g != nil && g.patterns[perm].matches(name)
+	return g != nil && g.patterns[perm].Match(name)
 }
 
 // topicAllowed reports whether the user may use the key with the topic exchange.
 func (t *accessTable) topicAllowed(at topicKey, perm permission, key string) bool {
 	g := t.topics[at]
-	return g == nil || g.patterns[perm] != nil && g.patterns[perm].matches(key)
+	return g == nil || g.patterns[perm] != nil && g.patterns[perm].Match(key)
 }
 
 func (t *accessTable) isImpersonator(user string) bool {
@@ -204,18 +205,19 @@ func (t *accessTable) limits(user string) UserLimits {
 }
 
 // compileAccess compiles an expression of a permission; the empty one is for the empty name only.
-func compileAccess(source string, r *rules) (*pattern, error) {
+// Rules: A-1.
+func compileAccess(source string, r *rules) (*pcre.Pattern, error) {
 	expression := source
 	if source == "" {
 		expression = "^$"
 	}
 	var reason any = erl.Atom("pattern_too_long")
-	if len(source) <= maxPatternLength || r.oldPolicyKeys {
-		p, err := compilePattern(expression)
-		if err == nil {
+	if r.oldPatterns || len(source) <= maxPatternLength {
+		p, fault := pcre.Compile(expression, r.dialect())
+		if fault == nil {
 			return p, nil
 		}
-		reason = patternError(source, err, r)
+		reason = faultTerm(fault)
 	}
 	return nil, &Error{Code: PreconditionFailed, Reason: erl.Format(erl.Tuple{erl.Atom("invalid_regexp"), erl.String(source), reason}, 0)}
 }

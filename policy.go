@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/pcre"
 )
 
 // A policy configures the queues and exchanges whose names its pattern is found in. At most
@@ -41,7 +42,7 @@ type Policy struct {
 type policy struct {
 	Policy // as it was set, ApplyTo filled in
 
-	pattern    *pattern
+	pattern    *pcre.Pattern
 	definition map[string]any // int64, *big.Int, float64, bool, string, nil, []any, Table
 	unfit      [len(kinds)]bool
 }
@@ -79,18 +80,35 @@ func compilePolicy(p Policy, operator bool, r *rules) (*policy, error) {
 	return c, nil
 }
 
+// maxPatternLength is the length in bytes above which RabbitMQ 4.3 refuses a pattern.
+// Rules: P-4.
+const maxPatternLength = 1024
+
+// compilePattern compiles the policy's pattern and returns what is wrong with it, in RabbitMQ's words.
+// Rules: P-3, P-4, P-9.
 func (p *policy) compilePattern(r *rules) string {
-	if !r.oldPolicyKeys && len(p.Pattern) > maxPatternLength {
+	if !r.oldPatterns && len(p.Pattern) > maxPatternLength {
 		return fmt.Sprintf("pattern must not exceed %d bytes", maxPatternLength)
 	}
-	compiled, err := compilePattern(p.Pattern)
-	if err != nil {
+	compiled, fault := pcre.Compile(p.Pattern, r.dialect())
+	if fault != nil {
 		const text = "pattern should be regular expression but is invalid: "
-		return text + erl.Format(patternError(p.Pattern, err, r), len(text))
+		return text + erl.Format(faultTerm(fault), len(text))
 	}
 	p.pattern = compiled
 	return ""
 }
+
+// dialect is the version of PCRE that reads patterns.
+func (r *rules) dialect() pcre.Version {
+	if r.oldPatterns {
+		return pcre.PCRE1
+	}
+	return pcre.PCRE2
+}
+
+// faultTerm is the term by which RabbitMQ reports an expression that does not compile.
+func faultTerm(f *pcre.Fault) erl.Tuple { return erl.Tuple{erl.String(f.Message), f.Offset} }
 
 func checkApplyTo(a ApplyTo, r *rules) string {
 	switch a {
@@ -198,13 +216,13 @@ func (p *policy) matchesQueue(name string, kind queueKind) bool {
 	default:
 		return false
 	}
-	return !p.unfit[kind] && p.pattern.matches(name)
+	return !p.unfit[kind] && p.pattern.Match(name)
 }
 
 // matchesExchange reports whether the policy is for the exchange. No policy is for the default exchange.
 // Rules: P-9, P-13.
 func (p *policy) matchesExchange(name string) bool {
-	return name != "" && (p.ApplyTo == ApplyToAll || p.ApplyTo == ApplyToExchanges) && p.pattern.matches(name)
+	return name != "" && (p.ApplyTo == ApplyToAll || p.ApplyTo == ApplyToExchanges) && p.pattern.Match(name)
 }
 
 // policies are those of a virtual host in the order in which they are tried: highest priority first. Where priorities are equal
@@ -283,40 +301,4 @@ func mergedValue(key string, v, operator any) any {
 		return operator
 	}
 	return lower
-}
-
-// patternError is the term by which RabbitMQ reports an expression that does not compile.
-func patternError(source string, err error, r *rules) erl.Tuple {
-	text := err.Error()
-	for _, m := range patternMessages {
-		if strings.Contains(text, m.ours) {
-			at := max(patternFault(source), 0)
-			if m.atEnd {
-				at = len(source)
-			}
-			if r.oldPolicyKeys {
-				return erl.Tuple{erl.String(m.old), at}
-			}
-			if !m.atEnd {
-				at++ // behind the character, not before it
-			}
-			return erl.Tuple{erl.String(m.now), at}
-		}
-	}
-	return erl.Tuple{erl.String(text), 0}
-}
-
-var patternMessages = []struct {
-	ours, now, old string
-	atEnd          bool
-}{
-	{"missing closing )", "missing closing parenthesis", "missing )", true},
-	{"unexpected )", "unmatched closing parenthesis", "unmatched parentheses", false},
-	{"unterminated [] set", "missing terminating ] for character class", "missing terminating ] for character class", true},
-	{"missing argument to repetition", "quantifier does not follow a repeatable item", "nothing to repeat", false},
-	{"invalid nested repetition", "quantifier does not follow a repeatable item", "nothing to repeat", false},
-	{`illegal \ at end`, `\ at end of pattern`, `\ at end of pattern`, true},
-	{"range in reverse order", "range out of order in character class", "range out of order in character class", false},
-	{"reference to undefined", "reference to non-existent subpattern", "reference to non-existent subpattern", false},
-	{"unrecognized grouping", "unrecognized character after (? or (?-", "unrecognized character after (? or (?-", false},
 }

@@ -75,6 +75,7 @@ type rules struct {
 	keysWithoutBCC bool // DL-15: an entry's routing-keys are the routing key and CC, without list subtraction
 
 	// Policies and definitions.
+	oldPatterns   bool // P-9, P-4, A-1: patterns are those of PCRE 8 with Latin-1 letters, not of PCRE2, and of any length
 	oldApplyTo    bool // P-2: only all, queues, exchanges
 	oldPolicyKeys bool // P-5, P-8: 3.10's set of keys, for policies and operator policies
 
@@ -104,7 +105,7 @@ var profiles = [...]rules{
 		policyExpiresFirst: true, selfDeadLettersUnconfirmed: true,
 		channelPrefetch: true, channelAckTimeout: true, idleCancel: true, deathAddsCredit: true,
 		headerHistory: true, dropCCWithKey: true, keysWithoutBCC: true,
-		oldApplyTo: true, oldPolicyKeys: true, byteCutReplyTexts: true,
+		oldPatterns: true, oldApplyTo: true, oldPolicyKeys: true, byteCutReplyTexts: true,
 	},
 }
 

@@ -58,11 +58,8 @@ func bothTypes(t *testing.T, f func(t *testing.T, kind string)) {
 	}
 }
 
-// noLeaks fails if a goroutine is left over. The clock of the backtracking pattern matcher, which stops by itself, is
-// not the broker's.
-func noLeaks(t *testing.T) {
-	goleak.VerifyNone(t, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2.runClock"))
-}
+// noLeaks fails if a goroutine is left over.
+func noLeaks(t *testing.T) { goleak.VerifyNone(t) }
 
 // scaled is n, or less of it when the tests have to be quick.
 func scaled(n int) int {
