@@ -175,23 +175,27 @@ func (t *accessTable) authenticate(user, password string) bool {
 	return a != nil && a.Password.accepts(password)
 }
 
+// Rules: A-3.
 func (t *accessTable) hasVHost(user, vhost string) bool {
 	return t.permissions[grantKey{user, vhost}] != nil
 }
 
 // allowed reports whether the user may access a queue or exchange of that name; for the
 // default exchange that is amq.default.
+// Rules: A-1.
 func (t *accessTable) allowed(who grantKey, perm permission, name string) bool {
 	g := t.permissions[who]
 	return g != nil && g.patterns[perm].Match(name)
 }
 
 // topicAllowed reports whether the user may use the key with the topic exchange.
+// Rules: A-9.
 func (t *accessTable) topicAllowed(at topicKey, perm permission, key string) bool {
 	g := t.topics[at]
 	return g == nil || g.patterns[perm] != nil && g.patterns[perm].Match(key)
 }
 
+// Rules: A-13.
 func (t *accessTable) isImpersonator(user string) bool {
 	a := t.users[user]
 	return a != nil && slices.Contains(a.Tags, "impersonator")
@@ -234,6 +238,7 @@ func newGrant(p Permissions, r *rules) (*grant, error) {
 	return g, nil
 }
 
+// Rules.
 func newTopicGrant(key topicKey, p TopicPermissions, r *rules) (*topicGrant, error) {
 	g := &topicGrant{TopicPermissions: p}
 	for perm, source := range map[permission]string{write: p.Write, read: p.Read} {
@@ -404,6 +409,7 @@ func (t *accessTable) topicPermissionsIn(vhost string) []TopicPermissionInfo {
 
 // refusal is the text for a user who may not access a resource, which rs names as
 // "queue 'NAME' in vhost 'VH'".
+// Rules: A-4.
 func refusal(perm permission, rs, user string, r *rules) string {
 	text := fmt.Sprintf("access to %s refused for user '%s'", rs, user)
 	if r.bareRefusals {
@@ -413,6 +419,7 @@ func refusal(perm permission, rs, user string, r *rules) string {
 }
 
 // topicRefusal is the text for a user who may not use a key with a topic exchange.
+// Rules: A-9.
 func topicRefusal(perm permission, key string, at topicKey, r *rules) string {
 	return refusal(perm, fmt.Sprintf("topic '%s' in exchange '%s' in vhost '%s'", key, at.exchange, at.vhost), at.user, r)
 }
@@ -420,6 +427,7 @@ func topicRefusal(perm permission, key string, at topicKey, r *rules) string {
 // A permissionCache remembers what a channel was allowed to do last, as RabbitMQ's channels
 // do: what is in it stays allowed when the permission is taken away, until the channel has
 // had nothing to do for a second.
+// Rules: A-8.
 type permissionCache struct {
 	granted  []grantedAccess
 	table    *accessTable // in force when lastUsed was last looked at

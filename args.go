@@ -127,6 +127,7 @@ func parseKind(name string) (queueKind, bool) {
 }
 
 // supports reports whether queues of the type know the argument in the release that r describes.
+// Rules.
 func (k queueKind) supports(key string, r *rules) bool {
 	switch key {
 	case ArgConsumerTimeout, argDisconnectedTimeout, ArgDelayedRetryType, ArgDelayedRetryMin, ArgDelayedRetryMax, argFilterSize:
@@ -142,6 +143,7 @@ func (k queueKind) supports(key string, r *rules) bool {
 }
 
 // consumerSupports is supports for the arguments of consumers.
+// Rules: D-18.
 func (k queueKind) consumerSupports(key string, r *rules) bool {
 	switch key {
 	case ArgConsumerTimeout, argStreamFilter, argStreamUnfiltered:
@@ -157,6 +159,7 @@ func (k queueKind) consumerSupports(key string, r *rules) bool {
 }
 
 // foreign returns the first argument that k does not know but another queue type does.
+// Rules.
 func (k queueKind) foreign(args Fields, knows func(queueKind, string) bool) (string, bool) {
 	for _, f := range args {
 		if knows(k, f.Name) {
@@ -182,6 +185,7 @@ type queueArgs struct {
 // augmentQueueType adds the queue type to a declaration that does not name one: the default
 // type of the vhost ("" means classic) where the flags allow that type, otherwise classic.
 // The result is what a listing shows and what a redeclaration is compared with.
+// Rules.
 func augmentQueueType(args Fields, cfg QueueConfig, r *rules, defaultType string) Fields {
 	if _, given := args.Get(ArgQueueType); given || r.plainQueueType {
 		return args
@@ -221,6 +225,7 @@ func alternateExchangeArg(args Fields, rs string) (name string, given bool, err 
 	return exchangeNameArg(args, ArgAlternateExchange, rs)
 }
 
+// Rules.
 func exchangeNameArg(args Fields, key, rs string) (string, bool, *Error) {
 	v, given := args.Get(key)
 	if !given {
@@ -236,6 +241,7 @@ func exchangeNameArg(args Fields, key, rs string) (string, bool, *Error) {
 // parseQueueArgs checks the arguments of a new queue and parses them. The arguments are those
 // that augmentQueueType returned; defaultType is the vhost's, which x-queue-type "" and
 // "undefined" stand for; rs is "queue 'NAME' in vhost 'VH'".
+// Rules.
 func parseQueueArgs(args Fields, r *rules, defaultType, rs string) (queueArgs, *Error) {
 	parsed := queueArgs{declared: args}
 	if t, _ := args.Get(ArgQueueType); !r.plainQueueType && (t == "" || t == "undefined") {
@@ -269,6 +275,7 @@ func (r *rules) maxPriority(args Fields) int {
 	return 1 // RabbitMQ 4.3 keeps two levels
 }
 
+// Rules.
 func checkQueueArgs(kind queueKind, args Fields, r *rules, rs string) *Error {
 	for _, c := range queueChecks {
 		v, given := args.Get(c.key)
@@ -290,6 +297,7 @@ func checkQueueArgs(kind queueKind, args Fields, r *rules, rs string) *Error {
 
 // checkMasterLocator refuses x-queue-master-locator as RabbitMQ does: a release that no longer
 // has the argument, or a value it cannot use, ends the connection.
+// Rules: Q-22.
 func checkMasterLocator(v any, r *rules) *Error {
 	if !r.noClassicLocator {
 		return errorf(InternalError, "", "", "%s", masterLocatorDeprecated)
@@ -334,6 +342,7 @@ type consumerArgs struct {
 }
 
 // parseConsumerArgs checks the arguments of a consumer of a queue of the given type.
+// Rules: D-18.
 func parseConsumerArgs(args Fields, kind queueKind, r *rules, rs string) (consumerArgs, *Error) {
 	for _, c := range consumerChecks {
 		v, given := args.Get(c.key)
@@ -357,6 +366,7 @@ func parseConsumerArgs(args Fields, kind queueKind, r *rules, rs string) (consum
 	return parsed, nil
 }
 
+// Rules: Q-17.
 func invalidArg(key, rs, reason string) *Error {
 	return errorf(PreconditionFailed, "", "", "invalid arg '%s' for %s: %s", key, rs, reason)
 }
@@ -381,6 +391,7 @@ type argCheck struct {
 }
 
 // queueChecks are in RabbitMQ's order, which decides which of several bad values is reported.
+// Rules, T-16.
 var queueChecks = []argCheck{
 	{ArgExpires, func(v any, _ Fields, _ *rules) string { return checkRange(v, 1, maxExpiry) }},
 	{ArgMessageTTL, func(v any, _ Fields, _ *rules) string { return checkRange(v, 0, maxExpiry) }},

@@ -53,6 +53,7 @@ func (c *quorum) keepPending(e entry, reason Reason) {
 func (c *quorum) sendPendingNext() { c.q.v.die(deadLetter{q: c.q, pending: c.pending}) }
 
 // send tries the pending dead letters that are due, and those that wait as long as few enough are on their way.
+// Rules: DL-31.
 func (p *pendingLetters) send() {
 	c := p.c
 	if c.q.deleted {
@@ -209,6 +210,7 @@ func (c *quorum) purgePending(cause Cause) int {
 }
 
 // hurryPending tries at once what had no target so far, as a change of the queue's policy does.
+// Rules: DL-31.
 func (c *quorum) hurryPending() {
 	if c.pending == nil || len(c.pending.tried) == 0 {
 		return

@@ -135,7 +135,7 @@ func (ch *Channel) detach(reason *Error) {
 }
 
 // giveBack is the second half of end. What the channel holds of a queue that goes with its last consumer goes with it.
-// Rules: D-31, D-5, L-8.
+// Rules: D-5, D-31, L-8.
 func (ch *Channel) giveBack() {
 	for _, q := range ch.leaving {
 		q.removeUnused()
@@ -236,7 +236,7 @@ type QueueState struct {
 // DeclareQueue is queue.declare: it makes the queue, or checks that the one there is has the
 // same properties. An empty name has the broker make one up.
 //
-// Rules: Q-3, M-19, M-20.
+// Rules: M-19, M-20, Q-3.
 func (ch *Channel) DeclareQueue(name string, cfg QueueConfig) (QueueState, error) {
 	var s QueueState
 	err := ch.do("queue.declare", func() *Error {
@@ -256,7 +256,7 @@ func (ch *Channel) DeclareQueue(name string, cfg QueueConfig) (QueueState, error
 
 // CheckQueue is a passive queue.declare.
 //
-// Rules: Q-3, M-19.
+// Rules: M-19, M-20, Q-3.
 func (ch *Channel) CheckQueue(name string) (QueueState, error) {
 	var s QueueState
 	err := ch.do("queue.declare", func() *Error {

@@ -113,7 +113,7 @@ func (c *classic) get(ch *Channel, cfg GetConfig) *Delivery {
 }
 
 // giveBack takes messages back that were settled with requeue or whose holder, c, is gone.
-// Rules: D-2, L-8, L-13.
+// Rules: D-2, D-6, L-8, L-13.
 func (c *classic) giveBack(back []entry, how settling, from *Consumer) {
 	// Each message goes to its old position. // D-2, D-40
 	for _, e := range back {
@@ -231,7 +231,7 @@ func (c *classic) trim() {
 }
 
 // trimToLimits drops heads until the queue keeps its limits. With priorities the head has the highest.
-// Rules: L-4, L-6.
+// Rules: L-4, L-6, L-7.
 func (c *classic) trimToLimits() {
 	dropped := false
 	for c.q.set.over(c.length()) && c.ready.n > 0 {

@@ -4,7 +4,7 @@ package leveret
 // message is confirmed when every queue it was routed to has taken it, which in one process is
 // before Publish returns; so the confirmation is part of the Outcome.
 //
-// Rules: C-8.
+// Rules: C-1, C-8.
 func (ch *Channel) Confirm() error {
 	return ch.do("confirm.select", func() *Error {
 		if ch.tx != nil {

@@ -48,6 +48,7 @@ func (b *Broker) Connect(user, password, vhost string) (*Conn, error) {
 
 // Open opens a connection for a user who has been authenticated already, by Authenticate or by
 // other means. Errors are those of Connect.
+// Rules.
 func (b *Broker) Open(cfg ConnConfig) (*Conn, error) {
 	if cfg.ChannelMax == 0 {
 		cfg.ChannelMax = defaultChannelMax
@@ -74,6 +75,7 @@ func (b *Broker) Open(cfg ConnConfig) (*Conn, error) {
 	return c, nil
 }
 
+// Rules: A-12.
 func (v *vhost) admit(c *Conn) error {
 	if v.closed {
 		return ErrClosed
@@ -146,6 +148,7 @@ func (c *Conn) OpenChannel(number uint16) (*Channel, error) {
 	return ch, nil
 }
 
+// Rules: A-12, C-16.
 func (c *Conn) admitChannel(number uint16) *Error {
 	if c.channels[number] != nil {
 		return errorf(ChannelError, "channel.open", "", "second 'channel.open' seen")
@@ -257,6 +260,7 @@ func (v *vhost) resourceText(kind resource, name string) string {
 }
 
 // check refuses what the channel's user has no permission for.
+// Rules.
 func (ch *Channel) check(perm permission, kind resource, name string) *Error {
 	if ch.super {
 		return nil
@@ -273,6 +277,7 @@ func (ch *Channel) check(perm permission, kind resource, name string) *Error {
 }
 
 // checkPassive is the check of a passive declare: any permission will do.
+// Rules: A-5.
 func (ch *Channel) checkPassive(kind resource, name string) *Error {
 	if ch.v.rules.passiveUnchecked {
 		return nil
@@ -285,6 +290,7 @@ func (ch *Channel) checkPassive(kind resource, name string) *Error {
 }
 
 // checkTopic refuses routing and binding keys of topic exchanges that the user has no permission for.
+// Rules: A-9.
 func (ch *Channel) checkTopic(perm permission, exchange, key string) *Error {
 	if ch.super {
 		return nil

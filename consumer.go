@@ -28,7 +28,7 @@ type Consumer struct {
 }
 
 // able reports whether the consumer can take a message now.
-// Rules: D-28, D-27.
+// Rules: D-27, D-28.
 func (c *Consumer) able() bool {
 	if c.inbox != nil && c.inbox.full() {
 		return false
@@ -50,6 +50,7 @@ func (c *Consumer) windowFull() bool {
 
 // creditDeath makes room for one delivery more when a message has exceeded the delivery limit, as 3.10 does for a consumer
 // with a prefetch. c is nil for basic.get.
+// Rules: D-12a, D-26.
 func (c *Consumer) creditDeath() {
 	if c != nil && c.q.v.rules.deathAddsCredit && c.prefetch > 0 {
 		c.window++

@@ -29,7 +29,7 @@ func (cs *consumers) list() []*Consumer {
 }
 
 // next returns the consumer that gets the next message, nil if none can take it.
-// Rules: D-20.
+// Rules: D-20, D-21.
 func (cs *consumers) next() *Consumer {
 	if cs.q.args.singleActive {
 		if cs.single == nil || cs.yielding || !cs.single.canTake() {

@@ -7,6 +7,7 @@ import "slices"
 // that of RabbitMQ's mailboxes. // DL-10
 
 // A Reason says why a message died.
+// Rules: DL-1.
 type Reason string
 
 // The reasons for dead-lettering.
@@ -103,7 +104,7 @@ func (v *vhost) deadLetterAll() {
 
 // deadLetterOnce sends a message that has left q to its dead-letter exchange, or drops the message if none is set: the
 // at-most-once strategy.
-// Rules: DL-2, T-13.
+// Rules: T-13, DL-2.
 func (q *Queue) deadLetterOnce(e entry, reason Reason) {
 	v := q.v
 	if !q.set.hasDLX {
@@ -117,7 +118,7 @@ func (q *Queue) deadLetterOnce(e entry, reason Reason) {
 }
 
 // deadLetter publishes a dead letter, at most once: what cannot be delivered is lost.
-// Rules: DL-6, DL-12, DL-5, DL-8.
+// Rules: DL-5, DL-6, DL-8, DL-12.
 func (v *vhost) deadLetter(d deadLetter) {
 	m, targets, circles := v.deadTargets(d, v.now()/1e9)
 	if m == nil {
@@ -200,7 +201,7 @@ func (v *vhost) routeDead(x *Exchange, m *message) []*Queue {
 }
 
 // carried is the delivery count that a dead letter takes along.
-// Rules: D-7, D-12, D-11.
+// Rules: D-7, D-11, D-12.
 func (v *vhost) carried(deliveries uint32) uint32 {
 	if v.rules.countEveryReturn {
 		return 0
@@ -209,7 +210,7 @@ func (v *vhost) carried(deliveries uint32) uint32 {
 }
 
 // dead makes the message that is published to x. The dead letter l died at a time in seconds since 1970.
-// Rules: DL-7, DL-8, T-12.
+// Rules: T-12, DL-7, DL-8.
 func (v *vhost) dead(l deadLetter, x *Exchange, at int64) *message {
 	if l.m.extra == nil && !v.rules.headerHistory {
 		return v.deadFirst(l, x, at)
@@ -277,6 +278,7 @@ func (v *vhost) replaceKeys(m *message, key string) {
 
 // deadFirst is dead for a message without extra in 4.3, whose history is but this death. The history is shared with those
 // that died alike just before.
+// Rules: DL-7, DL-8.
 func (v *vhost) deadFirst(l deadLetter, x *Exchange, at int64) *message {
 	n := *l.m
 	n.exchange, n.extra = x, v.lastDeath.common(l, at)
@@ -293,7 +295,7 @@ func (m *message) dropHeader(name string) {
 }
 
 // publishedExpiration is the expiration as consumers see it, nil if the message has none.
-// Rules: DL-16.
+// Rules: T-11, DL-16.
 func (m *message) publishedExpiration() *string {
 	if m.expiration() < 0 {
 		return nil

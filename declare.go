@@ -34,7 +34,7 @@ func (ch *Channel) queueName(name string) (string, *Error) {
 }
 
 // openQueue returns a queue that the channel may do perm to.
-// Rules: A-6.
+// Rules.
 func (ch *Channel) openQueue(name string, perm permission) (*Queue, *Error) {
 	name, err := ch.queueName(name)
 	if err != nil {
@@ -108,7 +108,7 @@ func (ch *Channel) nameQueue(name string, args Fields) (string, *Error) {
 }
 
 // redeclareQueue compares a declaration with the queue that is there.
-// Rules: Q-24.
+// Rules.
 func (ch *Channel) redeclareQueue(q *Queue, cfg QueueConfig, args Fields) *Error {
 	if q.owner != nil && q.owner != ch.conn || q.cfg.Exclusive != cfg.Exclusive {
 		return lockedError(q)
@@ -129,7 +129,7 @@ func (q *Queue) shape() queueShape {
 
 // checkDeadLetterArgs checks who may set up dead-lettering: reading the new queue and writing
 // to the exchange, which need not exist.
-// Rules: A-5.
+// Rules.
 func (ch *Channel) checkDeadLetterArgs(name string, args Fields) *Error {
 	dlx, given, err := deadLetterExchangeArg(args, ch.v.queueText(name))
 	if err != nil || !given {
@@ -142,7 +142,7 @@ func (ch *Channel) checkDeadLetterArgs(name string, args Fields) *Error {
 }
 
 // admitQueue checks limits and what queues of some types cannot be.
-// Rules.
+// Rules.
 func (v *vhost) admitQueue(name string, args *queueArgs, cfg QueueConfig) *Error {
 	if n := v.meta.Limits.MaxQueues; n >= 0 && len(v.queues) >= n {
 		return errorf(PreconditionFailed, "", name, "cannot declare queue '%s': queue limit in vhost '%s' (%d) is reached", name, v.name, n)
@@ -162,7 +162,7 @@ func (v *vhost) admitQueue(name string, args *queueArgs, cfg QueueConfig) *Error
 }
 
 // checkQueue is a passive declare.
-// Rules.
+// Rules.
 func (ch *Channel) checkQueue(name string) (*Queue, *Error) {
 	v := ch.v
 	if err := ch.checkPassive(queueResource, name); err != nil {

@@ -29,6 +29,7 @@ func (d *Delivery) render() *Delivery {
 
 // WireHeaders is for listeners; programs read Headers. It returns all headers, those that the broker added included, in the order in
 // which RabbitMQ sends them; nil if the message has no headers property. They are shared with other deliveries: read only.
+// Rules: M-14, M-15, M-16.
 func (d *Delivery) WireHeaders() Fields {
 	h := d.m.headers()
 	if x := d.m.extra; x != nil && x.common != nil && len(h) == 0 && d.counted == noCounts {
@@ -51,6 +52,7 @@ func (d *Delivery) WireHeaders() Fields {
 	return h.sorted()
 }
 
+// Rules: D-10, D-12.
 func (d *Delivery) countFields() (f Fields) {
 	switch {
 	case d.counted == counts && d.acquired|d.delivered > 0:

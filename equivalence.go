@@ -21,6 +21,7 @@ type queueShape struct {
 
 // equivalentQueue compares a redeclaration with the queue that exists. That the queue is not
 // exclusive to another connection has been checked before. rs is "queue 'NAME' in vhost 'VH'".
+// Rules.
 func equivalentQueue(current, received queueShape, r *rules, rs string) *Error {
 	if err := equivalentFlag("durable", current.durable, received.durable, rs); err != nil {
 		return err
@@ -48,6 +49,7 @@ type exchangeShape struct {
 
 // equivalentExchange compares a redeclaration with the exchange that exists. rs is
 // "exchange 'NAME' in vhost 'VH'".
+// Rules: X-6.
 func equivalentExchange(current, received exchangeShape, rs string) *Error {
 	if current.kind != received.kind {
 		return inequivalent("type", rs, quote(exchangeTypeTerm(received.kind)), quote(exchangeTypeTerm(current.kind)))
@@ -75,6 +77,7 @@ func equivalentFlag(key string, current, received bool, rs string) *Error {
 	return inequivalent(key, rs, quote(strconv.FormatBool(received)), quote(strconv.FormatBool(current)))
 }
 
+// Rules.
 func equivalentArg(key string, current, received Fields, rs string) *Error {
 	c, hasC := current.Get(key)
 	n, hasN := received.Get(key)

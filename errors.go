@@ -7,6 +7,7 @@ import (
 
 // A Code is an AMQP 0-9-1 reply code. It says what went wrong and, by its number, what a
 // remote client loses: its channel or its whole connection.
+// Rules: E-1.
 type Code uint16
 
 // The reply codes of AMQP 0-9-1 that a broker sends.
@@ -50,6 +51,7 @@ func (c Code) String() string {
 
 // ClosesConnection reports whether an error of this code ends the whole connection rather
 // than one channel.
+// Rules: E-1, C-20.
 func (c Code) ClosesConnection() bool {
 	switch c {
 	case ContentTooLarge, NoRoute, NoConsumers, AccessRefused, NotFound, ResourceLocked, PreconditionFailed:
@@ -93,6 +95,7 @@ const cutMark = "..."
 
 // Text returns the reply text as a client of RabbitMQ 4.3 sees it: the code's name and the
 // explanation, cut to 255 characters. Broker.ReplyText cuts as the broker's release does.
+// Rules: E-4.
 func (e *Error) Text() string { return e.replyText(RabbitMQ43.rules()) }
 
 // ReplyText returns the reply text as a client of the broker's release sees it: the code's name and the

@@ -37,6 +37,7 @@ type Exchange struct {
 }
 
 // ExchangeConfig are the properties of an exchange.
+// Rules: X-9.
 type ExchangeConfig struct {
 	Durable    bool  // survives a restart; a broker in this process never restarts, so it only counts for equivalence
 	AutoDelete bool  // is deleted with its last outgoing binding
@@ -58,7 +59,7 @@ const (
 	maxTopicHashWords   = 2
 )
 
-// Rules: X-1.
+// Rules: M-4, X-1.
 func (v *vhost) predeclare() {
 	add := func(name string, kind ExchangeType, internal bool) {
 		v.addExchange(name, kind, ExchangeConfig{Durable: true, Internal: internal}, nil)
@@ -85,6 +86,7 @@ func (v *vhost) addExchange(name string, kind ExchangeType, cfg ExchangeConfig, 
 }
 
 // applyPolicy finds the exchange's policy and its alternate exchange.
+// Rules: X-33.
 func (x *Exchange) applyPolicy() {
 	x.policy = bestPolicy(x.v.policies[userPolicies], func(p *policy) bool { return p.matchesExchange(x.name) })
 	arg, given := x.args.Get(ArgAlternateExchange)
@@ -103,6 +105,7 @@ func (v *vhost) noExchange(name string) *Error {
 }
 
 // withoutLineBreaks is what RabbitMQ makes of names in declarations, deletions and bindings.
+// Rules: M-20.
 func withoutLineBreaks(name string) string {
 	if !strings.ContainsAny(name, "\r\n") {
 		return name
@@ -112,6 +115,7 @@ func withoutLineBreaks(name string) string {
 
 var errDefaultExchange = Error{Code: AccessRefused, Reason: "operation not permitted on the default exchange"}
 
+// Rules.
 func (r *rules) checkExchangeType(kind ExchangeType) *Error {
 	switch kind {
 	case Direct, Fanout, Topic, Headers:
@@ -131,6 +135,7 @@ func (r *rules) checkExchangeType(kind ExchangeType) *Error {
 	return errorf(code, "", "", "%s exchange type '%s'", word, kind)
 }
 
+// Rules.
 func (ch *Channel) declareExchange(name string, kind ExchangeType, cfg ExchangeConfig) (*Exchange, *Error) {
 	v := ch.v
 	if err := v.rules.checkExchangeType(kind); err != nil {
@@ -167,6 +172,7 @@ func (x *Exchange) shape() exchangeShape {
 }
 
 // checkAlternate checks the argument alternate-exchange of a new exchange.
+// Rules.
 func (ch *Channel) checkAlternate(name string, args Fields) *Error {
 	to, given, err := alternateExchangeArg(args, ch.v.exchangeText(name))
 	if err != nil || !given {
@@ -178,6 +184,7 @@ func (ch *Channel) checkAlternate(name string, args Fields) *Error {
 	return ch.check(write, exchangeResource, to)
 }
 
+// Rules: X-7.
 func (ch *Channel) checkExchange(name string) *Error {
 	if name == "" {
 		err := errDefaultExchange
@@ -192,6 +199,7 @@ func (ch *Channel) checkExchange(name string) *Error {
 	return nil
 }
 
+// Rules: X-10.
 func (ch *Channel) deleteExchange(name string, cfg DeleteConfig) *Error {
 	v := ch.v
 	if name == "" {
@@ -217,6 +225,7 @@ func (ch *Channel) deleteExchange(name string, cfg DeleteConfig) *Error {
 
 // removeExchange deletes x and, in turn, the auto-delete exchanges that lose their last
 // outgoing binding by it. A chain of them may be long, so it is worked off in a loop.
+// Rules.
 func (v *vhost) removeExchange(x *Exchange) {
 	doomed := []*Exchange{x}
 	for len(doomed) > 0 {
@@ -333,6 +342,7 @@ var hashSeed = maphash.MakeSeed()
 
 // route returns every queue that m, published to x, reaches: each once, however many
 // bindings, keys and exchanges lead to it. The result is good until the next routing.
+// Rules.
 func (v *vhost) route(x *Exchange, m *message) []*Queue {
 	r := &v.router
 	r.visit++
@@ -356,6 +366,7 @@ func (v *vhost) route(x *Exchange, m *message) []*Queue {
 }
 
 // through adds what one exchange leads to, or its alternate exchange when it leads nowhere.
+// Rules.
 func (r *router) through(x *Exchange, m *message) {
 	r.found = false
 	o := &x.outgoing
@@ -395,6 +406,7 @@ func (r *router) through(x *Exchange, m *message) {
 	}
 }
 
+// Rules.
 func (x *Exchange) choose(m *message, n int) int {
 	if x.kind == LocalRandom {
 		return x.v.b.random.intN(n)
@@ -426,6 +438,7 @@ func (r *router) to(b *binding) {
 	}
 }
 
+// Rules: X-18.
 func (r *router) toQueue(q *Queue) {
 	if q != nil && q.visited != r.visit {
 		q.visited = r.visit
@@ -433,6 +446,7 @@ func (r *router) toQueue(q *Queue) {
 	}
 }
 
+// Rules: X-17.
 func (r *router) toExchange(x *Exchange) {
 	if x != nil && x.visited != r.visit {
 		x.visited = r.visit

@@ -18,7 +18,8 @@ func (s *settings) over(h holdings) bool {
 // Rules: L-19.
 func (s *settings) limited() bool { return s.maxLength >= 0 || s.maxBytes >= 0 }
 
-// softLimitPercent is how full a quorum queue may be, of each limit, when its publishers go on. // L-12
+// softLimitPercent is how full a quorum queue may be, of each limit, when its publishers go on.
+// Rules: L-12.
 const softLimitPercent = 80
 
 // low reports whether messages are down to where publishers of a quorum queue go on.

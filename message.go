@@ -220,6 +220,7 @@ func (m *message) headers() Fields {
 
 // matchFields are the headers that a headers exchange sees: the publisher's, and those the broker
 // adds to a dead letter except x-death itself.
+// Rules: X-30a.
 func (m *message) matchFields() Fields {
 	h := m.headers()
 	if m.deaths() == nil {
@@ -278,7 +279,7 @@ func (m *message) editExtra() *extra {
 
 // takeExpiration takes the number from the property expiration. RabbitMQ 4.3 delivers the number's plain form, 3.10 what the
 // publisher wrote.
-// Rules: M-1, M-5, M-6.
+// Rules: M-1, M-5, M-6, T-10.
 func (ch *Channel) takeExpiration(m *message) *Error {
 	p := m.props
 	if p == nil || !p.given(p.Expiration != "", PropExpiration) {
@@ -359,6 +360,7 @@ func canonicalTable(t Table) (Fields, *Error) {
 
 // parseExpiration reads a message's expiration property: a whole decimal number of
 // milliseconds with an optional sign.
+// Rules: M-5.
 func parseExpiration(s string) (ms int64, err *Error) {
 	digits := strings.TrimLeft(s, "+-")
 	if len(s)-len(digits) > 1 {

@@ -6,6 +6,7 @@ import "slices"
 // virtual host's own channel, v.system: no permission is checked there, and no error closes it.
 
 // DeclareExchange makes an exchange, or checks that the one there is has the same properties.
+// Rules: M-20.
 func (v *vhost) DeclareExchange(name string, kind ExchangeType, cfg ExchangeConfig) (x *Exchange, err error) {
 	err = v.system.do("exchange.declare", func() (e *Error) {
 		x, e = v.system.declareExchange(withoutLineBreaks(name), kind, cfg)

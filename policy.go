@@ -110,6 +110,7 @@ func (r *rules) dialect() pcre.Version {
 // faultTerm is the term by which RabbitMQ reports an expression that does not compile.
 func faultTerm(f *pcre.Fault) erl.Tuple { return erl.Tuple{erl.String(f.Message), f.Offset} }
 
+// Rules: P-2.
 func checkApplyTo(a ApplyTo, r *rules) string {
 	switch a {
 	case ApplyToAll, ApplyToQueues, ApplyToExchanges:
@@ -249,6 +250,7 @@ func (ps *policies) clear(name string) bool {
 }
 
 // bestPolicy returns the first policy that matches, or nil.
+// Rules: P-11, P-12.
 func bestPolicy(ps policies, match func(*policy) bool) *policy {
 	if i := slices.IndexFunc(ps, match); i >= 0 {
 		return ps[i]
@@ -278,7 +280,7 @@ func mergedDefinition(p, operator *policy) Table {
 
 // mergedValue decides between a policy and an operator policy that set the same key: of two numbers mostly the lower one is in
 // force, of other values the operator's.
-// Rules: P-14.
+// Rules: P-14, P-15.
 func mergedValue(key string, v, operator any) any {
 	a, okA := wholeNumber(v)
 	b, okB := wholeNumber(operator)

@@ -112,6 +112,7 @@ var unfitKeys = [len(kinds)][]string{
 		"dead-letter-strategy", "target-group-size"},
 }
 
+// Rules: P-10.
 func hasUnfitKey(definition map[string]any, kind queueKind, r *rules) bool {
 	for key := range definition {
 		unfit := slices.Contains(unfitKeys[kind], key)
@@ -132,7 +133,7 @@ func hasUnfitKey(definition map[string]any, kind queueKind, r *rules) bool {
 
 // checkDefinition returns the first finding in a definition: of bad values and rules between keys, group by group, then of the
 // keys there are not, all in one.
-// Rules: P-3, P-4.
+// Rules: P-3, P-4, P-7, P-8.
 func checkDefinition(definition map[string]any, operator bool, r *rules) string {
 	if len(definition) == 0 {
 		return "no policy provided"

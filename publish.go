@@ -62,7 +62,7 @@ func (ch *Channel) publish(exchange, key string, m *Message) (Outcome, *Error) {
 }
 
 // checkTarget makes the checks with which a publish begins in every release, and returns the exchange.
-// Rules: M-1, M-3.
+// Rules: M-1, M-3, M-4, A-6, C-7.
 func (ch *Channel) checkTarget(exchange, key string, m *Message) (*Exchange, *Error) {
 	v := ch.v
 	// The flag immediate: only its frame is looked at.
@@ -233,7 +233,7 @@ func (ch *Channel) route(m *message) []*Queue {
 }
 
 // enqueue hands a message to the queues it was routed to.
-// Rules: L-14, C-2, C-3.
+// Rules: L-14, C-2, C-3, O-4.
 func (ch *Channel) enqueue(p publication, out *Outcome) {
 	v := ch.v
 	v.counters.Published++
@@ -258,7 +258,7 @@ func (ch *Channel) enqueue(p publication, out *Outcome) {
 }
 
 // unroutable ends a publish that reached no queue: a confirming client gets an ack, and with mandatory the message before it.
-// Rules: C-2, C-5.
+// Rules: C-2, C-5, C-6.
 func (v *vhost) unroutable(p publication, out *Outcome) {
 	if out.Sequence > 0 {
 		v.counters.Confirmed++
@@ -278,7 +278,8 @@ func (v *vhost) unroutable(p publication, out *Outcome) {
 		Message: Message{Properties: v.returnedProperties(p.m), Body: p.m.body}}
 }
 
-// returnedProperties are the properties of a message as basic.return carries them: the headers in the release's order. M-14.
+// returnedProperties are the properties of a message as basic.return carries them: the headers in the release's order.
+// Rules: M-14.
 func (v *vhost) returnedProperties(m *message) *Properties {
 	if m.props == nil || m.props.HeaderFields == nil {
 		return m.props

@@ -117,7 +117,7 @@ func (q *Queue) consumerCount() int { return q.consumers.len() + q.impl.ghosts()
 
 // removeQueue deletes q with everything in it. Nothing is dead-lettered. Consumers are told. Unacknowledged messages stay
 // with their holders, and settling them has no effect.
-// Rules: Q-39, DL-4, D-33, Q-31, D-13.
+// Rules, D-13, D-33, DL-4.
 func (v *vhost) removeQueue(q *Queue, cause Cause) {
 	q.deleted = true
 	delete(v.queues, q.name)
@@ -155,7 +155,7 @@ func (q *Queue) configure() {
 }
 
 // reconfigure puts changed policies in force on a queue that may hold messages.
-// Rules: L-9.
+// Rules: L-9, P-19.
 func (q *Queue) reconfigure() {
 	was := q.set
 	q.configure()

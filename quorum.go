@@ -105,7 +105,7 @@ func (c *quorum) giveBack(back []entry, how settling, from *Consumer) {
 }
 
 // returned takes one message back and reports whether it has come back once too often.
-// Rules: D-7, DL-1, D-12, D-12a, D-12b, D-12c, D-12d.
+// Rules: D-7, D-12, D-12a, D-12b, D-12c, D-12d, DL-1.
 func (c *quorum) returned(e entry, how settling) (died bool) {
 	r, s := c.q.v.rules, c.q.set
 	e.returns = saturatingInc(e.returns)
@@ -244,7 +244,7 @@ func (c *quorum) removed() {
 }
 
 // trim drops heads while the queue exceeds its limits, if overflow says so.
-// Rules: L-4.
+// Rules: L-4, L-7.
 func (c *quorum) trim() {
 	s := c.q.set
 	if s.overflow != dropHead || !s.over(c.length()) {

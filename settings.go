@@ -79,7 +79,7 @@ type settingRule struct {
 }
 
 // settingRules are all settings, in the order of their keys.
-// Rules: P-17, Q-20, L-18, DL-3, D-43.
+// Rules: Q-20, D-43, L-18, DL-3, P-17.
 var settingRules = []settingRule{
 	{"consumer-timeout", ArgConsumerTimeout, absent, lowest, true, "", numberField(func(s *settings) *int64 { return &s.consumerTimeout })},
 	{"dead-letter-exchange", ArgDeadLetterExchange, argumentFirst, argumentFirst, false, "", textField((*settings).setDLX)},
@@ -213,6 +213,7 @@ type resolver struct {
 }
 
 // fromPolicies returns what the policies say about a key, and which of them said it.
+// Rules: P-14.
 func (q *resolver) fromPolicies(key string) Setting {
 	s := Setting{Key: key, Source: SourceDefault}
 	if q.policy != nil {
@@ -328,7 +329,7 @@ func (a *queueArgs) settings(r *rules, policy, operator *policy) settings {
 }
 
 // reconcile drops the settings of a quorum queue that do not go with its others.
-// Rules: L-17, DL-28, D-41.
+// Rules: D-41, L-17, DL-28, DL-33.
 func (s *settings) reconcile() {
 	// A quorum queue does not know reject-publish-dlx: it drops its head.
 	if s.overflow == rejectPublishDLX {
@@ -348,6 +349,7 @@ func (s *settings) reconcile() {
 }
 
 // alternateExchange returns the alternate exchange in force: the argument, else the policy's.
+// Rules: X-33, P-17.
 func alternateExchange(arg string, hasArg bool, p *policy) (string, bool) {
 	if hasArg {
 		return arg, true

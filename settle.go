@@ -99,6 +99,7 @@ func (ch *Channel) settleLocked(tag uint64, multiple bool, how settling) *Error 
 }
 
 // ackOne is what channels do most: it settles in place.
+// Rules: D-30a.
 func (ch *Channel) ackOne(tag uint64) *Error {
 	u := ch.tags.Get(tag)
 	if u == nil {
@@ -117,6 +118,7 @@ func (ch *Channel) ackOne(tag uint64) *Error {
 	return nil
 }
 
+// Rules: D-30a.
 func errUnknownTag(tag uint64) *Error {
 	return errorf(PreconditionFailed, "", "", "unknown delivery tag %d", tag)
 }
@@ -262,6 +264,7 @@ func (ch *Channel) release(u *unacked) bool {
 }
 
 // unstall lets the consumers go on that wait for room in the channel's window.
+// Rules: D-27.
 func (ch *Channel) unstall() {
 	if len(ch.stalled) > 0 && (ch.window == 0 || ch.held < ch.window) {
 		waiting := ch.stalled

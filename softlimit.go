@@ -44,7 +44,7 @@ func (c *quorum) rejects(by publisher) bool {
 
 // updateRejecting tells publishers to stop when the queue is over a limit, and to go on when it gets down to 80 % of all its
 // limits. A change of overflow that finds the queue there tells nobody.
-// Rules: L-12.
+// Rules: L-11, L-12.
 func (c *quorum) updateRejecting() {
 	s, n := c.q.set, c.length()
 	low := s.low(n)
@@ -61,6 +61,7 @@ func (c *quorum) updateRejecting() {
 
 // tellPublishers tells all publishers that the queue knows to stop or to go on. To 3.10's queues that rule does not apply for
 // the dead letters that they send themselves.
+// Rules: L-11.
 func (c *quorum) tellPublishers(stop bool) {
 	for by := range c.soft.stopped {
 		if by != publisher(c) || !c.q.v.rules.selfDeadLettersUnconfirmed {

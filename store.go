@@ -67,7 +67,7 @@ func (s *store) count(h *holdings, m *message, n int) {
 }
 
 // length is what limits count: what is unacknowledged does not count.
-// Rules: L-2, T-15, T-17.
+// Rules: T-15, T-17, L-2.
 func (s *store) length() holdings {
 	return holdings{s.ready.n + s.aside.n, s.ready.bytes + s.aside.bytes}
 }

@@ -24,6 +24,7 @@ const expiryBatch = 64
 
 // An idleTimer deletes a queue that was not used for as long as x-expires says. A queue with
 // consumers is in use.
+// Rules: Q-34.
 type idleTimer struct {
 	q     *Queue
 	used  int64 // when it was last used
@@ -31,7 +32,7 @@ type idleTimer struct {
 }
 
 // setIdleTimer follows a change of the expiry time.
-// Rules: Q-35.
+// Rules: Q-35, P-19.
 func (q *Queue) setIdleTimer() {
 	switch t := q.idle; {
 	case q.set.expires < 0:

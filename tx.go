@@ -120,6 +120,7 @@ func (ch *Channel) Rollback() error {
 // committed returns the queues that get a transaction's message. A classic queue that has been declared anew does not
 // get what was meant for the old one, which is lost; a quorum queue does, as it is known by its name. To 3.10 all queues are,
 // and the default exchange knows any name.
+// Rules: C-10.
 func (v *vhost) committed(p publication) (queues []*Queue, lost bool, err *Error) {
 	byName := v.rules.routesToNames
 	if byName && p.m.exchange == v.nameless {

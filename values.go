@@ -57,7 +57,7 @@ func fieldType(v any) string {
 
 // fieldTerm is the term by which RabbitMQ prints a value in error texts: entries of tables and
 // elements of arrays carry their types. RabbitMQ reads timestamps and decimals without a sign.
-// Rules: E-6, Q-23, X-26.
+// Rules: E-6, X-26, Q-23.
 func fieldTerm(v any) any {
 	switch v := v.(type) {
 	case nil:

@@ -38,6 +38,7 @@ type vhost struct {
 }
 
 // registry is what there is in a virtual host, by name or number.
+// Rules: A-11.
 type registry struct {
 	exchanges map[string]*Exchange
 	nameless  *Exchange // the default exchange, also exchanges[""]

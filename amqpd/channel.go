@@ -70,8 +70,8 @@ func (c *conn) channelClose(ch *channel, a *args) error {
 	return nil
 }
 
-// Rules: C-14.
-// channelFlow answers channel.flow, by which clients once asked for a pause. RabbitMQ knows no pause. // C-20
+// channelFlow answers channel.flow, by which clients once asked for a pause. RabbitMQ knows no pause.
+// Rules: C-14, C-20.
 func (c *conn) channelFlow(ch *channel, a *args) error {
 	active := a.bits().has(0)
 	if err := a.end(); err != nil {

@@ -17,17 +17,7 @@ import (
 )
 
 // untagged are rules that code holds at a function which does not name them yet.
-var untagged = strings.Fields(`
-	E-1 E-4 E-8 M-4 M-16 X-1 X-2 X-3 X-4 X-5 X-6 X-7 X-9 X-10 X-11 X-17 X-18 X-19 X-30a X-32 X-33 X-34 X-35 X-36
-	Q-1 Q-3 Q-4 Q-5 Q-6 Q-7 Q-8 Q-9 Q-10 Q-11 Q-12 Q-13 Q-14 Q-15 Q-16 Q-17 Q-18 Q-19 Q-20 Q-21 Q-22 Q-23 Q-24
-	Q-26 Q-27 Q-29 Q-30 Q-32 Q-34 Q-35 Q-36 Q-37 Q-38 Q-39 Q-40 Q-41 D-1 D-2 D-3 D-4 D-5 D-6 D-7 D-8 D-9 D-10 D-11
-	D-12 D-12a D-12b D-12c D-12d D-16 D-17 D-18 D-19 D-20 D-21 D-22 D-23 D-24 D-25 D-26 D-27 D-28 D-29 D-30a D-31
-	D-32 D-33 D-35 D-36 D-38 D-39 D-40 D-41 D-42 D-43 T-1 T-2 T-3 T-4 T-5 T-6 T-7 T-8 T-9 T-10 T-11 T-12 T-13 T-15
-	T-16 T-17 L-1 L-2 L-3 L-4 L-5 L-6 L-7 L-8 L-9 L-10 L-11 L-12 L-13 L-15 L-16 L-17 L-18 L-19 DL-1 DL-2 DL-3 DL-4
-	DL-5 DL-6 DL-7 DL-9 DL-10 DL-16 DL-28 DL-29 DL-30 DL-31 DL-32 DL-33 DL-34 DL-35 P-1 P-2 P-3 P-4 P-5 P-6 P-7
-	P-8 P-9 P-10 P-11 P-12 P-13 P-14 P-15 P-17 P-18 P-19 P-20 A-1 A-2 A-3 A-4 A-7 A-8 A-10 A-11 C-1 C-6 C-7 C-8
-	C-10 C-11 C-12 C-13 C-18 J-1 J-2 J-3 J-4 J-5 J-6 J-7 J-8 J-9 J-10 O-4
-`)
+var untagged []string
 
 const rulesFile = "../docs/rules.md"
 
