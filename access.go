@@ -24,7 +24,7 @@ import (
 // them the user has no access to the virtual host at all. For topic exchanges there may be
 // expressions for routing and binding keys in addition.
 //
-// All of it is one immutable table, which every check reads without a lock and every change replaces.
+// All of it is one table, which every check reads without a lock; see access.
 
 // UserInfo describes a user.
 type UserInfo struct {
@@ -79,7 +79,7 @@ const (
 
 func (p permission) String() string { return [...]string{"configure", "write", "read"}[p] }
 
-// accessTable is all users with their permissions. It never changes.
+// accessTable is all users with their permissions.
 type accessTable struct {
 	users       map[string]*UserInfo
 	permissions map[grantKey]*grant
@@ -165,7 +165,7 @@ func initialAccess() *accessTable {
 	}
 }
 
-// clone returns a table that the caller may change until it is stored.
+// clone returns a copy that the caller may change until a check has seen it.
 func (t *accessTable) clone() *accessTable {
 	return &accessTable{maps.Clone(t.users), maps.Clone(t.permissions), maps.Clone(t.topics)}
 }
@@ -269,19 +269,8 @@ func escapeExpression(s string) string {
 	return b.String()
 }
 
-// A change replaces something in a table that is not yet in use.
+// A change replaces something in a table that no check has seen, or refuses and leaves it as it is.
 type change func(t *accessTable) error
-
-// changed returns a copy of t with the changes made, or t's first refusal.
-func (t *accessTable) changed(changes ...change) (*accessTable, error) {
-	t = t.clone()
-	for _, c := range changes {
-		if err := c(t); err != nil {
-			return nil, err
-		}
-	}
-	return t, nil
-}
 
 func noSuchUser(name string) error {
 	return errorf(NotFound, "", name, "user '%s' does not exist", name)
@@ -363,12 +352,13 @@ func setTopicPermissions(key topicKey, p TopicPermissions, r *rules) change {
 	}
 }
 
-// withoutVHost returns a table without the permissions for a virtual host.
-func (t *accessTable) withoutVHost(vhost string) *accessTable {
-	t = t.clone()
-	maps.DeleteFunc(t.permissions, func(k grantKey, _ *grant) bool { return k.vhost == vhost })
-	maps.DeleteFunc(t.topics, func(k topicKey, _ *topicGrant) bool { return k.vhost == vhost })
-	return t
+// forgetVHost removes the permissions for a virtual host.
+func forgetVHost(vhost string) change {
+	return func(t *accessTable) error {
+		maps.DeleteFunc(t.permissions, func(k grantKey, _ *grant) bool { return k.vhost == vhost })
+		maps.DeleteFunc(t.topics, func(k topicKey, _ *topicGrant) bool { return k.vhost == vhost })
+		return nil
+	}
 }
 
 // userNames lists the users' names in their order.

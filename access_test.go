@@ -10,9 +10,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// changed returns a copy of a table with the changes made, or the first refusal.
+func changed(t *accessTable, changes ...change) (*accessTable, error) {
+	t = t.clone()
+	for _, c := range changes {
+		if err := c(t); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
 func grants(t testing.TB, r *rules, p Permissions) *accessTable {
 	t.Helper()
-	table, err := initialAccess().changed(addUser("u.x", PasswordHash{}, nil), setPermissions(grantKey{"u.x", "v"}, p, r))
+	table, err := changed(initialAccess(), addUser("u.x", PasswordHash{}, nil), setPermissions(grantKey{"u.x", "v"}, p, r))
 	require.NoError(t, err)
 	return table
 }
@@ -46,7 +57,9 @@ func TestPermissionExpressions(t *testing.T) {
 	table := grants(t, RabbitMQ43.rules(), Permissions{})
 	assert.True(t, table.hasVHost("u.x", "v"), "three empty expressions still open the vhost")
 	assert.False(t, table.hasVHost("u.x", "w"))
-	assert.False(t, table.withoutVHost("v").hasVHost("u.x", "v"))
+	without, err := changed(table, forgetVHost("v"))
+	require.NoError(t, err)
+	assert.False(t, without.hasVHost("u.x", "v"))
 	assert.True(t, table.hasVHost("u.x", "v"), "tables do not change")
 }
 
@@ -61,18 +74,18 @@ func TestBrokenExpressions(t *testing.T) {
 		{RabbitMQ43.rules(), strings.Repeat("x", 1025), "pattern_too_long"},
 	} {
 		for _, p := range []Permissions{{c.expression, "", ""}, {"", c.expression, ""}, {"", "", c.expression}} {
-			_, err := initialAccess().changed(setPermissions(grantKey{"guest", "/"}, p, c.r))
+			_, err := changed(initialAccess(), setPermissions(grantKey{"guest", "/"}, p, c.r))
 			require.ErrorIs(t, err, ErrPreconditionFailed)
 			assert.Contains(t, err.(*Error).Reason, c.want)
 		}
-		_, err := initialAccess().changed(setTopicPermissions(topicKey{"guest", "/", "x"}, TopicPermissions{Write: c.expression}, c.r))
+		_, err := changed(initialAccess(), setTopicPermissions(topicKey{"guest", "/", "x"}, TopicPermissions{Write: c.expression}, c.r))
 		assert.ErrorIs(t, err, ErrPreconditionFailed)
 	}
 }
 
 func TestTopicPermissions(t *testing.T) {
 	set := func(r *rules, p TopicPermissions) *accessTable {
-		table, err := grants(t, r, Permissions{}).changed(setTopicPermissions(topicKey{"u.x", "v", "amq.topic"}, p, r))
+		table, err := changed(grants(t, r, Permissions{}), setTopicPermissions(topicKey{"u.x", "v", "amq.topic"}, p, r))
 		require.NoError(t, err)
 		return table
 	}
@@ -229,4 +242,24 @@ func TestSetUser(t *testing.T) {
 	assert.Equal(t, "unknown hashing_algorithm 'rot13'", err.(*Error).Reason)
 	b.Close()
 	assert.ErrorIs(t, b.SetUser("ann", PasswordHash{}), ErrClosed)
+}
+
+func TestAccessIsCopiedOnlyWhenSeen(t *testing.T) {
+	a := access{newest: initialAccess()}
+	seen := a.Load()
+	assert.Same(t, seen, a.Load())
+	require.NoError(t, a.change(addUser("ann", PasswordHash{}, nil)))
+	assert.Nil(t, seen.users["ann"], "a table that was seen does not change")
+
+	unseen := a.newest
+	require.NoError(t, a.change(addUser("bob", PasswordHash{}, nil)))
+	assert.Same(t, unseen, a.newest, "one that was not is no longer copied")
+	assert.Same(t, unseen, a.Load())
+	require.Error(t, a.change(addUser("bob", PasswordHash{}, nil)))
+	assert.Same(t, unseen, a.Load(), "a refusal changes nothing")
+	require.Error(t, a.change(deleteUser("eve")))
+	require.NoError(t, a.change(deleteUser("ann")))
+	assert.NotSame(t, unseen, a.Load())
+	assert.NotNil(t, unseen.users["ann"])
+	assert.Nil(t, a.Load().users["ann"])
 }

@@ -28,7 +28,7 @@ type Broker struct {
 	maxMessageSize int
 	random         random
 	memory         memory
-	access         atomic.Pointer[accessTable]
+	access         access
 	sessions       sessions
 	lastConn       atomic.Uint64
 
@@ -56,7 +56,7 @@ func New(opts ...Option) *Broker {
 	if b.random.source == nil {
 		b.random.seedFromSystem()
 	}
-	b.access.Store(initialAccess())
+	b.access.newest = initialAccess()
 	b.vhost = newVHost(b, defaultVHost)
 	b.vhosts[defaultVHost] = b.vhost.handle
 	return b
@@ -119,7 +119,7 @@ func (b *Broker) DeleteVHost(name string) error {
 		return errorf(NotFound, "", name, "vhost %s not found", name)
 	}
 	v.close(&Error{Code: ConnectionForced, Reason: "vhost '" + name + "' is deleted"})
-	return b.updateAccess(func(t *accessTable) (*accessTable, error) { return t.withoutVHost(name), nil })
+	return b.changeAccess(forgetVHost(name))
 }
 
 // VHosts describes all virtual hosts, sorted by name.
