@@ -116,7 +116,7 @@ func (c *quorum) try(d *pendingLetter) bool {
 
 // offer hands a dead letter to one target and keeps whether the target took it.
 func (c *quorum) offer(d *pendingLetter, m *message, t *Queue) (taken bool) {
-	if !t.accept(m, c.q.v.carried(d.e.deliveries), c.sender(d, t)) {
+	if !t.impl.accept(m, c.q.v.carried(d.e.deliveries), c.sender(d, t)) {
 		mark(&d.refusedBy, t)
 		return false
 	}

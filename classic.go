@@ -29,22 +29,23 @@ func (c *classic) init(q *Queue) *store {
 
 // accept takes a message that was routed to the queue.
 func (c *classic) accept(m *message, deliveries uint32, _ publisher) bool {
-	// The limit decides first, before any consumer is considered. // L-10
-	if c.refuses(m, deliveries) {
+	q, s := c.q, c.q.set
+	// reject-publish decides first, before any consumer is considered. // L-10
+	if s.overflow != dropHead && c.refuses(m, deliveries) {
 		return false
 	}
 	e := entry{m: m, seq: c.nextSequence(), deliveries: deliveries}
-	ttl := c.q.ttlOf(m)
+	ttl := lowerTTL(s.ttl, m.expiration())
 	if ttl >= 0 {
-		e.deadline = deadlineAfter(c.q.v.now(), ttl) // T-2
+		e.deadline = deadlineAfter(q.v.now(), ttl) // T-2
 	}
-	c.q.v.enqueuedEvent(c.q, m)
-	// An empty queue hands the message to a consumer without enqueueing it. // D-24
-	if c.ready.n == 0 && c.q.deliverNext(e) {
+	q.v.enqueuedEvent(q, m)
+	// An empty queue delivers the message to a consumer without enqueueing it. // D-24
+	if c.ready.n == 0 && q.consumers != nil && q.deliverNext(e) {
 		return true
 	}
 	// With a TTL of 0 and no dead-letter exchange the message is discarded without a look at the queue. // T-9
-	if s := c.q.set; s.ttl == 0 && !s.hasDLX {
+	if s.ttl == 0 && !s.hasDLX {
 		c.deadLetter(e, Expired)
 		return true
 	}
@@ -53,8 +54,11 @@ func (c *classic) accept(m *message, deliveries uint32, _ publisher) bool {
 		e.returns = 1
 	}
 	c.enqueueTail(e)
-	c.deliverReady()
-	c.trim() // L-4
+	if q.consumers != nil {
+		c.deliverReady()
+	}
+	// What is still ready counts for the limits. // L-4, L-5
+	c.trim()
 	// A TTL of 0 is over at once if the message is the head. // T-9
 	if ttl == 0 && !c.headUnchecked {
 		c.expire(c.ready.n)
@@ -80,9 +84,6 @@ func (c *classic) enqueueTail(e entry) {
 // Rules: L-10, L-16, L-19.
 func (c *classic) refuses(m *message, deliveries uint32) bool {
 	s := c.q.set
-	if s.overflow == dropHead || !s.limited() {
-		return false
-	}
 	if !s.over(holdings{c.ready.n + 1, c.ready.bytes + c.size(m)}) {
 		return false
 	}
@@ -225,7 +226,7 @@ func (c *classic) take() entry {
 // trim drops heads while the queue exceeds its limits, if overflow says so.
 // Rules: L-4.
 func (c *classic) trim() {
-	if c.q.set.overflow == dropHead {
+	if s := c.q.set; s.overflow == dropHead && s.limited() {
 		c.trimToLimits()
 	}
 }

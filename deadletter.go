@@ -135,7 +135,7 @@ func (v *vhost) deadLetter(d deadLetter) {
 		v.droppedEvent(d.q, m, d.reason, CauseCycle, t.name)
 	}
 	for _, t := range targets {
-		if !t.accept(m, v.carried(d.deliveries), nil) {
+		if !t.impl.accept(m, v.carried(d.deliveries), nil) {
 			v.droppedEvent(d.q, m, d.reason, CauseRefused, t.name)
 		}
 	}

@@ -248,7 +248,7 @@ func (ch *Channel) enqueue(p publication, out *Outcome) {
 	// hear of a quorum queue's.
 	for _, q := range p.queues {
 		heard := ch.tx == nil || q.traits.commitHears
-		if !q.accept(p.m, 0, ch) && heard {
+		if !q.impl.accept(p.m, 0, ch) && heard {
 			out.Rejected = true
 		}
 	}

@@ -76,20 +76,13 @@ func (v *vhost) newQueue(q *Queue) {
 	v.queueEvent(q.name, true)
 }
 
-// accept offers the queue a message that was routed to it from a publisher, nil for an at-most-once dead letter. It reports
-// false if the queue refuses the message.
-func (q *Queue) accept(m *message, deliveries uint32, by publisher) bool {
-	return q.impl.accept(m, deliveries, by)
-}
-
-// ttlOf is the time to live of a message that arrives, in ms: the lower of its own and the queue's; negative for none.
+// lowerTTL is the time to live of a message that arrives, in ms: the lower of the queue's and its own; negative for none.
 // Rules: T-1.
-func (q *Queue) ttlOf(m *message) int64 {
-	ttl := q.set.ttl
-	if own := m.expiration(); own >= 0 && (ttl < 0 || own < ttl) {
+func lowerTTL(queue, own int64) int64 {
+	if own >= 0 && (queue < 0 || own < queue) {
 		return own
 	}
-	return ttl
+	return queue
 }
 
 // dropReady drops the ready messages and returns how many. Nothing is dead-lettered.

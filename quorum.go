@@ -39,25 +39,31 @@ func (c *quorum) init(q *Queue) *store {
 // taken however full the queue is.
 // Rules: L-15.
 func (c *quorum) accept(m *message, deliveries uint32, by publisher) bool {
-	if by != nil && c.rejects(by) { // L-11
-		c.q.v.refusedEvent(c.q, m)
+	q := c.q
+	// A publisher that was told to stop is refused, whatever room there is. // L-11
+	if by != nil && c.rejects(by) {
+		q.v.refusedEvent(q, m)
 		return false
 	}
 	e := entry{m: m, seq: c.nextSequence(), deliveries: deliveries}
-	ttl := c.q.ttlOf(m)
+	ttl := lowerTTL(q.set.ttl, m.expiration())
 	if ttl >= 0 {
-		e.deadline = deadlineAfter(c.q.v.now(), ttl) // T-2
+		e.deadline = deadlineAfter(q.v.now(), ttl) // T-2
 	}
-	c.q.v.enqueuedEvent(c.q, m)
-	// An empty queue hands the message to a consumer without enqueueing it. // D-24
-	if c.ready.n == 0 && c.q.deliverNext(e) {
+	q.v.enqueuedEvent(q, m)
+	// An empty queue delivers the message to a consumer without enqueueing it. // D-24
+	if c.ready.n == 0 && q.consumers != nil && q.deliverNext(e) {
 		return true
 	}
 	c.putTail(e)
-	c.deliverReady()
-	c.trim() // L-4, L-5
+	if q.consumers != nil {
+		c.deliverReady()
+	}
+	// What is still ready counts for the limits. // L-4, L-5
+	c.trim()
 	c.updateRejecting()
-	if ttl == 0 { // T-9
+	// A TTL of 0 is over at once if the message is a head. // T-9
+	if ttl == 0 {
 		c.expire(c.ready.n)
 	}
 	return true

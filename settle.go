@@ -98,7 +98,8 @@ func (ch *Channel) settleLocked(tag uint64, multiple bool, how settling) *Error 
 	return nil
 }
 
-// ackOne is what channels do most: it settles in place.
+// ackOne is applyGroup for one acknowledgement, which is what channels do most: it settles in place. Without it
+// BenchmarkConsumer/impl=handler takes 6 % longer, BenchmarkCycle/impl=leveret-channel 5 %.
 // Rules: D-30a.
 func (ch *Channel) ackOne(tag uint64) *Error {
 	u := ch.tags.Get(tag)
