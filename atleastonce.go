@@ -7,9 +7,9 @@ import (
 
 // The at-least-once strategy: a dead letter stays in the quorum queue in which it died until every target has it. What
 // cannot be sent now is tried again after pendingRetry; at most maxPendingTries are on their way at a time, and the others
-// wait for their turn. // DL-28 to DL-35
+// wait for their turn.
 const (
-	pendingRetry    = 180_000 // ms; DL-31
+	pendingRetry    = 180_000 // DL-31: ms
 	maxPendingTries = 32      // DL-31
 )
 

@@ -44,13 +44,13 @@ func (ch *Channel) publish(exchange, key string, m *Message) (Outcome, *Error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	// An accepted message gets the next number of a confirming channel. M-2.
+	// An accepted message gets the next number of a confirming channel. // M-2
 	var out Outcome
 	if ch.confirm {
 		ch.sequence++
 		out.Sequence = ch.sequence
 	}
-	// A transaction routes at once, and keeps the message until its commit. C-9.
+	// A transaction routes at once, and keeps the message until its commit. // C-9
 	p := publication{stored, ch.route(stored), m.Mandatory}
 	if ch.tx != nil {
 		p.queues = slices.Clone(p.queues)
@@ -73,7 +73,7 @@ func (ch *Channel) checkTarget(exchange, key string, m *Message) (*Exchange, *Er
 	if size := uint64(len(m.Body)); size > uint64(v.b.maxMessageSize) {
 		return nil, v.tooLarge(size)
 	}
-	// Write permission, before existence: the name of a missing exchange is refused in the same way. A-6.
+	// Write permission, before existence: the name of a missing exchange is refused in the same way. // A-6
 	if err := ch.check(write, exchangeResource, exchange); err != nil {
 		return nil, err
 	}
@@ -263,7 +263,7 @@ func (v *vhost) unroutable(p publication, out *Outcome) {
 	if out.Sequence > 0 {
 		v.counters.Confirmed++
 	}
-	// The name of a direct reply-to consumer is no queue, but it may take the message. M-19a.
+	// The name of a direct reply-to consumer is no queue, but it may take the message. // M-19a
 	if p.m.isReply() && v.publishReply(p, out) {
 		return
 	}

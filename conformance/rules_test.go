@@ -16,13 +16,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// untagged are rules that code holds at a function which does not name them yet.
-var untagged []string
-
 const rulesFile = "../docs/rules.md"
 
 // A ruleNumber is a rule's number wherever it stands: DL-24, D-12a.
 var ruleNumber = regexp.MustCompile(`\b(?:E|M|X|Q|D|T|L|DL|P|A|C|J|O|V|H)-\d+[a-d]?\b`)
+
+// A rulesLine is the end of a doc comment, the one form in which declarations name rules.
+var (
+	rulesWord = regexp.MustCompile(`^// Rules?:`)
+	rulesLine = regexp.MustCompile(`^// Rules: [A-Z]+-\d+[a-d]?(?:, [A-Z]+-\d+[a-d]?)*\.$`)
+)
 
 // A ruleBook is docs/rules.md.
 type ruleBook struct {
@@ -112,7 +115,7 @@ func TestRulesHaveCode(t *testing.T) {
 		switch {
 		case r.Absent != "" && there && !strings.Contains(at, "_test.go"):
 			t.Errorf("%s names %s, which is *Not in leveret* in %s", at, r.ID, rulesFile)
-		case r.Absent == "" && (!there || strings.Contains(at, "_test.go")) && !slices.Contains(untagged, r.ID):
+		case r.Absent == "" && (!there || strings.Contains(at, "_test.go")):
 			t.Errorf("no function holds %s (%s): write // Rules: %s. above it, or say *Not in leveret:* and why in %s", r.ID, r.Title, r.ID, rulesFile)
 		}
 	}
@@ -137,6 +140,12 @@ func rulePlaces(t *testing.T) map[string]string {
 			return err
 		}
 		for _, c := range f.Comments {
+			for i, line := range c.List {
+				last := i == len(c.List)-1 || strings.HasPrefix(c.List[i+1].Text, "//go:")
+				if rulesWord.MatchString(line.Text) && (!last || !rulesLine.MatchString(line.Text)) {
+					t.Errorf("%s: rules are the last line of a comment, such as // Rules: DL-9, DL-15.", files.Position(line.Pos()))
+				}
+			}
 			for _, number := range ruleNumber.FindAllString(c.Text(), -1) {
 				if was, there := places[number]; !there || strings.Contains(was, "_test.go") {
 					places[number] = files.Position(c.Pos()).String()
