@@ -47,7 +47,8 @@ func TestPermissionExpressions(t *testing.T) {
 			configure: {c.expression, "^$", "^$"}, write: {"^$", c.expression, "^$"}, read: {"^$", "^$", c.expression},
 		} {
 			table := grants(t, RabbitMQ43.rules(), p)
-			assert.Equal(t, c.want, table.allowed(grantKey{"u.x", "v"}, perm, c.name), "%s %q for %q", perm, c.expression, c.name)
+			assert.Equal(t, c.want, table.allowed(grantKey{"u.x", "v"}, perm, c.name), "%s %q for %q", perm,
+				c.expression, c.name)
 			other := (perm + 1) % 3
 			assert.Equal(t, c.name == "", table.allowed(grantKey{"u.x", "v"}, other, c.name))
 			assert.False(t, table.allowed(grantKey{"u.x", "w"}, perm, c.name), "another vhost")
@@ -78,7 +79,8 @@ func TestBrokenExpressions(t *testing.T) {
 			require.ErrorIs(t, err, ErrPreconditionFailed)
 			assert.Contains(t, err.(*Error).Reason, c.want)
 		}
-		_, err := changed(initialAccess(), setTopicPermissions(topicKey{"guest", "/", "x"}, TopicPermissions{Write: c.expression}, c.r))
+		_, err := changed(initialAccess(), setTopicPermissions(topicKey{"guest", "/", "x"},
+			TopicPermissions{Write: c.expression}, c.r))
 		assert.ErrorIs(t, err, ErrPreconditionFailed)
 	}
 }
@@ -104,9 +106,12 @@ func TestTopicPermissions(t *testing.T) {
 }
 
 func TestRefusalTexts(t *testing.T) {
-	assert.Equal(t, "write access to exchange 'x' in vhost '/' refused for user 'u'", refusal(write, "exchange 'x' in vhost '/'", "u", RabbitMQ43.rules()))
-	assert.Equal(t, "access to exchange 'x' in vhost '/' refused for user 'u'", refusal(write, "exchange 'x' in vhost '/'", "u", RabbitMQ310.rules()))
-	assert.Equal(t, "read access to topic 'k' in exchange 'x' in vhost '/' refused for user 'u'", topicRefusal(read, "k", topicKey{"u", "/", "x"}, RabbitMQ43.rules()))
+	assert.Equal(t, "write access to exchange 'x' in vhost '/' refused for user 'u'",
+		refusal(write, "exchange 'x' in vhost '/'", "u", RabbitMQ43.rules()))
+	assert.Equal(t, "access to exchange 'x' in vhost '/' refused for user 'u'",
+		refusal(write, "exchange 'x' in vhost '/'", "u", RabbitMQ310.rules()))
+	assert.Equal(t, "read access to topic 'k' in exchange 'x' in vhost '/' refused for user 'u'",
+		topicRefusal(read, "k", topicKey{"u", "/", "x"}, RabbitMQ43.rules()))
 }
 
 func TestPasswordHashes(t *testing.T) {
@@ -134,7 +139,8 @@ func TestPermissionCache(t *testing.T) {
 	}
 	assert.True(t, ask(granted, "q0"))
 	assert.True(t, ask(revoked, "q0"), "what was granted stays granted on this channel")
-	assert.False(t, cache.allowed(revoked, grantKey{"u.x", "v"}, grantedAccess{read, exchangeResource, "q0"}), "an exchange is something else")
+	assert.False(t, cache.allowed(revoked, grantKey{"u.x", "v"}, grantedAccess{read, exchangeResource, "q0"}),
+		"an exchange is something else")
 	assert.False(t, cache.allowed(revoked, grantKey{"u.x", "v"}, grantedAccess{write, queueResource, "q0"}))
 	for _, name := range strings.Fields("q1 q2 q3 q4 q5 q6 q7 q8 q9 q10 q11") {
 		assert.True(t, ask(granted, name))
@@ -215,7 +221,8 @@ func TestSetUser(t *testing.T) {
 
 	ann, err := b.User("ann")
 	require.NoError(t, err)
-	want := UserInfo{"ann", []string{"policymaker"}, UserLimits{MaxConnections: 5, MaxChannels: 6}, PasswordHash{hashSHA256, known}}
+	want := UserInfo{"ann", []string{"policymaker"}, UserLimits{MaxConnections: 5, MaxChannels: 6},
+		PasswordHash{hashSHA256, known}}
 	assert.Equal(t, want, ann, "limits stay")
 	assert.Len(t, b.Permissions(), 2, "permissions stay")
 	assert.NoError(t, b.Authenticate("ann", "x"))

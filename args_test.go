@@ -41,7 +41,8 @@ func TestQueueArgumentValidation(t *testing.T) {
 		{both, Table{ArgQueueType: "lazy"}, `x-queue-type' for {q}: "unsupported queue type 'lazy'"`},
 		{both, Table{ArgQueueType: "a\"b\\c\n"}, `x-queue-type' for {q}: "unsupported queue type 'a\"b\\c\n'"`},
 		{both, Table{ArgQueueType: int32(5)}, `x-queue-type' for {q}: {unacceptable_type,signedint}`},
-		{both, Table{ArgQueueType: strings.Repeat("x", 100)}, `x-queue-type' for {q}: "unsupported queue type '` + strings.Repeat("x", 100) + `'"`},
+		{both, Table{ArgQueueType: strings.Repeat("x", 100)}, `x-queue-type' for {q}: "unsupported queue type '` +
+			strings.Repeat("x", 100) + `'"`},
 		{"4.3", Table{ArgQueueType: ""}, ""},
 		{"4.3", Table{ArgQueueType: "undefined"}, ""},
 		{"3.10", Table{ArgQueueType: ""}, `x-queue-type' for {q}: "unsupported queue type ''"`},
@@ -55,7 +56,8 @@ func TestQueueArgumentValidation(t *testing.T) {
 		{"3.10", Table{"x-queue-mode": "x"}, `x-queue-mode' for {q}: "unsupported queue mode 'x'"`},
 		{"4.3", Table{"x-queue-leader-locator": "x"}, `x-queue-leader-locator' for {q}: invalid_queue_locator_arg`},
 		{"4.3", Table{"x-queue-leader-locator": "balanced"}, ""},
-		{"3.10", Table{"x-queue-leader-locator": "balanced"}, `x-queue-leader-locator' for {q} of queue type rabbit_classic_queue`},
+		{"3.10", Table{"x-queue-leader-locator": "balanced"},
+			`x-queue-leader-locator' for {q} of queue type rabbit_classic_queue`},
 		{both, Table{ArgDeliveryLimit: int64(3)}, `x-delivery-limit' for {q} of queue type rabbit_classic_queue`},
 		{"4.3", Table{ArgConsumerTimeout: int64(3)}, `x-consumer-timeout' for {q} of queue type rabbit_classic_queue`},
 		{"3.10", Table{ArgConsumerTimeout: int64(3)}, ""},
@@ -83,7 +85,8 @@ func TestQueueArgumentValidation(t *testing.T) {
 		// The fixed order, not the client's, decides which error is reported.
 		{both, Table{ArgMaxLength: "s", ArgExpires: "s"}, `x-expires' for {q}: "expected integer, got longstr"`},
 		{both, Table{ArgMaxLength: "s", "x-max-age": "s"}, `x-max-length' for {q}: "expected integer, got longstr"`},
-		{both, Table{"x-max-age": "1D", ArgDeliveryLimit: int64(4)}, `x-delivery-limit' for {q} of queue type rabbit_classic_queue`},
+		{both, Table{"x-max-age": "1D", ArgDeliveryLimit: int64(4)},
+			`x-delivery-limit' for {q} of queue type rabbit_classic_queue`},
 	} {
 		for name, r := range releases {
 			if !strings.Contains(c.in, name) {
@@ -225,7 +228,8 @@ func TestConsumerArguments(t *testing.T) {
 			assert.Equal(t, want, reasonOf(err), "%s %v %s=%v", name, c.kind, c.key, c.v)
 		}
 	}
-	a, err := parseConsumerArgs(Fields{{ArgConsumerPriority, int8(-7)}, {ArgConsumerTimeout, int64(50)}}, quorumQueue, releases["4.3"], testQueue)
+	a, err := parseConsumerArgs(Fields{{ArgConsumerPriority, int8(-7)}, {ArgConsumerTimeout, int64(50)}}, quorumQueue,
+		releases["4.3"], testQueue)
 	require.Nil(t, err)
 	assert.Equal(t, consumerArgs{priority: -7, timeout: 50}, a)
 	a, _ = parseConsumerArgs(nil, quorumQueue, releases["4.3"], testQueue)
@@ -277,33 +281,51 @@ func TestEquivalentQueues(t *testing.T) {
 	}{
 		{"4.3 3.10", classic, classic, Table{}, Table{}, ""},
 		{"4.3 3.10", classic, queueShape{}, Table{}, Table{}, `'durable' for {q}: received 'false' but current is 'true'`},
-		{"4.3 3.10", classic, queueShape{durable: true, autoDelete: true}, Table{}, Table{}, `'auto_delete' for {q}: received 'true' but current is 'false'`},
-		{"4.3 3.10", classic, classic, Table{ArgMaxLength: int32(5)}, Table{ArgMaxLength: int32(6)}, `'x-max-length' for {q}: received '6' but current is '5'`},
-		{"4.3 3.10", classic, classic, Table{ArgMaxLength: int32(5)}, Table{ArgMaxLength: "five"}, `'x-max-length' for {q}: received 'five' but current is '5'`},
-		{"4.3 3.10", classic, classic, Table{ArgMaxLength: int32(5)}, Table{}, `'x-max-length' for {q}: received none but current is the value '5' of type 'signedint'`},
-		{"4.3 3.10", classic, classic, Table{}, Table{ArgMaxLength: int32(5)}, `'x-max-length' for {q}: received the value '5' of type 'signedint' but current is none`},
+		{"4.3 3.10", classic, queueShape{durable: true, autoDelete: true}, Table{}, Table{},
+			`'auto_delete' for {q}: received 'true' but current is 'false'`},
+		{"4.3 3.10", classic, classic, Table{ArgMaxLength: int32(5)}, Table{ArgMaxLength: int32(6)},
+			`'x-max-length' for {q}: received '6' but current is '5'`},
+		{"4.3 3.10", classic, classic, Table{ArgMaxLength: int32(5)}, Table{ArgMaxLength: "five"},
+			`'x-max-length' for {q}: received 'five' but current is '5'`},
+		{"4.3 3.10", classic, classic, Table{ArgMaxLength: int32(5)}, Table{},
+			`'x-max-length' for {q}: received none but current is the value '5' of type 'signedint'`},
+		{"4.3 3.10", classic, classic, Table{}, Table{ArgMaxLength: int32(5)},
+			`'x-max-length' for {q}: received the value '5' of type 'signedint' but current is none`},
 		{"4.3 3.10", classic, classic, Table{ArgMaxLength: int32(5)}, Table{ArgMaxLength: int8(5)}, ""},
-		{"4.3 3.10", classic, classic, Table{ArgMaxLength: int32(5)}, Table{ArgMaxLength: 5.0}, `'x-max-length' for {q}: received '5.0' but current is '5'`},
-		{"4.3 3.10", classic, classic, Table{ArgMaxLength: int32(5)}, Table{ArgMaxLength: nil}, `'x-max-length' for {q}: received none but current is '5'`},
-		{"4.3 3.10", classic, classic, Table{}, Table{ArgMaxLength: nil}, `'x-max-length' for {q}: received the value 'undefined' of type 'void' but current is none`},
+		{"4.3 3.10", classic, classic, Table{ArgMaxLength: int32(5)}, Table{ArgMaxLength: 5.0},
+			`'x-max-length' for {q}: received '5.0' but current is '5'`},
+		{"4.3 3.10", classic, classic, Table{ArgMaxLength: int32(5)}, Table{ArgMaxLength: nil},
+			`'x-max-length' for {q}: received none but current is '5'`},
+		{"4.3 3.10", classic, classic, Table{}, Table{ArgMaxLength: nil},
+			`'x-max-length' for {q}: received the value 'undefined' of type 'void' but current is none`},
 		{"4.3 3.10", classic, classic, Table{ArgDeadLetterExchange: "abc"}, Table{ArgDeadLetterExchange: []byte("abc")}, ""},
-		{"4.3", classic, classic, Table{}, Table{ArgDeadLetterExchange: []byte{0xff, 0xfe}}, `'x-dead-letter-exchange' for {q}: received the value 'ÿþ' of type 'binary' but current is none`},
-		{"4.3 3.10", classic, classic, Table{ArgMaxLength: int32(5)}, Table{ArgMaxLength: Fields{{"a", "b"}, {"c", int32(5)}}},
+		{"4.3", classic, classic, Table{}, Table{ArgDeadLetterExchange: []byte{0xff, 0xfe}},
+			`'x-dead-letter-exchange' for {q}: received the value 'ÿþ' of type 'binary' but current is none`},
+		{"4.3 3.10", classic, classic, Table{ArgMaxLength: int32(5)},
+			Table{ArgMaxLength: Fields{{"a", "b"}, {"c", int32(5)}}},
 			`'x-max-length' for {q}: received '[{<<"a">>,longstr,<<"b">>},{<<"c">>,signedint,5}]' but current is '5'`},
-		{"4.3 3.10", classic, classic, Table{ArgMaxLength: int32(5)}, Table{ArgMaxLength: []any{"x", int64(3), 2.5, true, nil}},
+		{"4.3 3.10", classic, classic, Table{ArgMaxLength: int32(5)},
+			Table{ArgMaxLength: []any{"x", int64(3), 2.5, true, nil}},
 			`'x-max-length' for {q}: received '[{longstr,<<"x">>},{long,3},{double,2.5},{bool,true},{void,undefined}]' but current is '5'`},
-		{"4.3 3.10", classic, classic, Table{}, Table{ArgSingleActiveConsumer: false}, `'x-single-active-consumer' for {q}: received the value 'false' of type 'bool' but current is none`},
+		{"4.3 3.10", classic, classic, Table{}, Table{ArgSingleActiveConsumer: false},
+			`'x-single-active-consumer' for {q}: received the value 'false' of type 'bool' but current is none`},
 		{"4.3 3.10", classic, classic, Table{"x-other": "a"}, Table{"x-another": "b", ArgDeliveryLimit: int64(4)}, ""},
-		{"4.3 3.10", quorum, quorum, Table{ArgMaxLength: int32(5), ArgExpires: int64(6), ArgDeadLetterExchange: "d", ArgOverflow: "drop-head"}, Table{},
+		{"4.3 3.10", quorum, quorum, Table{ArgMaxLength: int32(5), ArgExpires: int64(6), ArgDeadLetterExchange: "d",
+			ArgOverflow: "drop-head"}, Table{},
 			`'x-dead-letter-exchange' for {q}: received none but current is the value 'd' of type 'longstr'`},
 		{"4.3 3.10", quorum, quorum, Table{}, Table{ArgMaxPriority: int64(5)}, ""},
-		{"4.3", classic, classic, Table{ArgQueueType: "classic"}, Table{ArgQueueType: "quorum"}, `'x-queue-type' for {q}: received 'quorum' but current is 'classic'`},
-		{"4.3", classic, classic, Table{ArgQueueType: ""}, Table{ArgQueueType: "classic"}, `'x-queue-type' for {q}: received 'classic' but current is ''`},
+		{"4.3", classic, classic, Table{ArgQueueType: "classic"}, Table{ArgQueueType: "quorum"},
+			`'x-queue-type' for {q}: received 'quorum' but current is 'classic'`},
+		{"4.3", classic, classic, Table{ArgQueueType: ""}, Table{ArgQueueType: "classic"},
+			`'x-queue-type' for {q}: received 'classic' but current is ''`},
 		{"3.10", classic, classic, Table{}, Table{ArgQueueType: "classic"}, ""},
 		{"3.10", classic, classic, Table{ArgQueueType: "classic"}, Table{}, ""},
-		{"3.10", classic, classic, Table{}, Table{ArgQueueType: "quorum"}, `'x-queue-type' for {q}: received the value 'quorum' of type 'longstr' but current is none`},
-		{"3.10", quorum, quorum, Table{ArgQueueType: "quorum"}, Table{}, `'x-queue-type' for {q}: received none but current is the value 'quorum' of type 'longstr'`},
-		{"4.3", quorum, quorum, Table{}, Table{ArgDelayedRetryMin: int64(4)}, `'x-delayed-retry-min' for {q}: received the value '4' of type 'long' but current is none`},
+		{"3.10", classic, classic, Table{}, Table{ArgQueueType: "quorum"},
+			`'x-queue-type' for {q}: received the value 'quorum' of type 'longstr' but current is none`},
+		{"3.10", quorum, quorum, Table{ArgQueueType: "quorum"}, Table{},
+			`'x-queue-type' for {q}: received none but current is the value 'quorum' of type 'longstr'`},
+		{"4.3", quorum, quorum, Table{}, Table{ArgDelayedRetryMin: int64(4)},
+			`'x-delayed-retry-min' for {q}: received the value '4' of type 'long' but current is none`},
 		{"3.10", quorum, quorum, Table{}, Table{ArgDelayedRetryMin: int64(4)}, ""},
 	} {
 		for name, r := range releases {
@@ -319,7 +341,8 @@ func TestEquivalentQueues(t *testing.T) {
 			assert.Equal(t, want, reasonOf(err), "%s: %v then %v", name, c.have, c.given)
 		}
 	}
-	err := equivalentQueue(queueShape{args: Fields{{ArgMaxLength, int32(5)}}}, queueShape{args: Fields{{ArgMaxLength, Decimal{2, 314}}}}, releases["4.3"], testQueue)
+	err := equivalentQueue(queueShape{args: Fields{{ArgMaxLength, int32(5)}}},
+		queueShape{args: Fields{{ArgMaxLength, Decimal{2, 314}}}}, releases["4.3"], testQueue)
 	require.NotNil(t, err)
 	assert.Equal(t, "INTERNAL_ERROR", err.Text(), "a decimal crashes the broker's explanation")
 }
@@ -333,10 +356,13 @@ func TestEquivalentExchanges(t *testing.T) {
 	}{
 		{plain, plain, ""},
 		{plain, exchangeShape{kind: Fanout}, "'type' for " + rs + ": received 'fanout' but current is 'direct'"},
-		{exchangeShape{kind: LocalRandom}, exchangeShape{kind: ModulusHash}, "'type' for " + rs + ": received ''x-modulus-hash'' but current is ''x-local-random''"},
+		{exchangeShape{kind: LocalRandom}, exchangeShape{kind: ModulusHash}, "'type' for " + rs +
+			": received ''x-modulus-hash'' but current is ''x-local-random''"},
 		{plain, exchangeShape{kind: Direct}, "'durable' for " + rs + ": received 'false' but current is 'true'"},
-		{plain, exchangeShape{kind: Direct, durable: true, autoDelete: true, internal: true}, "'auto_delete' for " + rs + ": received 'true' but current is 'false'"},
-		{plain, exchangeShape{kind: Direct, durable: true, internal: true}, "'internal' for " + rs + ": received 'true' but current is 'false'"},
+		{plain, exchangeShape{kind: Direct, durable: true, autoDelete: true, internal: true}, "'auto_delete' for " + rs +
+			": received 'true' but current is 'false'"},
+		{plain, exchangeShape{kind: Direct, durable: true, internal: true}, "'internal' for " + rs +
+			": received 'true' but current is 'false'"},
 		{plain, exchangeShape{kind: Direct, durable: true, args: Fields{{"x-other", "a"}}}, ""},
 		{plain, exchangeShape{kind: Direct, durable: true, args: Fields{{ArgAlternateExchange, int64(5)}}},
 			"'alternate-exchange' for " + rs + ": received the value '5' of type 'long' but current is none"},

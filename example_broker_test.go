@@ -148,7 +148,8 @@ func ExampleBroker_Counters() {
 	d := taken(q.Get())
 	check(d.Ack())
 	c := b.Counters()
-	fmt.Println(c.Published, "published,", c.Routed, "routed,", c.UnroutableDropped, "dropped,", c.Acknowledged, "acknowledged")
+	fmt.Println(c.Published, "published,", c.Routed, "routed,", c.UnroutableDropped, "dropped,", c.Acknowledged,
+		"acknowledged")
 	// Output: 2 published, 1 routed, 1 dropped, 1 acknowledged
 }
 
@@ -306,7 +307,8 @@ func ExampleError_Is() {
 	defer b.Close()
 
 	_, err := b.Queue("q")
-	fmt.Println(errors.Is(err, leveret.NotFound), errors.Is(err, leveret.ErrNotFound), errors.Is(err, leveret.ErrAccessRefused))
+	fmt.Println(errors.Is(err, leveret.NotFound), errors.Is(err, leveret.ErrNotFound),
+		errors.Is(err, leveret.ErrAccessRefused))
 	// Output: true true false
 }
 

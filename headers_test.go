@@ -19,7 +19,8 @@ var headersCases = []struct {
 
 	{"X-22 all is the default", Fields{{"a", "1"}, {"b", "2"}}, Fields{{"a", "1"}, {"b", "2"}}, true, true},
 	{"X-22 all is the default", Fields{{"a", "1"}, {"b", "2"}}, Fields{{"a", "1"}}, false, false},
-	{"X-22 all", Fields{{"x-match", "all"}, {"a", "1"}, {"b", "2"}}, Fields{{"a", "1"}, {"b", "2"}, {"c", "3"}}, true, true},
+	{"X-22 all", Fields{{"x-match", "all"}, {"a", "1"}, {"b", "2"}}, Fields{{"a", "1"}, {"b", "2"}, {"c", "3"}},
+		true, true},
 	{"X-22 all", Fields{{"x-match", "all"}, {"a", "1"}, {"b", "2"}}, Fields{{"a", "1"}, {"b", "3"}}, false, false},
 	{"X-22 any", Fields{{"x-match", "any"}, {"a", "1"}, {"b", "2"}}, Fields{{"b", "2"}}, true, true},
 	{"X-22 any", Fields{{"x-match", "any"}, {"a", "1"}, {"b", "2"}}, Fields{{"a", "2"}, {"b", "1"}}, false, false},
@@ -28,7 +29,8 @@ var headersCases = []struct {
 	{"X-23 all skips x-", Fields{{"x-a", "1"}, {"b", "2"}}, Fields{{"b", "2"}}, true, true},
 	{"X-23 any skips x-", Fields{{"x-match", "any"}, {"x-a", "1"}, {"b", "2"}}, Fields{{"x-a", "1"}}, false, false},
 	{"X-23 all-with-x", Fields{{"x-match", "all-with-x"}, {"x-a", "1"}, {"b", "2"}}, Fields{{"b", "2"}}, false, false},
-	{"X-23 all-with-x", Fields{{"x-match", "all-with-x"}, {"x-a", "1"}, {"b", "2"}}, Fields{{"b", "2"}, {"x-a", "1"}}, true, true},
+	{"X-23 all-with-x", Fields{{"x-match", "all-with-x"}, {"x-a", "1"}, {"b", "2"}}, Fields{{"b", "2"}, {"x-a", "1"}},
+		true, true},
 	{"X-23 any-with-x", Fields{{"x-match", "any-with-x"}, {"x-a", "1"}, {"b", "2"}}, Fields{{"x-a", "1"}}, true, true},
 	{"X-23 any-with-x skips x-match", Fields{{"x-match", "any-with-x"}}, Fields{{"x-match", "any-with-x"}}, false, false},
 	{"X-23 x is no prefix x-", Fields{{"x", "1"}}, Fields{}, false, false},
@@ -70,8 +72,10 @@ var headersCases = []struct {
 	{"X-27 arrays with types", Fields{{"a", []any{"x"}}}, Fields{{"a", []any{[]byte("x")}}}, false, false},
 	{"X-27 array order", Fields{{"a", []any{"x", "y"}}}, Fields{{"a", []any{"y", "x"}}}, false, false},
 	{"X-27 tables", Fields{{"a", Fields{{"k", "v"}}}}, Fields{{"a", Fields{{"k", "v"}}}}, true, true},
-	{"X-27 table order", Fields{{"a", Fields{{"k", "v"}, {"l", "w"}}}}, Fields{{"a", Fields{{"l", "w"}, {"k", "v"}}}}, false, false},
-	{"X-27 tables with types", Fields{{"a", Fields{{"k", int8(1)}}}}, Fields{{"a", Fields{{"k", int16(1)}}}}, false, false},
+	{"X-27 table order", Fields{{"a", Fields{{"k", "v"}, {"l", "w"}}}}, Fields{{"a", Fields{{"l", "w"}, {"k", "v"}}}},
+		false, false},
+	{"X-27 tables with types", Fields{{"a", Fields{{"k", int8(1)}}}}, Fields{{"a", Fields{{"k", int16(1)}}}},
+		false, false},
 	{"X-27 empty table and array", Fields{{"a", Fields{}}}, Fields{{"a", []any{}}}, true, true},
 	{"X-27 zeros within an array", Fields{{"a", []any{0.0}}}, Fields{{"a", []any{math.Copysign(0, -1)}}}, false, true},
 
@@ -96,15 +100,18 @@ var headersCases = []struct {
 
 	{"X-30 last or first header", Fields{{"a", "1"}}, Fields{{"a", "1"}, {"a", "2"}}, false, true},
 	{"X-30 last or first header", Fields{{"a", "2"}}, Fields{{"a", "1"}, {"a", "2"}}, true, false},
-	{"X-30 last or first timestamp", Fields{{"a", int64(2000)}}, Fields{{"b", "0"}, {"a", seconds(1)}, {"a", seconds(2)}}, true, false},
+	{"X-30 last or first timestamp", Fields{{"a", int64(2000)}}, Fields{{"b", "0"}, {"a", seconds(1)}, {"a", seconds(2)}},
+		true, false},
 	{"X-30 repeated argument", Fields{{"a", "1"}, {"a", "2"}}, Fields{{"a", "1"}}, false, false},
 	{"X-30 repeated argument, any", Fields{{"x-match", "any"}, {"a", "1"}, {"a", "2"}}, Fields{{"a", "1"}}, true, true},
 	{"X-30 repeated argument, any", Fields{{"x-match", "any"}, {"a", "1"}, {"a", "2"}}, Fields{{"a", "2"}}, true, false},
 	{"X-30 same argument twice", Fields{{"a", "1"}, {"a", "1"}}, Fields{{"a", "1"}}, true, false},
 	{"X-30 both twice", Fields{{"a", "1"}, {"a", "2"}}, Fields{{"a", "1"}, {"a", "2"}}, false, true},
 	{"X-30 case", Fields{{"a", "1"}}, Fields{{"A", "1"}}, false, false},
-	{"X-30 first x-match counts", Fields{{"x-match", "any"}, {"x-match", "all"}, {"a", "1"}, {"b", "2"}}, Fields{{"a", "1"}}, true, true},
-	{"X-30a death headers", Fields{{"x-match", "any-with-x"}, {"x-first-death-queue", "q"}}, Fields{{"x-first-death-queue", "q"}}, true, true},
+	{"X-30 first x-match counts", Fields{{"x-match", "any"}, {"x-match", "all"}, {"a", "1"}, {"b", "2"}},
+		Fields{{"a", "1"}}, true, true},
+	{"X-30a death headers", Fields{{"x-match", "any-with-x"}, {"x-first-death-queue", "q"}},
+		Fields{{"x-first-death-queue", "q"}}, true, true},
 }
 
 func TestHeadersMatching(t *testing.T) {
@@ -114,7 +121,8 @@ func TestHeadersMatching(t *testing.T) {
 			m, err := compileHeaders(c.args, r)
 			require.Nil(t, err)
 			before := append(Fields(nil), c.headers...)
-			require.Equal(t, want, m.matches(routableHeaders(c.headers, r)), "%s, %s: %v against %v", profile.Version(), c.rule, c.headers, c.args)
+			require.Equal(t, want, m.matches(routableHeaders(c.headers, r)), "%s, %s: %v against %v", profile.Version(), c.rule,
+				c.headers, c.args)
 			require.Equal(t, before, append(Fields(nil), c.headers...), "the message's headers are left alone")
 		}
 	}
@@ -210,7 +218,8 @@ func TestHeadersMatchAsDefined(t *testing.T) {
 func FuzzHeaders(f *testing.F) {
 	f.Add("a", "b", []byte("1"), int64(1), 1.5, "any")
 	f.Fuzz(func(t *testing.T, n1, n2 string, b []byte, i int64, x float64, mode string) {
-		values := []any{b, string(b), i, x, seconds(i), nil, i > 0, []any{x, b}, Fields{{n1, i}, {n2, x}}, Decimal{uint8(i), int32(i)}}
+		values := []any{b, string(b), i, x, seconds(i), nil, i > 0, []any{x, b}, Fields{{n1, i}, {n2, x}},
+			Decimal{uint8(i), int32(i)}}
 		pick := func(n int) any { return values[(len(b)+n*len(n1)+n)%len(values)] }
 		for _, profile := range []Profile{RabbitMQ43, RabbitMQ310} {
 			r := profile.rules()

@@ -34,7 +34,8 @@ var releases = map[string]*rules{"4.3": RabbitMQ43.rules(), "3.10": RabbitMQ310.
 // testPolicy compiles a policy of 4.3 that matches every name.
 func testPolicy(t testing.TB, name string, priority float64, definition Table) *policy {
 	t.Helper()
-	p, err := compilePolicy(Policy{Name: name, Pattern: "", Priority: priority, Definition: definition}, false, RabbitMQ43.rules())
+	p, err := compilePolicy(Policy{Name: name, Pattern: "", Priority: priority, Definition: definition}, false,
+		RabbitMQ43.rules())
 	require.NoError(t, err)
 	return p
 }
@@ -73,7 +74,8 @@ func fieldsGen(depth int) *rapid.Generator[Fields] {
 	return rapid.Custom(func(t *rapid.T) Fields {
 		f := Fields{}
 		for range rapid.IntRange(0, 3).Draw(t, "fields") {
-			f = append(f, Field{rapid.SampledFrom([]string{"a", "b", "x-match", "x-c", ""}).Draw(t, "name"), valueGen(depth).Draw(t, "value")})
+			f = append(f, Field{rapid.SampledFrom([]string{"a", "b", "x-match", "x-c", ""}).Draw(t, "name"),
+				valueGen(depth).Draw(t, "value")})
 		}
 		return f
 	})

@@ -22,18 +22,24 @@ func TestPolicyValidation(t *testing.T) {
 		want string // without the frame; empty: accepted
 	}{
 		{both, Policy{}, false, "no policy provided"},
-		{both, Policy{Definition: Table{"foo": "x", "bar": 5, "max-length": 3}}, false, `[{<<"bar">>,5},{<<"foo">>,<<"x">>}] are not recognised policy settings`},
+		{both, Policy{Definition: Table{"foo": "x", "bar": 5, "max-length": 3}}, false,
+			`[{<<"bar">>,5},{<<"foo">>,<<"x">>}] are not recognised policy settings`},
 		{both, Policy{Definition: Table{"foo": "x", "max-length": -3}}, false, `-3 is not a valid maximum length`},
-		{both, Policy{Definition: Table{"max-length": "a", "max-length-bytes": "b", "expires": "c"}}, false, `<<"c">> is not a valid queue expiry`},
-		{both, Policy{Definition: Table{strings.Repeat("a", 30): strings.Repeat("x", 20), strings.Repeat("b", 30): strings.Repeat("y", 20), "c": 1}}, false,
+		{both, Policy{Definition: Table{"max-length": "a", "max-length-bytes": "b", "expires": "c"}}, false,
+			`<<"c">> is not a valid queue expiry`},
+		{both, Policy{Definition: Table{strings.Repeat("a", 30): strings.Repeat("x", 20),
+			strings.Repeat("b", 30): strings.Repeat("y", 20), "c": 1}}, false,
 			`[{<<"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa">>,<<"xxxxxxxxxxxxxxxxxxxx">>},` + "\n " +
-				`{<<"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb">>,<<"yyyyyyyyyyyyyyyyyyyy">>},` + "\n " + `{<<"c">>,1}] are not recognised policy settings`},
+				`{<<"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb">>,<<"yyyyyyyyyyyyyyyyyyyy">>},` + "\n " +
+				`{<<"c">>,1}] are not recognised policy settings`},
 		{both, Policy{Definition: Table{"max-length": 1.5}}, false, "1.5 is not a valid maximum length"},
 		{both, Policy{Definition: Table{"max-length": json.Number("1.0")}}, false, "1.0 is not a valid maximum length"},
 		{both, Policy{Definition: Table{"max-length": json.Number("1e3")}}, false, "1.0e3 is not a valid maximum length"},
 		{both, Policy{Definition: Table{"max-length": nil}}, false, "null is not a valid maximum length"},
-		{both, Policy{Definition: Table{"max-length": Table{"a": 1}}}, false, `#{<<"a">> => 1} is not a valid maximum length`},
-		{both, Policy{Definition: Table{"max-length": []any{"a", 1.5, nil}}}, false, `[<<"a">>,1.5,null] is not a valid maximum length`},
+		{both, Policy{Definition: Table{"max-length": Table{"a": 1}}}, false,
+			`#{<<"a">> => 1} is not a valid maximum length`},
+		{both, Policy{Definition: Table{"max-length": []any{"a", 1.5, nil}}}, false,
+			`[<<"a">>,1.5,null] is not a valid maximum length`},
 		{both, Policy{Definition: Table{"message-ttl": json.Number("1000000000000000000000000000000")}}, false, ""},
 		{both, Policy{Definition: Table{"message-ttl": 5 * time.Second, "max-length": 7.0, "expires": uint64(5)}}, false, ""},
 		{both, Policy{Definition: Table{"expires": 0}}, false, "0 is not a valid queue expiry"},
@@ -41,75 +47,114 @@ func TestPolicyValidation(t *testing.T) {
 		{both, Policy{Definition: Table{"max-in-memory-length": -1}}, false, "-1 is not a valid maximum memory in bytes"},
 		{both, Policy{Definition: Table{"max-in-memory-bytes": -1}}, false, "-1 is not a valid maximum memory in bytes"},
 		{both, Policy{Definition: Table{"overflow": "x"}}, false, `<<"x">> is not a valid overflow value`},
-		{both, Policy{Definition: Table{"dead-letter-exchange": true}}, false, "true is not a valid dead letter exchange name"},
+		{both, Policy{Definition: Table{"dead-letter-exchange": true}}, false,
+			"true is not a valid dead letter exchange name"},
 		{both, Policy{Definition: Table{"dead-letter-routing-key": 5}}, false, "5 is not a valid dead letter routing key"},
 		{both, Policy{Definition: Table{"dead-letter-strategy": "x"}}, false, `<<"x">> is not a valid dead letter strategy`},
 		{both, Policy{Definition: Table{"alternate-exchange": 5}}, false, "5 is not a valid alternate exchange name"},
 		{both, Policy{Definition: Table{"queue-mode": "x"}}, false, `<<"x">> is not a valid queue-mode value`},
 		{both, Policy{Definition: Table{"queue-version": 3}}, false, "3 is not a valid queue-version value"},
-		{both, Policy{Definition: Table{"queue-leader-locator": "min-masters"}}, false, `<<"min-masters">> is not a valid queue leader locator value`},
+		{both, Policy{Definition: Table{"queue-leader-locator": "min-masters"}}, false,
+			`<<"min-masters">> is not a valid queue leader locator value`},
 		{both, Policy{Definition: Table{"max-age": "1X"}}, false, `<<"1X">> is not a valid max age`},
 		{both, Policy{Definition: Table{"initial-cluster-size": -1}}, false, "-1 is not a valid cluster size"},
-		{both, Policy{Definition: Table{"stream-max-segment-size-bytes": 3_000_000_001}}, false, "3000000001 is not a valid segment size"},
-		{"4.3", Policy{Definition: Table{"stream-filter-size-bytes": 5}}, false, "5 is not a valid filter size. Valid range is 16-255"},
-		{"3.10", Policy{Definition: Table{"stream-filter-size-bytes": 20}}, false, `[{<<"stream-filter-size-bytes">>,20}] are not recognised policy settings`},
+		{both, Policy{Definition: Table{"stream-max-segment-size-bytes": 3_000_000_001}}, false,
+			"3000000001 is not a valid segment size"},
+		{"4.3", Policy{Definition: Table{"stream-filter-size-bytes": 5}}, false,
+			"5 is not a valid filter size. Valid range is 16-255"},
+		{"3.10", Policy{Definition: Table{"stream-filter-size-bytes": 20}}, false,
+			`[{<<"stream-filter-size-bytes">>,20}] are not recognised policy settings`},
 		{"4.3", Policy{Definition: Table{"consumer-timeout": -1}}, false, "-1 is not a valid consumer timeout"},
-		{"3.10", Policy{Definition: Table{"consumer-timeout": -1}}, false, `[{<<"consumer-timeout">>,-1}] are not recognised policy settings`},
-		{"4.3", Policy{Definition: Table{"consumer-disconnected-timeout": -1}}, false, "-1 is not a valid consumer disconnected timeout"},
+		{"3.10", Policy{Definition: Table{"consumer-timeout": -1}}, false,
+			`[{<<"consumer-timeout">>,-1}] are not recognised policy settings`},
+		{"4.3", Policy{Definition: Table{"consumer-disconnected-timeout": -1}}, false,
+			"-1 is not a valid consumer disconnected timeout"},
 		{"4.3", Policy{Definition: Table{"delivery-limit": -1}}, false, ""},
 		{"3.10", Policy{Definition: Table{"delivery-limit": -1}}, false, "-1 is not a valid delivery limit"},
-		{both, Policy{Definition: Table{"max-priority": 5}}, false, `[{<<"max-priority">>,5}] are not recognised policy settings`},
-		{"4.3", Policy{Definition: Table{"queue-master-locator": "random", "max-length": -1}}, false, "use of deprecated queue-master-locator argument is not permitted"},
-		{"3.10", Policy{Definition: Table{"queue-master-locator": "x", "max-length": -1}}, false, `<<"x">> invalid queue-master-locator value`},
+		{both, Policy{Definition: Table{"max-priority": 5}}, false,
+			`[{<<"max-priority">>,5}] are not recognised policy settings`},
+		{"4.3", Policy{Definition: Table{"queue-master-locator": "random", "max-length": -1}}, false,
+			"use of deprecated queue-master-locator argument is not permitted"},
+		{"3.10", Policy{Definition: Table{"queue-master-locator": "x", "max-length": -1}}, false,
+			`<<"x">> invalid queue-master-locator value`},
 		{"3.10", Policy{Definition: Table{"queue-master-locator": "random"}}, false, ""},
 
 		{"4.3", Policy{Definition: Table{"target-group-size": 0}}, false, "0 is not a valid qq target count value"},
-		{"4.3", Policy{Definition: Table{"delayed-retry-type": "x"}}, false, `<<"x">> is not a valid delayed retry type. Must be one of: all, failed, returned, disabled`},
-		{"4.3", Policy{Definition: Table{"delayed-retry-min": "a", "delayed-retry-max": 0}}, false, "0 is not a valid delayed retry maximum delay. Must be a positive integer"},
-		{"4.3", Policy{Definition: Table{"delayed-retry-min": -1, "max-length": -1}}, false, "-1 is not a valid maximum length"},
-		{"4.3", Policy{Definition: Table{"delayed-retry-min": -1}}, false, "-1 is not a valid delayed retry minimum delay. Must be a positive integer"},
-		{"4.3", Policy{Definition: Table{"delayed-retry-type": "all"}}, false, "delayed-retry-min is required when delayed-retry-type is all"},
+		{"4.3", Policy{Definition: Table{"delayed-retry-type": "x"}}, false,
+			`<<"x">> is not a valid delayed retry type. Must be one of: all, failed, returned, disabled`},
+		{"4.3", Policy{Definition: Table{"delayed-retry-min": "a", "delayed-retry-max": 0}}, false,
+			"0 is not a valid delayed retry maximum delay. Must be a positive integer"},
+		{"4.3", Policy{Definition: Table{"delayed-retry-min": -1, "max-length": -1}}, false,
+			"-1 is not a valid maximum length"},
+		{"4.3", Policy{Definition: Table{"delayed-retry-min": -1}}, false,
+			"-1 is not a valid delayed retry minimum delay. Must be a positive integer"},
+		{"4.3", Policy{Definition: Table{"delayed-retry-type": "all"}}, false,
+			"delayed-retry-min is required when delayed-retry-type is all"},
 		{"4.3", Policy{Definition: Table{"delayed-retry-type": "disabled"}}, false, ""},
-		{"4.3", Policy{Definition: Table{"delayed-retry-min": 5, "delayed-retry-max": 4}}, false, "delayed-retry-max (4) must not be smaller than delayed-retry-min (5)"},
+		{"4.3", Policy{Definition: Table{"delayed-retry-min": 5, "delayed-retry-max": 4}}, false,
+			"delayed-retry-max (4) must not be smaller than delayed-retry-min (5)"},
 
-		{"4.3", Policy{Definition: Table{"ha-mode": "all", "ha-sync-mode": "x"}}, false, `[{<<"ha-mode">>,<<"all">>},{<<"ha-sync-mode">>,<<"x">>}] are not recognised policy settings`},
+		{"4.3", Policy{Definition: Table{"ha-mode": "all", "ha-sync-mode": "x"}}, false,
+			`[{<<"ha-mode">>,<<"all">>},{<<"ha-sync-mode">>,<<"x">>}] are not recognised policy settings`},
 		{"3.10", Policy{Definition: Table{"ha-mode": "all"}}, false, ""},
 		{"3.10", Policy{Definition: Table{"ha-mode": "x"}}, false, `<<"x">> is not a valid ha-mode value`},
-		{"3.10", Policy{Definition: Table{"ha-params": 2}}, false, "ha-mode must be specified to specify ha-params, ha-sync-mode or ha-promote-on-shutdown"},
+		{"3.10", Policy{Definition: Table{"ha-params": 2}}, false,
+			"ha-mode must be specified to specify ha-params, ha-sync-mode or ha-promote-on-shutdown"},
 		{"3.10", Policy{Definition: Table{"ha-mode": "exactly"}}, false, `ha-mode="exactly" takes an integer, none given`},
-		{"3.10", Policy{Definition: Table{"ha-mode": "nodes", "ha-params": 2}}, false, `ha-mode="nodes" takes a list, 2 given`},
+		{"3.10", Policy{Definition: Table{"ha-mode": "nodes", "ha-params": 2}}, false,
+			`ha-mode="nodes" takes a list, 2 given`},
 		{"3.10", Policy{Definition: Table{"ha-mode": "nodes", "ha-params": []string{"a@b"}}}, false, ""},
-		{"3.10", Policy{Definition: Table{"ha-mode": "all", "ha-promote-on-failure": "x"}}, false, `ha-promote-on-failure must be "always" or "when-synced", got <<"x">>`},
-		{"3.10", Policy{Definition: Table{"ha-mode": "all", "ha-sync-mode": "x", "max-length": -1}}, false, "-1 is not a valid maximum length"},
+		{"3.10", Policy{Definition: Table{"ha-mode": "all", "ha-promote-on-failure": "x"}}, false,
+			`ha-promote-on-failure must be "always" or "when-synced", got <<"x">>`},
+		{"3.10", Policy{Definition: Table{"ha-mode": "all", "ha-sync-mode": "x", "max-length": -1}}, false,
+			"-1 is not a valid maximum length"},
 
-		{"4.3", Policy{Definition: Table{"overflow": "drop-head", "queue-version": 2, "target-group-size": 1, "delayed-retry-min": 4, "delivery-limit": -1}}, true, ""},
-		{"3.10", Policy{Definition: Table{"overflow": "drop-head"}}, true, `[{<<"overflow">>,<<"drop-head">>}] are not recognised policy settings`},
-		{both, Policy{Definition: Table{"dead-letter-exchange": "x"}}, true, `[{<<"dead-letter-exchange">>,<<"x">>}] are not recognised policy settings`},
-		{"4.3", Policy{Definition: Table{"consumer-timeout": 4}}, true, `[{<<"consumer-timeout">>,4}] are not recognised policy settings`},
-		{both, Policy{Definition: Table{"max-in-memory-bytes": 4, "max-in-memory-length": 4, "expires": 4, "message-ttl": 4, "max-length": 4, "max-length-bytes": 4}}, true, ""},
-		{"4.3", Policy{Definition: Table{"queue-master-locator": "x"}}, true, "use of deprecated queue-master-locator argument is not permitted"},
-		{"3.10", Policy{Definition: Table{"queue-master-locator": "x"}}, true, `[{<<"queue-master-locator">>,<<"x">>}] are not recognised policy settings`},
+		{"4.3", Policy{Definition: Table{"overflow": "drop-head", "queue-version": 2, "target-group-size": 1,
+			"delayed-retry-min": 4, "delivery-limit": -1}}, true, ""},
+		{"3.10", Policy{Definition: Table{"overflow": "drop-head"}}, true,
+			`[{<<"overflow">>,<<"drop-head">>}] are not recognised policy settings`},
+		{both, Policy{Definition: Table{"dead-letter-exchange": "x"}}, true,
+			`[{<<"dead-letter-exchange">>,<<"x">>}] are not recognised policy settings`},
+		{"4.3", Policy{Definition: Table{"consumer-timeout": 4}}, true,
+			`[{<<"consumer-timeout">>,4}] are not recognised policy settings`},
+		{both, Policy{Definition: Table{"max-in-memory-bytes": 4, "max-in-memory-length": 4, "expires": 4, "message-ttl": 4,
+			"max-length": 4, "max-length-bytes": 4}}, true, ""},
+		{"4.3", Policy{Definition: Table{"queue-master-locator": "x"}}, true,
+			"use of deprecated queue-master-locator argument is not permitted"},
+		{"3.10", Policy{Definition: Table{"queue-master-locator": "x"}}, true,
+			`[{<<"queue-master-locator">>,<<"x">>}] are not recognised policy settings`},
 
-		{"4.3", Policy{Definition: Table{"max-length": 1}, ApplyTo: "foo"}, false, "apply-to 'foo' unrecognised; should be one of: 'queues', 'classic_queues',  'quorum_queues', 'streams', 'exchanges', or 'all'"},
-		{"3.10", Policy{Definition: Table{"max-length": 1}, ApplyTo: "quorum_queues"}, false, "apply-to 'quorum_queues' unrecognised; should be 'queues', 'exchanges' or 'all'"},
+		{"4.3", Policy{Definition: Table{"max-length": 1}, ApplyTo: "foo"}, false,
+			"apply-to 'foo' unrecognised; should be one of: 'queues', 'classic_queues',  'quorum_queues', 'streams', 'exchanges', or 'all'"},
+		{"3.10", Policy{Definition: Table{"max-length": 1}, ApplyTo: "quorum_queues"}, false,
+			"apply-to 'quorum_queues' unrecognised; should be 'queues', 'exchanges' or 'all'"},
 		{"4.3", Policy{Definition: Table{"max-length": 1}, ApplyTo: "quorum_queues"}, false, ""},
 		{"4.3", Policy{Definition: Table{"max-length": 1}, ApplyTo: "exchanges"}, true, ""},
 
-		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "("}, false, regex + `{"missing closing parenthesis",` + indent + "1}"},
+		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "("}, false, regex + `{"missing closing parenthesis",` +
+			indent + "1}"},
 		{"3.10", Policy{Definition: Table{"max-length": 1}, Pattern: "("}, false, regex + `{"missing )",1}`},
-		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "["}, false, regex + `{"missing terminating ] for character class",` + indent + "1}"},
-		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: `\`}, false, regex + `{"\\ at end of pattern",` + indent + "1}"},
-		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "*"}, false, regex + `{"quantifier does not follow a repeatable item",` + indent + "1}"},
-		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "a)"}, false, regex + `{"unmatched closing parenthesis",` + indent + "2}"},
-		{"3.10", Policy{Definition: Table{"max-length": 1}, Pattern: "a)"}, false, regex + `{"unmatched parentheses",` + indent + "1}"},
-		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "a**"}, false, regex + `{"quantifier does not follow a repeatable item",` + indent + "3}"},
+		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "["}, false, regex +
+			`{"missing terminating ] for character class",` + indent + "1}"},
+		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: `\`}, false, regex + `{"\\ at end of pattern",` +
+			indent + "1}"},
+		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "*"}, false, regex +
+			`{"quantifier does not follow a repeatable item",` + indent + "1}"},
+		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "a)"}, false, regex +
+			`{"unmatched closing parenthesis",` + indent + "2}"},
+		{"3.10", Policy{Definition: Table{"max-length": 1}, Pattern: "a)"}, false, regex + `{"unmatched parentheses",` +
+			indent + "1}"},
+		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "a**"}, false, regex +
+			`{"quantifier does not follow a repeatable item",` + indent + "3}"},
 		{"3.10", Policy{Definition: Table{"max-length": 1}, Pattern: "*"}, false, regex + `{"nothing to repeat",0}`},
 		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: strings.Repeat("é", 512)}, false, ""},
-		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: strings.Repeat("x", 1025)}, false, "pattern must not exceed 1024 bytes"},
+		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: strings.Repeat("x", 1025)}, false,
+			"pattern must not exceed 1024 bytes"},
 		{"3.10", Policy{Definition: Table{"max-length": 1}, Pattern: strings.Repeat("x", 1025)}, false, ""},
-		{"4.3", Policy{Definition: Table{"max-length": -1}, Pattern: "(", ApplyTo: "foo"}, false, "-1 is not a valid maximum length\n" +
-			"apply-to 'foo' unrecognised; should be one of: 'queues', 'classic_queues',  'quorum_queues', 'streams', 'exchanges', or 'all'\n" +
-			regex + `{"missing closing parenthesis",` + indent + "1}"},
+		{"4.3", Policy{Definition: Table{"max-length": -1}, Pattern: "(", ApplyTo: "foo"}, false,
+			"-1 is not a valid maximum length\n" +
+				"apply-to 'foo' unrecognised; should be one of: 'queues', 'classic_queues',  'quorum_queues', 'streams', 'exchanges', or 'all'\n" +
+				regex + `{"missing closing parenthesis",` + indent + "1}"},
 	} {
 		for name, r := range releases {
 			if !strings.Contains(c.in, name) {
@@ -144,23 +189,27 @@ func TestPolicyMatching(t *testing.T) {
 		{ApplyToQueues, Table{"max-length": 1, "delivery-limit": 5}, false, true, false, false},
 		{ApplyToQueues, Table{"max-length": 1, "queue-mode": "lazy"}, true, false, false, false},
 		{ApplyToQueues, Table{"max-in-memory-length": 1}, false, true, false, false},
-		{ApplyToQueues, Table{"consumer-timeout": 1, "delayed-retry-min": 1, "queue-leader-locator": "balanced"}, true, true, true, false},
+		{ApplyToQueues, Table{"consumer-timeout": 1, "delayed-retry-min": 1, "queue-leader-locator": "balanced"}, true, true,
+			true, false},
 	} {
 		p, err := compilePolicy(Policy{Name: "p", Pattern: "q$", ApplyTo: c.applyTo, Definition: c.definition}, false, r)
 		require.NoError(t, err)
 		assert.Equal(t, []bool{c.classic, c.quorum, c.stream, c.exchange},
-			[]bool{p.matchesQueue("q", classicQueue), p.matchesQueue("q", quorumQueue), p.matchesQueue("q", streamQueue), p.matchesExchange("q")},
+			[]bool{p.matchesQueue("q", classicQueue), p.matchesQueue("q", quorumQueue), p.matchesQueue("q", streamQueue),
+				p.matchesExchange("q")},
 			"%s %v", c.applyTo, c.definition)
 		assert.False(t, p.matchesQueue("r", classicQueue))
 	}
-	old, err := compilePolicy(Policy{Name: "p", Definition: Table{"queue-leader-locator": "balanced"}}, false, RabbitMQ310.rules())
+	old, err := compilePolicy(Policy{Name: "p", Definition: Table{"queue-leader-locator": "balanced"}}, false,
+		RabbitMQ310.rules())
 	require.NoError(t, err)
 	assert.False(t, old.matchesQueue("q", classicQueue))
 	assert.False(t, testPolicy(t, "p", 0, Table{"max-length": 1}).matchesExchange(""), "never the default exchange")
 }
 
 func TestBestPolicy(t *testing.T) {
-	a, b := testPolicy(t, "a", 5, Table{"delivery-limit": 3, "max-length": 7}), testPolicy(t, "b", 1, Table{"max-length": 2})
+	a, b := testPolicy(t, "a", 5, Table{"delivery-limit": 3, "max-length": 7}), testPolicy(t, "b", 1,
+		Table{"max-length": 2})
 	var ps policies
 	for _, p := range []*policy{testPolicy(t, "z", 5, Table{"max-length": 2, "delivery-limit": 1}), b, a, testPolicy(t, "c", 0.5, Table{"max-length": 2})} {
 		ps.set(p)
@@ -181,16 +230,19 @@ func TestBestPolicy(t *testing.T) {
 }
 
 func TestMergedDefinition(t *testing.T) {
-	p := testPolicy(t, "p", 0, Table{"max-length": 7, "message-ttl": 5000, "overflow": "drop-head", "dead-letter-exchange": "x", "delivery-limit": 7,
+	p := testPolicy(t, "p", 0, Table{"max-length": 7, "message-ttl": 5000, "overflow": "drop-head",
+		"dead-letter-exchange": "x", "delivery-limit": 7,
 		"delayed-retry-min": 10, "delayed-retry-max": 40, "delayed-retry-type": "all", "queue-version": 2})
-	o := testPolicy(t, "o", 0, Table{"max-length": 9, "message-ttl": 4000, "overflow": "reject-publish", "expires": 1000000, "delivery-limit": -1,
+	o := testPolicy(t, "o", 0, Table{"max-length": 9, "message-ttl": 4000, "overflow": "reject-publish",
+		"expires": 1000000, "delivery-limit": -1,
 		"delayed-retry-min": 20, "delayed-retry-max": 30, "delayed-retry-type": "failed", "queue-version": 1})
 	assert.Equal(t, Table{"dead-letter-exchange": "x", "expires": int64(1000000), "max-length": int64(7), "message-ttl": int64(4000),
 		"overflow": "reject-publish", "delivery-limit": int64(7), "delayed-retry-min": int64(20), "delayed-retry-max": int64(30),
 		"delayed-retry-type": "failed", "queue-version": int64(1)}, mergedDefinition(p, o))
 	assert.Equal(t, Table{"max-length": int64(3)}, mergedDefinition(nil, testPolicy(t, "o", 0, Table{"max-length": 3})))
 	assert.Equal(t, Table{}, mergedDefinition(nil, nil))
-	assert.Equal(t, int64(3), mergedDefinition(testPolicy(t, "p", 0, Table{"delivery-limit": 7}), testPolicy(t, "o", 0, Table{"delivery-limit": 3}))["delivery-limit"])
+	assert.Equal(t, int64(3), mergedDefinition(testPolicy(t, "p", 0, Table{"delivery-limit": 7}),
+		testPolicy(t, "o", 0, Table{"delivery-limit": 3}))["delivery-limit"])
 }
 
 func TestSettings(t *testing.T) {
@@ -204,10 +256,13 @@ func TestSettings(t *testing.T) {
 	def := func(d Table) *policy { return testPolicy(t, "p", 0, d) }
 
 	s := parse("classic", Table{}).settings(r, nil, nil)
-	assert.Equal(t, settings{ttl: -1, expires: -1, maxLength: -1, maxBytes: -1, deliveryLimit: -1, consumerTimeout: -1, retryMin: -1, retryMax: -1}, s)
+	assert.Equal(t, settings{ttl: -1, expires: -1, maxLength: -1, maxBytes: -1, deliveryLimit: -1, consumerTimeout: -1,
+		retryMin: -1, retryMax: -1}, s)
 
-	s = parse("classic", Table{ArgMaxLength: 5, ArgMessageTTL: 9, ArgDeadLetterExchange: "a", ArgOverflow: "reject-publish-dlx"}).
-		settings(r, def(Table{"max-length": 7, "message-ttl": 3, "dead-letter-exchange": "b", "dead-letter-routing-key": "k", "overflow": "drop-head", "expires": 100}), nil)
+	s = parse("classic", Table{ArgMaxLength: 5, ArgMessageTTL: 9, ArgDeadLetterExchange: "a",
+		ArgOverflow: "reject-publish-dlx"}).
+		settings(r, def(Table{"max-length": 7, "message-ttl": 3, "dead-letter-exchange": "b", "dead-letter-routing-key": "k",
+			"overflow": "drop-head", "expires": 100}), nil)
 	assert.Equal(t, []int64{5, 3, 100, -1}, []int64{s.maxLength, s.ttl, s.expires, s.maxBytes})
 	assert.Equal(t, "a", s.dlx)
 	assert.Equal(t, "k", s.dlrk)
@@ -247,17 +302,22 @@ func TestSettings(t *testing.T) {
 	alo := Table{ArgDeadLetterExchange: "d", ArgDeadLetterStrategy: "at-least-once", ArgOverflow: "reject-publish"}
 	assert.True(t, parse("quorum", alo).settings(r, nil, nil).atLeastOnce)
 	assert.False(t, parse("quorum", alo).settings(r, def(Table{"overflow": "drop-head"}), nil).atLeastOnce)
-	assert.False(t, parse("quorum", Table{ArgDeadLetterStrategy: "at-least-once", ArgOverflow: "reject-publish"}).settings(r, nil, nil).atLeastOnce)
-	assert.True(t, parse("quorum", Table{}).settings(r, def(Table{"dead-letter-exchange": "d", "dead-letter-strategy": "at-least-once", "overflow": "reject-publish"}), nil).atLeastOnce)
+	assert.False(t, parse("quorum", Table{ArgDeadLetterStrategy: "at-least-once",
+		ArgOverflow: "reject-publish"}).settings(r, nil, nil).atLeastOnce)
+	assert.True(t, parse("quorum", Table{}).settings(r,
+		def(Table{"dead-letter-exchange": "d", "dead-letter-strategy": "at-least-once", "overflow": "reject-publish"}),
+		nil).atLeastOnce)
 
 	s = parse("quorum", Table{ArgDelayedRetryType: "all", ArgDelayedRetryMin: 300}).settings(r, nil, nil)
 	assert.Equal(t, []any{retryAll, int64(300), int64(300)}, []any{s.retry, s.retryMin, s.retryMax})
 	s = parse("quorum", Table{ArgDelayedRetryType: "all", ArgDelayedRetryMin: 300, ArgDelayedRetryMax: 900}).
 		settings(r, def(Table{"delayed-retry-type": "failed", "delayed-retry-min": 400, "delayed-retry-max": 700}), nil)
 	assert.Equal(t, []any{retryFailed, int64(300), int64(700)}, []any{s.retry, s.retryMin, s.retryMax})
-	s = parse("quorum", Table{ArgDelayedRetryType: "all", ArgDelayedRetryMin: 300}).settings(r, def(Table{"delayed-retry-type": "disabled"}), nil)
+	s = parse("quorum", Table{ArgDelayedRetryType: "all", ArgDelayedRetryMin: 300}).settings(r,
+		def(Table{"delayed-retry-type": "disabled"}), nil)
 	assert.Equal(t, retryDisabled, s.retry)
-	assert.Equal(t, retryDisabled, parse("quorum", Table{ArgDelayedRetryType: "all"}).settings(r, nil, nil).retry, "needs a minimum")
+	assert.Equal(t, retryDisabled, parse("quorum", Table{ArgDelayedRetryType: "all"}).settings(r, nil, nil).retry,
+		"needs a minimum")
 	assert.Equal(t, int64(4), parse("quorum", Table{ArgConsumerTimeout: 5}).settings(r, def(Table{"consumer-timeout": 4}), nil).consumerTimeout)
 }
 
@@ -265,7 +325,8 @@ func TestEffective(t *testing.T) {
 	r := RabbitMQ43.rules()
 	a, perr := parseQueueArgs(testArgs(t, Table{ArgMaxLength: 5, ArgDeadLetterExchange: "a"}), r, "", testQueue)
 	require.Nil(t, perr)
-	p := testPolicy(t, "limits", 0, Table{"max-length": 7, "message-ttl": 5000, "dead-letter-exchange": "b", "overflow": "reject-publish"})
+	p := testPolicy(t, "limits", 0, Table{"max-length": 7, "message-ttl": 5000, "dead-letter-exchange": "b",
+		"overflow": "reject-publish"})
 	o := testPolicy(t, "guard", 0, Table{"max-length": 9, "message-ttl": 4000, "expires": 1000})
 	e := a.effective(r, p, o)
 	assert.Equal(t, "limits", e.Policy)
@@ -311,7 +372,8 @@ func FuzzPolicy(f *testing.F) {
 		}
 		for _, r := range releases {
 			for _, operator := range []bool{false, true} {
-				p, err := compilePolicy(Policy{Name: "p", Pattern: pattern, ApplyTo: ApplyTo(applyTo), Definition: Table{key: v}}, operator, r)
+				p, err := compilePolicy(Policy{Name: "p", Pattern: pattern, ApplyTo: ApplyTo(applyTo), Definition: Table{key: v}},
+					operator, r)
 				if err != nil {
 					if !strings.HasPrefix(err.(*Error).Reason, "Validation failed\n\n") {
 						t.Fatal(err)

@@ -16,21 +16,22 @@ func TestTableFieldsAreCanonicalAndSorted(t *testing.T) {
 	type level uint8
 	at := time.Date(2024, 5, 6, 7, 8, 9, 123, time.FixedZone("", 3600))
 	got, err := Table{
-		"zz":        "last",
-		"B":         nil,
-		"int":       7,
-		"uint":      uint(8),
-		"uint64":    uint64(9),
-		"level":     level(3),
-		"ttl":       1500*time.Millisecond + 900*time.Microsecond,
-		"reason":    Expired,
-		"strings":   []string{"x", "y"},
-		"time":      at,
-		"list":      []any{1, []any{Direct}, Table{"b": 1, "a": 2}},
-		"map":       map[string]any{"n": 5},
-		"my":        myTable{"n": 5},
-		"fields":    Fields{{"q", 1}, {"p", 2}, {"q", 3}},
-		"unchanged": []any{int8(1), uint8(2), int16(3), uint16(4), int32(5), uint32(6), float32(1.5), 2.5, true, []byte("b"), Decimal{1, 2}},
+		"zz":      "last",
+		"B":       nil,
+		"int":     7,
+		"uint":    uint(8),
+		"uint64":  uint64(9),
+		"level":   level(3),
+		"ttl":     1500*time.Millisecond + 900*time.Microsecond,
+		"reason":  Expired,
+		"strings": []string{"x", "y"},
+		"time":    at,
+		"list":    []any{1, []any{Direct}, Table{"b": 1, "a": 2}},
+		"map":     map[string]any{"n": 5},
+		"my":      myTable{"n": 5},
+		"fields":  Fields{{"q", 1}, {"p", 2}, {"q", 3}},
+		"unchanged": []any{int8(1), uint8(2), int16(3), uint16(4), int32(5), uint32(6), float32(1.5), 2.5, true, []byte("b"),
+			Decimal{1, 2}},
 	}.Fields()
 	require.NoError(t, err)
 	require.Equal(t, Fields{

@@ -17,9 +17,11 @@ var oneOfEach = []struct {
 	integer bool
 }{
 	{"5", "longstr", false}, {int32(5), "signedint", true}, {uint32(5), "unsignedint", true}, {int64(5), "long", true},
-	{int16(5), "short", true}, {uint16(5), "unsignedshort", true}, {int8(5), "byte", true}, {uint8(5), "unsignedbyte", true},
+	{int16(5), "short", true}, {uint16(5), "unsignedshort", true}, {int8(5), "byte", true},
+	{uint8(5), "unsignedbyte", true},
 	{true, "bool", false}, {float32(5), "float", false}, {5.0, "double", false}, {Decimal{0, 5}, "decimal", false},
-	{time.Unix(5, 0), "timestamp", false}, {Fields{}, "table", false}, {[]any{}, "array", false}, {[]byte("5"), "binary", false},
+	{time.Unix(5, 0), "timestamp", false}, {Fields{}, "table", false}, {[]any{}, "array", false},
+	{[]byte("5"), "binary", false},
 	{nil, "void", false},
 }
 
@@ -43,13 +45,15 @@ func TestEquivalentValues(t *testing.T) {
 		{int8(5), int64(5), true}, {uint32(5), int16(5), true}, {int64(5), int64(6), false}, {int64(5), 5.0, false},
 		{"5", int64(5), false}, {"five", int64(5), false}, {"a", []byte("a"), true}, {"a", []byte("b"), false},
 		{float32(0.5), 0.5, true}, {float32(0.1), 0.1, false}, {0.0, negativeZero, true},
-		{true, true, true}, {true, false, false}, {true, int64(1), false}, {nil, nil, true}, {nil, false, false}, {nil, "", false},
+		{true, true, true}, {true, false, false}, {true, int64(1), false}, {nil, nil, true}, {nil, false, false},
+		{nil, "", false},
 		{Decimal{1, 2}, Decimal{1, 2}, true}, {Decimal{1, 20}, Decimal{2, 200}, false}, {Decimal{0, 5}, int64(5), false},
 		{time.Unix(5, 0), time.Unix(5, 0).UTC(), true}, {time.Unix(5, 0), time.Unix(6, 0), false},
 		{time.Unix(5, 0), int64(5), true}, {time.Unix(5, 0), 5.0, false},
 		{[]any{int64(1)}, []any{int64(1)}, true}, {[]any{int64(1)}, []any{int32(1)}, false}, {[]any{}, []any{nil}, false},
 		{Fields{{"a", int8(1)}}, Fields{{"a", int8(1)}}, true}, {Fields{{"a", int8(1)}}, Fields{{"b", int8(1)}}, false},
-		{Fields{}, []any{}, true}, {Fields{{"a", nil}}, []any{nil}, false}, {Fields{}, nil, false}, {[]byte{}, []any{}, false},
+		{Fields{}, []any{}, true}, {Fields{{"a", nil}}, []any{nil}, false}, {Fields{}, nil, false},
+		{[]byte{}, []any{}, false},
 		{true, []any{}, false}, {nil, []byte{}, false},
 	} {
 		require.Equal(t, c.want, equivalentValues(c.a, c.b), "%#v and %#v", c.a, c.b)

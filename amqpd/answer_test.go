@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A client that sends much before it reads gets all answers, whole and in order, whoever wrote them: the reader while the
-// socket takes them, the writer what it did not take.
+// A client that sends much before it reads gets all answers, whole and in order, whoever wrote them: the reader
+// while the socket takes them, the writer what it did not take.
 func TestAnswersOfAFullSocket(t *testing.T) {
 	b := leveret.New()
 	defer b.Close()
@@ -87,8 +87,8 @@ func TestAnswersTakenInPart(t *testing.T) {
 	<-c.gone
 }
 
-// What was for the client before its connection failed is sent before connection.close, here what a commit delivers to another
-// channel before it fails.
+// What was for the client before its connection failed is sent before connection.close, here what a commit
+// delivers to another channel before it fails.
 func TestDeliveriesBeforeTheEnd(t *testing.T) {
 	b := leveret.New()
 	defer b.Close()

@@ -34,7 +34,8 @@ func benchConn(b *testing.B, setup string) net.Conn {
 }
 
 func message(key string, size int) string {
-	return publish(key, 0) + contentHeader(1, classBasic, 0, uint64(size), "\x90\x00"+ss("text/plain")+"\x02") + body(strings.Repeat("x", size))
+	return publish(key, 0) + contentHeader(1, classBasic, 0, uint64(size), "\x90\x00"+ss("text/plain")+"\x02") +
+		body(strings.Repeat("x", size))
 }
 
 // BenchmarkPublish publishes to a queue that keeps one message, and reads the confirms.
@@ -66,7 +67,8 @@ func BenchmarkDeliver(b *testing.B) {
 	for _, size := range []int{100, 1 << 10, 64 << 10} {
 		b.Run(fmt.Sprintf("size=%d", size), func(b *testing.B) {
 			nc := benchConn(b, call(1, queueDeclare, u16(0), ss("q"), u8(0), u32(0)))
-			nc.Write([]byte(call(1, basicQos, u32(0), u16(100), u8(0)) + call(1, basicConsume, u16(0), ss("q"), ss("t"), u8(8), u32(0))))
+			nc.Write([]byte(call(1, basicQos, u32(0), u16(100), u8(0)) +
+				call(1, basicConsume, u16(0), ss("q"), ss("t"), u8(8), u32(0))))
 			const burst = 50
 			in := []byte(strings.Repeat(message("q", size), burst))
 			r := frameReader{r: nc, maxPayload: 1 << 20}

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An event hook may call anything, and the listener's Close is what a test or a crash handler calls. Each hook here runs on
-// a goroutine of the connection that Close has to end.
+// An event hook may call anything, and the listener's Close is what a test or a crash handler calls. Each hook
+// here runs on a goroutine of the connection that Close has to end.
 func TestHooksMayCloseTheServer(t *testing.T) {
 	for name, hook := range map[string]func(e *leveret.Events, stop func()){
 		"Published":        func(e *leveret.Events, stop func()) { e.Published = func(leveret.PublishedEvent) { stop() } },

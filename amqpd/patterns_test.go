@@ -24,7 +24,8 @@ func TestDirectReplyTo(t *testing.T) {
 	require.NoError(t, err)
 	go func() {
 		for r := range requests {
-			server.Publish("", r.ReplyTo, false, false, amqp091.Publishing{Body: append([]byte("re: "), r.Body...), CorrelationId: r.CorrelationId})
+			server.Publish("", r.ReplyTo, false, false, amqp091.Publishing{Body: append([]byte("re: "), r.Body...),
+				CorrelationId: r.CorrelationId})
 		}
 	}()
 	client := channelOf(t, leverettest.Dial(t, b))

@@ -108,7 +108,8 @@ func TestWhoIsInARush(t *testing.T) {
 	assert.False(t, judge(rushSample, false, false), "not that fast")
 }
 
-// What a client in a rush published is there when a method that follows it is answered, and what comes after a pause at once.
+// What a client in a rush published is there when a method that follows it is answered, and what comes after a
+// pause at once.
 func TestRushArrives(t *testing.T) {
 	b := leveret.New()
 	defer b.Close()

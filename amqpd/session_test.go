@@ -44,7 +44,8 @@ func declareQueue(t *testing.T, ch *amqp091.Channel, name string, args amqp091.T
 
 func publishText(t *testing.T, ch *amqp091.Channel, queue, text string) {
 	t.Helper()
-	require.NoError(t, ch.PublishWithContext(context.Background(), "", queue, false, false, amqp091.Publishing{Body: []byte(text)}))
+	require.NoError(t, ch.PublishWithContext(context.Background(), "", queue, false, false,
+		amqp091.Publishing{Body: []byte(text)}))
 }
 
 func TestBodiesOfAllSizes(t *testing.T) {
@@ -73,7 +74,8 @@ func TestTooLargeBodiesTakeNoMemory(t *testing.T) {
 	publish := func(immediate bool) *amqp091.Error {
 		ch := channelOf(t, conn)
 		closed := ch.NotifyClose(make(chan *amqp091.Error, 1))
-		require.NoError(t, ch.PublishWithContext(context.Background(), "", "q", false, immediate, amqp091.Publishing{Body: body}))
+		require.NoError(t, ch.PublishWithContext(context.Background(), "", "q", false, immediate,
+			amqp091.Publishing{Body: body}))
 		return <-closed
 	}
 	publish(false) // grows the buffers
@@ -87,7 +89,8 @@ func TestTooLargeBodiesTakeNoMemory(t *testing.T) {
 
 	ch := channelOf(t, conn) // the connection goes on
 	declareQueue(t, ch, "q", nil)
-	require.NoError(t, ch.PublishWithContext(context.Background(), "", "q", false, false, amqp091.Publishing{Body: body[:limit]}))
+	require.NoError(t, ch.PublishWithContext(context.Background(), "", "q", false, false,
+		amqp091.Publishing{Body: body[:limit]}))
 	got, ok, getErr := ch.Get("q", true)
 	require.NoError(t, getErr)
 	require.True(t, ok)
@@ -97,7 +100,8 @@ func TestTooLargeBodiesTakeNoMemory(t *testing.T) {
 
 // With the smallest frames bodies arrive in hundreds of pieces.
 func TestSmallFrames(t *testing.T) {
-	conn := leverettest.DialConfig(t, leverettest.New(t), amqp091.Config{SASL: asGuest().SASL, Vhost: "/", FrameSize: 8192})
+	conn := leverettest.DialConfig(t, leverettest.New(t),
+		amqp091.Config{SASL: asGuest().SASL, Vhost: "/", FrameSize: 8192})
 	ch := channelOf(t, conn)
 	declareQueue(t, ch, "q", nil)
 	body := bytes.Repeat([]byte("0123456789"), 100000)
@@ -121,8 +125,9 @@ func TestHeadersSurvive(t *testing.T) {
 			"string": "s", "bytes": []byte{1, 2}, "int": int32(-1), "long": int64(1 << 40), "bool": true, "float": 1.5,
 			"time": time.Unix(1700000000, 0), "decimal": amqp091.Decimal{Scale: 2, Value: 5}, "nil": nil, "deep": deep,
 		},
-		ContentType: "a", ContentEncoding: "b", DeliveryMode: 2, Priority: 3, CorrelationId: "c", ReplyTo: "d", Expiration: "60000",
-		MessageId: "e", Timestamp: time.Unix(1700000001, 0), Type: "f", UserId: "guest", AppId: "g",
+		ContentType: "a", ContentEncoding: "b", DeliveryMode: 2, Priority: 3, CorrelationId: "c", ReplyTo: "d",
+		Expiration: "60000",
+		MessageId:  "e", Timestamp: time.Unix(1700000001, 0), Type: "f", UserId: "guest", AppId: "g",
 	}
 	require.NoError(t, ch.Publish("", "q", false, false, sent))
 	d, ok, err := ch.Get("q", true)
@@ -197,7 +202,8 @@ func TestVirtualTime(t *testing.T) {
 		conn := leverettest.Dial(t, leverettest.New(t))
 		ch := channelOf(t, conn)
 		declareQueue(t, ch, "waiting", amqp091.Table{
-			"x-message-ttl": int64(3 * time.Hour / time.Millisecond), "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "work",
+			"x-message-ttl": int64(3 * time.Hour / time.Millisecond), "x-dead-letter-exchange": "",
+			"x-dead-letter-routing-key": "work",
 		})
 		declareQueue(t, ch, "work", nil)
 		deliveries, err := ch.Consume("work", "", false, false, false, false, nil)

@@ -145,12 +145,14 @@ var wireCases = []wireCase{
 	{"plain without password", greeted, startOk("PLAIN", "\x00guest"), 5 * time.Second},
 	{"plain", greeted, startOk("PLAIN", login), 0},
 	{"amqplain", greeted, startOk("AMQPLAIN", ss("LOGIN")+"S"+ls("guest")+ss("PASSWORD")+"S"+ls("guest")), 0},
-	{"amqplain, wrong password", greeted, startOk("AMQPLAIN", ss("LOGIN")+"S"+ls("guest")+ss("PASSWORD")+"S"+ls("bad")), 0},
+	{"amqplain, wrong password", greeted, startOk("AMQPLAIN",
+		ss("LOGIN")+"S"+ls("guest")+ss("PASSWORD")+"S"+ls("bad")), 0},
 	{"amqplain without password", greeted, startOk("AMQPLAIN", ss("LOGIN")+"S"+ls("guest")), 5 * time.Second},
 	{"anonymous", greeted, startOk("ANONYMOUS", "whoever"), 0},
 
 	// Tuning and opening.
-	{"vhost without permission", greeted, startOk("PLAIN", "\x00noperm\x00nopw") + tuneOk(2047, 131072, 0) + openVHost("amqpd"), 0},
+	{"vhost without permission", greeted, startOk("PLAIN", "\x00noperm\x00nopw") + tuneOk(2047, 131072, 0) +
+		openVHost("amqpd"), 0},
 	{"vhost missing", tuning1, tuneOk(2047, 131072, 0) + openVHost("nope"), 0},
 	{"frame-max 4096", tuning1, tuneOk(2047, 4096, 0) + openVHost("amqpd"), 5 * time.Second},
 	{"frame-max 8191", tuning1, tuneOk(2047, 8191, 0) + openVHost("amqpd"), 5 * time.Second},
@@ -185,9 +187,11 @@ var wireCases = []wireCase{
 	{"long body on channel 0", opened, fr(frameBody, 0, "helloworldhelloworld"), 0},
 	{"frame too large", opened, "\x01\x00\x00\x00\x02\x00\x01", 5 * time.Second},
 	{"frame too large on a channel", opened, "\x03\x00\x05\x00\x02\x00\x01", 5 * time.Second},
-	{"frame eight octets too large", onChannel1, publish("nowhere", 0) + header(131072) + body(strings.Repeat("x", 131072)) + closeChan(1), 0},
+	{"frame eight octets too large", onChannel1, publish("nowhere", 0) + header(131072) +
+		body(strings.Repeat("x", 131072)) + closeChan(1), 0},
 	{"bad frame end", opened, rawFrame(frameHeartbeat, 0, "", 0), 5 * time.Second},
-	{"bad frame end, long", onChannel1, rawFrame(frameMethod, 1, "\x00\x14\x00\x28abcdefghijklmnopqrst", 0x41), 5 * time.Second},
+	{"bad frame end, long", onChannel1, rawFrame(frameMethod, 1, "\x00\x14\x00\x28abcdefghijklmnopqrst", 0x41),
+		5 * time.Second},
 
 	// Methods that are not expected.
 	{"unknown class on channel 0", opened, call(0, 99<<16+10), 0},
@@ -238,16 +242,24 @@ var wireCases = []wireCase{
 	{"body of 512 MiB announced", onChannel1, publish("nowhere", 0) + header(512<<20), 0},
 	{"empty body frame", onChannel1, publish("nowhere", 0) + header(2) + body("") + body("ab") + declare(1, ""), 0},
 	{"body frame behind an empty message", onChannel1, publish("nowhere", 0) + header(0) + body(""), 0},
-	{"properties cut short", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "\x80\x00\x05ab") + body("x"), 0},
-	{"properties with a rest", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "\x80\x00\x02abz") + body("x"), 0},
-	{"properties flag 1", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "\x00\x02") + body("x") + declare(1, ""), 0},
-	{"properties flag 0", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "\x00\x01\x00\x00") + body("x"), 0},
+	{"properties cut short", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "\x80\x00\x05ab") +
+		body("x"), 0},
+	{"properties with a rest", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "\x80\x00\x02abz") +
+		body("x"), 0},
+	{"properties flag 1", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "\x00\x02") + body("x") +
+		declare(1, ""), 0},
+	{"properties flag 0", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "\x00\x01\x00\x00") +
+		body("x"), 0},
 	{"properties without flags", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "") + body("x"), 0},
-	{"headers malformed", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "\x20\x00"+ls(inField+"?\x00")) + body("x"), 0},
-	{"content type not utf-8", onChannel1, publish("nowhere", 1) + contentHeader(1, 60, 0, 1, "\x80\x00\x02\xff\xfe") + body("x"), 0},
+	{"headers malformed", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "\x20\x00"+ls(inField+"?\x00")) +
+		body("x"), 0},
+	{"content type not utf-8", onChannel1, publish("nowhere", 1) + contentHeader(1, 60, 0, 1, "\x80\x00\x02\xff\xfe") +
+		body("x"), 0},
 	{"publish immediate", onChannel1, publish("nowhere", 2) + header(0), 0},
-	{"publish mandatory", onChannel1, call(1, confirmSelect, u8(0)) + publish("nowhere", 1) + contentHeader(1, 60, 0, 2, "\x90\x00\x04text\x02") + body("hi"), 0},
-	{"returned as sent", onChannel1, publish("nowhere", 1) + contentHeader(1, 60, 0, 0, "\x20\x00"+ls(ss("z")+"V"+ss("a")+"t\x01")), 0},
+	{"publish mandatory", onChannel1, call(1, confirmSelect, u8(0)) + publish("nowhere", 1) +
+		contentHeader(1, 60, 0, 2, "\x90\x00\x04text\x02") + body("hi"), 0},
+	{"returned as sent", onChannel1, publish("nowhere", 1) +
+		contentHeader(1, 60, 0, 0, "\x20\x00"+ls(ss("z")+"V"+ss("a")+"t\x01")), 0},
 
 	// Arguments.
 	{"declare cut short", onChannel1, call(1, queueDeclare, "\x00\x00\x05ab"), 0},
@@ -255,7 +267,8 @@ var wireCases = []wireCase{
 	{"declare without table", onChannel1, call(1, queueDeclare, "\x00\x00\x00\x00"), 0},
 	{"declare with a rest", onChannel1, call(1, queueDeclare, "\x00\x00\x00\x00\x00\x00\x00\x00zz"), 0},
 	{"table with an unknown type", onChannel1, call(1, queueDeclare, "\x00\x00\x00\x00", ls(inField+"?\x00")), 0},
-	{"table's value cut short", onChannel1, call(1, queueDeclare, "\x00\x00\x00\x00", ls(inField+"S\x00\x00\x00\x09abc")), 0},
+	{"table's value cut short", onChannel1, call(1, queueDeclare, "\x00\x00\x00\x00",
+		ls(inField+"S\x00\x00\x00\x09abc")), 0},
 	{"table longer than the frame", onChannel1, call(1, queueDeclare, "\x00\x00\x00\x00", "\x00\x00\x00\x50abc"), 0},
 	{"name not utf-8", onChannel1, call(1, queueDeclare, "\x00\x00\x02\xff\xfe\x00\x00\x00\x00\x00"), 0},
 	{"qos cut short", onChannel1, call(1, basicQos, "\x00\x00"), 0},
@@ -281,7 +294,8 @@ var wireCases = []wireCase{
 	{"reserved flags", onChannel1, call(1, exchangeDeclare, u16(0), ss("amq.direct"), ss("direct"), u8(0xe3), u32(0)), 0},
 	{"no-wait does not silence errors", onChannel1, call(1, queueDeclare, u16(0), ss("amq.zz"), u8(0x10), u32(0)), 0},
 	{"get from a missing queue", onChannel1, getMissing, 0},
-	{"get from an empty queue", onChannel1, call(1, queueDeclare, u16(0), ss(""), u8(4), u32(0)) + call(1, basicGet, u16(0), ss(""), u8(0)), 0},
+	{"get from an empty queue", onChannel1, call(1, queueDeclare, u16(0), ss(""), u8(4), u32(0)) +
+		call(1, basicGet, u16(0), ss(""), u8(0)), 0},
 	{"queue life", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.q1"), u8(4), u32(0)) +
 		call(1, queueBind, u16(0), ss("amqpd.q1"), ss("amq.direct"), ss("k"), u8(0), u32(0)) +
 		call(1, queueUnbind, u16(0), ss(""), ss("amq.direct"), ss("k"), u32(0)) +
@@ -291,19 +305,24 @@ var wireCases = []wireCase{
 		call(1, basicConsume, u16(0), ss("amqpd.q2"), ss("tag"), u8(0x0a), u32(0)) +
 		call(1, basicCancel, ss("tag"), u8(1)) + call(1, queuePurge, u16(0), ss("amqpd.q2"), u8(1)) +
 		call(1, queueDelete, u16(0), ss("amqpd.q2"), u8(4)) + call(1, basicQos, u32(0), u16(1), u8(0)), 0},
-	{"publish, get, ack", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.q3"), u8(4), u32(0)) + publish("amqpd.q3", 0) +
+	{"publish, get, ack", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.q3"), u8(4), u32(0)) +
+		publish("amqpd.q3", 0) +
 		contentHeader(1, 60, 0, 2, "\xa0\x00"+ss("t")+ls(ss("b")+"I\x00\x00\x00\x01"+ss("a")+"L\x00\x00\x00\x00\x00\x00\x00\x01")) + body("hi") +
-		call(1, basicGet, u16(0), ss("amqpd.q3"), u8(0)) + call(1, basicAck, u64(1), u8(0)) + call(1, basicGet, u16(0), ss("amqpd.q3"), u8(0)), 0},
-	{"publish, consume, cancel", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.q4"), u8(4), u32(0)) + publish("amqpd.q4", 0) +
+		call(1, basicGet, u16(0), ss("amqpd.q3"), u8(0)) + call(1, basicAck, u64(1), u8(0)) +
+		call(1, basicGet, u16(0), ss("amqpd.q3"), u8(0)), 0},
+	{"publish, consume, cancel", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.q4"), u8(4), u32(0)) +
+		publish("amqpd.q4", 0) +
 		header(2) + body("hi") + call(1, basicConsume, u16(0), ss("amqpd.q4"), ss("tag"), u8(0), u32(0)), 0},
-	{"nack of a publish", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.q6"), u8(4), ls(ss("x-max-length")+"I\x00\x00\x00\x00"+ss("x-overflow")+"S"+ls("reject-publish"))) +
+	{"nack of a publish", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.q6"), u8(4),
+		ls(ss("x-max-length")+"I\x00\x00\x00\x00"+ss("x-overflow")+"S"+ls("reject-publish"))) +
 		call(1, confirmSelect, u8(0)) + publish("amqpd.q6", 0) + header(2) + body("hi"), 0},
 	{"largest channel number", opened, openChan(65535), 0},
 	{"prefetch size", onChannel1, call(1, basicQos, u32(1), u16(0), u8(0)), 0},
 
 	// After an error.
 	{"channel error, content without publish", onChannel1, getMissing + header(1), 0},
-	{"channel error, methods", onChannel1, getMissing + declare(1, "") + publish("nowhere", 0) + header(1) + body("x") + declare(1, ""), 0},
+	{"channel error, methods", onChannel1, getMissing + declare(1, "") + publish("nowhere", 0) + header(1) + body("x") +
+		declare(1, ""), 0},
 	{"channel error, close-ok, open", onChannel1, getMissing + call(1, channelCloseOk) + openChan(1), 0},
 	{"channel error, close, open", onChannel1, getMissing + closeChan(1) + openChan(1), 0},
 	{"close, methods", onChannel1, closeChan(1) + declare(1, "") + call(1, basicQos, u32(0), u16(1), u8(0)), 0},

@@ -192,11 +192,14 @@ func (ch *channel) resultOfClosed() error {
 
 func (ch *channel) returned(r amqp.Return) *leveret.Return {
 	h := ch.conn.tap.header(content{channel: ch.number, returned: true})
-	p := properties(h, amqp.Delivery{ContentType: r.ContentType, ContentEncoding: r.ContentEncoding, DeliveryMode: r.DeliveryMode,
-		Priority: r.Priority, CorrelationId: r.CorrelationId, ReplyTo: r.ReplyTo, Expiration: r.Expiration, MessageId: r.MessageId,
+	p := properties(h, amqp.Delivery{ContentType: r.ContentType, ContentEncoding: r.ContentEncoding,
+		DeliveryMode: r.DeliveryMode,
+		Priority:     r.Priority, CorrelationId: r.CorrelationId, ReplyTo: r.ReplyTo, Expiration: r.Expiration,
+		MessageId: r.MessageId,
 		Timestamp: r.Timestamp, Type: r.Type, UserId: r.UserId, AppId: r.AppId})
 	p.HeaderFields = h.fields
-	return &leveret.Return{Exchange: r.Exchange, RoutingKey: r.RoutingKey, Message: leveret.Message{Properties: p, Body: r.Body}}
+	return &leveret.Return{Exchange: r.Exchange, RoutingKey: r.RoutingKey,
+		Message: leveret.Message{Properties: p, Body: r.Body}}
 }
 
 func (ch *channel) Get(queue string, noAck bool) (*scenario.Delivery, error) {
@@ -209,8 +212,10 @@ func (ch *channel) Get(queue string, noAck bool) (*scenario.Delivery, error) {
 
 func (ch *channel) delivery(d amqp.Delivery) *scenario.Delivery {
 	h := ch.conn.tap.header(content{channel: ch.number, tag: d.DeliveryTag})
-	return &scenario.Delivery{Exchange: d.Exchange, RoutingKey: d.RoutingKey, ConsumerTag: d.ConsumerTag, Tag: d.DeliveryTag,
-		Redelivered: d.Redelivered, MessageCount: int(d.MessageCount), Properties: properties(h, d), Fields: h.fields, Body: d.Body}
+	return &scenario.Delivery{Exchange: d.Exchange, RoutingKey: d.RoutingKey, ConsumerTag: d.ConsumerTag,
+		Tag:         d.DeliveryTag,
+		Redelivered: d.Redelivered, MessageCount: int(d.MessageCount), Properties: properties(h, d), Fields: h.fields,
+		Body: d.Body}
 }
 
 func (ch *channel) Consume(queue string, cfg leveret.ConsumeConfig) (string, error) {

@@ -23,42 +23,79 @@ type exclusion struct {
 //   - quorum queues with x-expires: they are looked at every few seconds
 //   - a length limit set on a queue with at-least-once dead letters: a dead letter counts until its confirm has come back
 var exclusions = []exclusion{
-	{"two sources, one target", "Queues work concurrently: what two queues, or a queue and a publisher, send to one queue " +
-		"at the same time arrives in any order.", (*program).twoSources},
-	{"two queues, one channel", "Queues deliver concurrently: what two queues deliver to one channel at the same time " +
-		"is numbered in any order.", (*program).twoQueuesOneChannel},
-	{"close to a deadline", "A real broker needs time for the statements themselves: what is due soon after a statement, or " +
-		"has been due only just before one, may have happened on the wrong side of it.", (*program).closeToDeadline},
-	{"expiry and arrival", "What expires in a queue while dead letters arrive there may go before or after them, or not at all " +
-		"because one of a higher priority came in front of it.", (*program).meetsExpiry},
-	{"expiry in two priorities", "A quorum queue lets the heads of its priorities expire one by one: of two that are due almost at " +
-		"once the earlier goes first, or, if the queue looks late, the one of the higher priority.", (*program).twoHeads},
-	{"a history that is no history", "RabbitMQ 3.10 crashes over an x-death of which an element is no table: a queue when it dead-letters " +
-		"the message, and all at-least-once dead-lettering on the node for good.", (*program).badHistory},
-	{"a circle without end", "RabbitMQ 3.10 reverses a history that a client made up with each death: a rejection in it can hide a circle, in " +
-		"which the message then goes round for ever.", func(g *program) bool { return g.effects.endless }},
-	{"a policy on its way", "A policy reaches its queues one after the other, in any order: what one of them dead-letters over it may come to " +
-		"another before the policy does.", (*program).policyArrives},
-	{"a consumer that is ending", "A queue that hears of something else before it hears that a consumer's channel has ended may hand " +
-		"the consumer a message, which then comes back once more.", (*program).endingConsumer},
-	{"a consumer that was to be replaced", "A quorum queue's single active consumer that ends with messages in hand, while one of a higher " +
-		"priority waits for them to be settled, or did, stays in RabbitMQ's list of waiting consumers for good, and gets messages for nobody.",
+	{"two sources, one target",
+		"Queues work concurrently: what two queues, or a queue and a publisher, send to one queue at the " +
+			"same time arrives in any order.",
+		(*program).twoSources},
+	{"two queues, one channel",
+		"Queues deliver concurrently: what two queues deliver to one channel at the same time is numbered " +
+			"in any order.",
+		(*program).twoQueuesOneChannel},
+	{"close to a deadline",
+		"A real broker needs time for the statements themselves: what is due soon after a statement, or " +
+			"has been due only just before one, may have happened on the wrong side of it.",
+		(*program).closeToDeadline},
+	{"expiry and arrival",
+		"What expires in a queue while dead letters arrive there may go before or after them, or not at " +
+			"all because one of a higher priority came in front of it.",
+		(*program).meetsExpiry},
+	{"expiry in two priorities",
+		"A quorum queue lets the heads of its priorities expire one by one: of two that are due almost at " +
+			"once the earlier goes first, or, if the queue looks late, the one of the higher priority.",
+		(*program).twoHeads},
+	{"a history that is no history",
+		"RabbitMQ 3.10 crashes over an x-death of which an element is no table: a queue when it " +
+			"dead-letters the message, and all at-least-once dead-lettering on the node for good.",
+		(*program).badHistory},
+	{"a circle without end",
+		"RabbitMQ 3.10 reverses a history that a client made up with each death: a rejection in it can " +
+			"hide a circle, in which the message then goes round for ever.",
+		func(g *program) bool { return g.effects.endless }},
+	{"a policy on its way",
+		"A policy reaches its queues one after the other, in any order: what one of them dead-letters " +
+			"over it may come to another before the policy does.",
+		(*program).policyArrives},
+	{"a consumer that is ending",
+		"A queue that hears of something else before it hears that a consumer's channel has ended may " +
+			"hand the consumer a message, which then comes back once more.",
+		(*program).endingConsumer},
+	{"a consumer that was to be replaced",
+		"A quorum queue's single active consumer that ends with messages in hand, while one of a higher " +
+			"priority waits for them to be settled, or did, stays in RabbitMQ's list of waiting consumers for " +
+			"good, and gets messages for nobody.",
 		(*program).replacedConsumer},
-	{"a cancel that leaves messages", "A classic queue of RabbitMQ 3.10 crashes on what comes after its single active consumer was cancelled " +
-		"with a full prefetch, while messages and other consumers waited: it loses its consumers and messages.", (*program).cancelLeaves},
-	{"many messages, one soft limit", "A quorum queue with reject-publish refuses only from when a publisher has heard of it: of what is " +
-		"published together, by a commit, any number may get in.", (*program).softLimit},
-	{"many messages, no acknowledgements", "A quorum queue hears a little later that what it gave to a consumer without acknowledgements is " +
-		"settled: whether there is room for the next message is a race.", (*program).settlesItself},
-	{"several channels end", "The channels of a connection end in any order, and give back what they hold in that order: to an " +
-		"auto-delete queue only if a consumer of another channel is still there.", (*program).channelsEnd},
-	{"deliveries of a lost connection", "What a commit that ends its connection has delivered to that connection before: amqp091-go drops " +
-		"what it has not passed on yet when the connection ends.", (*program).deliversTooLate},
-	{"an exclusive queue's last messages", "When a connection ends, its exclusive queues end while its channels give back: what is given " +
-		"back may still expire or be trimmed, and be dead-lettered, or not.", (*program).lastMessages},
-	{"another type under a known name", "RabbitMQ's channels remember the type of a queue by its name, and fail with an internal error " +
-		"if it is another queue now.", (*program).changesType},
-	{"clearing no policy", "The refusal is the management API's own: its text is not the broker's.", (*program).clearsNothing},
+	{"a cancel that leaves messages",
+		"A classic queue of RabbitMQ 3.10 crashes on what comes after its single active consumer was " +
+			"cancelled with a full prefetch, while messages and other consumers waited: it loses its " +
+			"consumers and messages.",
+		(*program).cancelLeaves},
+	{"many messages, one soft limit",
+		"A quorum queue with reject-publish refuses only from when a publisher has heard of it: of what " +
+			"is published together, by a commit, any number may get in.",
+		(*program).softLimit},
+	{"many messages, no acknowledgements",
+		"A quorum queue hears a little later that what it gave to a consumer without acknowledgements is " +
+			"settled: whether there is room for the next message is a race.",
+		(*program).settlesItself},
+	{"several channels end",
+		"The channels of a connection end in any order, and give back what they hold in that order: to an " +
+			"auto-delete queue only if a consumer of another channel is still there.",
+		(*program).channelsEnd},
+	{"deliveries of a lost connection",
+		"What a commit that ends its connection has delivered to that connection before: amqp091-go drops " +
+			"what it has not passed on yet when the connection ends.",
+		(*program).deliversTooLate},
+	{"an exclusive queue's last messages",
+		"When a connection ends, its exclusive queues end while its channels give back: what is given " +
+			"back may still expire or be trimmed, and be dead-lettered, or not.",
+		(*program).lastMessages},
+	{"another type under a known name",
+		"RabbitMQ's channels remember the type of a queue by its name, and fail with an internal error if " +
+			"it is another queue now.",
+		(*program).changesType},
+	{"clearing no policy",
+		"The refusal is the management API's own: its text is not the broker's.",
+		(*program).clearsNothing},
 }
 
 // excluded names the exclusion that the last statement's effects fall under; empty: none.
@@ -113,8 +150,8 @@ func (g *program) badHistory() bool {
 	return g.profile == leveret.RabbitMQ310 && strings.Contains(g.statements[len(g.statements)-1], "x-death=[1]")
 }
 
-// policyArrives reports whether messages came to a queue while a policy did. The queues of a policy that was cleared are not
-// known any more: then every arrival counts.
+// policyArrives reports whether messages came to a queue while a policy did. The queues of a policy that was
+// cleared are not known any more: then every arrival counts.
 func (g *program) policyArrives() bool {
 	verb, rest, _ := strings.Cut(g.statements[len(g.statements)-1], " ")
 	name, _, _ := strings.Cut(rest, " ")
@@ -171,7 +208,8 @@ func (g *program) cancelLeaves() bool {
 		if err != nil || g.profile != leveret.RabbitMQ310 {
 			continue
 		}
-		if i := q.Info(); i.Type == "classic" && i.Arguments[leveret.ArgSingleActiveConsumer] == true && i.Ready > 0 && i.Consumers > 0 {
+		if i := q.Info(); i.Type == "classic" && i.Arguments[leveret.ArgSingleActiveConsumer] == true && i.Ready > 0 &&
+			i.Consumers > 0 {
 			return true
 		}
 	}
@@ -293,7 +331,8 @@ func (g *program) expires(queue string) bool {
 func (g *program) twoHeads() bool {
 	for i, a := range g.effects.deaths {
 		for _, b := range g.effects.deaths[:i] {
-			if g.advances() && a.queue == b.queue && a.priority != b.priority && near(a.at, b.at) && g.types[a.queue] == "quorum" {
+			if g.advances() && a.queue == b.queue && a.priority != b.priority && near(a.at, b.at) &&
+				g.types[a.queue] == "quorum" {
 				return true
 			}
 		}

@@ -27,7 +27,8 @@ type generator struct {
 
 // compose makes the program of a seed for a release.
 func compose(p leveret.Profile, seed uint64) *generator {
-	g := &generator{program: newProgram(p), Rand: rand.New(rand.NewPCG(seed, 0)), declared: map[string]string{}, held: map[string][]string{}}
+	g := &generator{program: newProgram(p), Rand: rand.New(rand.NewPCG(seed, 0)), declared: map[string]string{},
+		held: map[string][]string{}}
 	g.timed, g.policies = g.one(4), g.one(5)
 	g.topology()
 	for n := 12 + g.IntN(25); n > 0; n-- {
@@ -63,8 +64,10 @@ func (g *generator) choose(choices []choice) func() {
 
 func (g *generator) actions() []choice {
 	a := []choice{
-		{40, g.publish}, {14, g.get}, {22, g.settle}, {8, g.consume}, {2, g.cancel}, {3, g.closeChannel}, {2, g.closeConnection},
-		{2, g.purge}, {2, g.deleteQueue}, {2, g.declareQueue}, {3, g.rebind}, {2, g.recover}, {1, g.qos}, {1, g.misuse}, {3, g.transaction},
+		{40, g.publish}, {14, g.get}, {22, g.settle}, {8, g.consume}, {2, g.cancel}, {3, g.closeChannel},
+		{2, g.closeConnection},
+		{2, g.purge}, {2, g.deleteQueue}, {2, g.declareQueue}, {3, g.rebind}, {2, g.recover}, {1, g.qos}, {1, g.misuse},
+		{3, g.transaction},
 		{1, g.deleteExchange},
 	}
 	if g.timed {
@@ -125,7 +128,8 @@ func (g *generator) properties() string {
 		p = append(p, "delivery-mode="+g.pick("1", "2"))
 	}
 	if g.one(12) {
-		p = append(p, g.pick("message-id=id", "type=t", "correlation-id=c", "content-type=text/plain", "app-id=a", "timestamp=1000000000", "reply-to=r"))
+		p = append(p, g.pick("message-id=id", "type=t", "correlation-id=c", "content-type=text/plain", "app-id=a",
+			"timestamp=1000000000", "reply-to=r"))
 	}
 	if g.one(7) {
 		p = append(p, "expiration="+g.expiration())

@@ -70,7 +70,8 @@ func refusal(status int, body []byte) error {
 		return fmt.Errorf("management: %d %s", status, body)
 	}
 	reason := html.UnescapeString(fmt.Sprint(why.Reason))
-	if inner, ok := strings.CutPrefix(reason, `<<"`); ok && strings.HasSuffix(inner, `">>`) { // 3.10 shows how it is stored
+	// 3.10 shows how it is stored
+	if inner, ok := strings.CutPrefix(reason, `<<"`); ok && strings.HasSuffix(inner, `">>`) {
 		reason = strings.ReplaceAll(strings.TrimSuffix(inner, `">>`), `\n`, "\n")
 	}
 	return &leveret.Error{Code: leveret.Code(status), Reason: reason}
@@ -157,7 +158,8 @@ func (m *management) AddUser(name, password string, tags []string) error {
 }
 
 func (m *management) SetPermissions(user string, p leveret.Permissions) error {
-	_, err := m.do("PUT", map[string]any{"configure": p.Configure, "write": p.Write, "read": p.Read}, "permissions", m.vhost, user)
+	_, err := m.do("PUT", map[string]any{"configure": p.Configure, "write": p.Write, "read": p.Read}, "permissions",
+		m.vhost, user)
 	return err
 }
 
@@ -167,7 +169,8 @@ func (m *management) ClearPermissions(user string) error {
 }
 
 func (m *management) SetTopicPermissions(user, exchange string, p leveret.TopicPermissions) error {
-	_, err := m.do("PUT", map[string]any{"exchange": exchange, "write": p.Write, "read": p.Read}, "topic-permissions", m.vhost, user)
+	_, err := m.do("PUT", map[string]any{"exchange": exchange, "write": p.Write, "read": p.Read}, "topic-permissions",
+		m.vhost, user)
 	return err
 }
 
@@ -207,7 +210,8 @@ func (m *management) Import(definitions string) error {
 func (m *management) Export() ([]byte, error) { return m.do("GET", nil, "definitions", m.vhost) }
 
 func (m *management) Queue(name string) (scenario.QueueView, error) {
-	b, err := m.get("queues/" + url.PathEscape(m.vhost) + "/" + url.PathEscape(name) + "?disable_stats=true") // stats come late
+	// stats come late
+	b, err := m.get("queues/" + url.PathEscape(m.vhost) + "/" + url.PathEscape(name) + "?disable_stats=true")
 	if err != nil {
 		return scenario.QueueView{}, err
 	}

@@ -168,8 +168,9 @@ func publishing(m leveret.Message) amqp.Publishing {
 }
 
 func properties(h header, d amqp.Delivery) *leveret.Properties {
-	return &leveret.Properties{ContentType: d.ContentType, ContentEncoding: d.ContentEncoding, DeliveryMode: d.DeliveryMode,
-		Priority: d.Priority, CorrelationID: d.CorrelationId, ReplyTo: d.ReplyTo, Expiration: d.Expiration,
+	return &leveret.Properties{ContentType: d.ContentType, ContentEncoding: d.ContentEncoding,
+		DeliveryMode: d.DeliveryMode,
+		Priority:     d.Priority, CorrelationID: d.CorrelationId, ReplyTo: d.ReplyTo, Expiration: d.Expiration,
 		MessageID: d.MessageId, Timestamp: d.Timestamp.UTC(), Type: d.Type, UserID: d.UserId, AppID: d.AppId,
 		ClusterID: h.clusterID, Present: h.present}
 }

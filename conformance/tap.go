@@ -44,7 +44,8 @@ type header struct {
 }
 
 func newTap(c net.Conn) *tap {
-	return &tap{Conn: c, method: map[uint16]content{}, headers: map[content]header{}, returned: map[uint16][]header{}, closed: map[uint16]*leveret.Error{}}
+	return &tap{Conn: c, method: map[uint16]content{}, headers: map[content]header{}, returned: map[uint16][]header{},
+		closed: map[uint16]*leveret.Error{}}
 }
 
 func (t *tap) Read(p []byte) (int, error) {

@@ -188,7 +188,8 @@ func (g *generator) policy() {
 	definition := g.definition()
 	if g.one(4) {
 		kind = "operator-policy"
-		definition = g.pick("max-length=1", "max-length=2 overflow=reject-publish", "message-ttl=0", "delivery-limit=1", "max-length-bytes=10")
+		definition = g.pick("max-length=1", "max-length=2 overflow=reject-publish", "message-ttl=0", "delivery-limit=1",
+			"max-length-bytes=10")
 		if g.profile == leveret.RabbitMQ310 && strings.Contains(definition, "overflow") {
 			definition = "max-length=2"
 		}
@@ -202,8 +203,10 @@ func (g *generator) policy() {
 
 func (g *generator) definition() string {
 	all := []string{
-		fmt.Sprintf("max-length=%d", g.IntN(4)), "max-length-bytes=12", `dead-letter-exchange="" dead-letter-routing-key=` + g.queue(),
-		"dead-letter-exchange=" + g.pick("x", "y", "nox"), "dead-letter-routing-key=" + g.key(), "overflow=" + g.pick("drop-head", "reject-publish"),
+		fmt.Sprintf("max-length=%d", g.IntN(4)), "max-length-bytes=12", `dead-letter-exchange="" dead-letter-routing-key=` +
+			g.queue(),
+		"dead-letter-exchange=" + g.pick("x", "y", "nox"), "dead-letter-routing-key=" + g.key(), "overflow=" +
+			g.pick("drop-head", "reject-publish"),
 		"delivery-limit=" + g.pick("0", "1"), "alternate-exchange=" + g.pick("x", "y"),
 	}
 	if g.timed {
@@ -214,7 +217,8 @@ func (g *generator) definition() string {
 	chosen := all[:1]
 	for _, d := range all[1:n] {
 		name, _, _ := strings.Cut(d, "=")
-		if !slices.ContainsFunc(chosen, func(c string) bool { return strings.Contains(c, name+"=") }) && !strings.Contains(d, "dead-letter") {
+		if !slices.ContainsFunc(chosen, func(c string) bool { return strings.Contains(c, name+"=") }) &&
+			!strings.Contains(d, "dead-letter") {
 			chosen = append(chosen, d)
 		}
 	}

@@ -71,7 +71,8 @@ func (f *fixture) consume() {
 		{"single", "classic", true, false, []uint8{2}}, {"single quorum", "quorum", true, false, []uint8{2}},
 		{"only", "classic", false, true, nil}, {"free", "classic", false, false, nil},
 	} {
-		_, err := ch.QueueDeclare(q.name, true, false, false, false, amqp.Table{"x-queue-type": q.kind, "x-single-active-consumer": q.single})
+		_, err := ch.QueueDeclare(q.name, true, false, false, false,
+			amqp.Table{"x-queue-type": q.kind, "x-single-active-consumer": q.single})
 		require.NoError(f.t, err)
 		deliveries, err := ch.Consume(q.name, "of "+q.name, false, q.only, false, false, nil)
 		require.NoError(f.t, err)
@@ -80,7 +81,8 @@ func (f *fixture) consume() {
 			require.NoError(f.t, err)
 		}
 		for _, mode := range q.persistent {
-			c, err := ch.PublishWithDeferredConfirm("", q.name, false, false, amqp.Publishing{Body: []byte("hello"), DeliveryMode: mode})
+			c, err := ch.PublishWithDeferredConfirm("", q.name, false, false,
+				amqp.Publishing{Body: []byte("hello"), DeliveryMode: mode})
 			require.NoError(f.t, err)
 			require.True(f.t, c.Wait())
 		}
@@ -97,7 +99,8 @@ func (f *fixture) channel() *amqp.Channel {
 }
 
 func (f *fixture) declare(ch *amqp.Channel) {
-	require.NoError(f.t, ch.ExchangeDeclare("x.topic", "topic", true, false, false, false, amqp.Table{"alternate-exchange": "ae"}))
+	require.NoError(f.t, ch.ExchangeDeclare("x.topic", "topic", true, false, false, false,
+		amqp.Table{"alternate-exchange": "ae"}))
 	require.NoError(f.t, ch.ExchangeDeclare("x.headers", "headers", false, true, true, false, nil))
 	for _, q := range []struct {
 		name                           string

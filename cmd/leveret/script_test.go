@@ -180,7 +180,8 @@ func neutral(s string) string {
 	for _, r := range []struct{ pattern, with string }{
 		{`\w+@localhost`, "NODE"}, {`<NODE\.[0-9.]+>`, "PID"}, {`Pid\(#PID<[0-9.]+>\)`, "PID"},
 		{`127\.0\.0\.1:\d+`, "ADDR"}, {`\t\d{5}\t`, "\tPORT\t"}, {`<\d+\.\d+\.\d+>`, "PID"},
-		{`\t\d+\t\d+\t\d+\t\d+\t(\d+)\t1\d{12}\b`, "\tOCTETS\tREADS\tOCTETS\tWRITES\t$1\tTIME"}, {`"peer_port":\d+`, `"peer_port":0`},
+		{`\t\d+\t\d+\t\d+\t\d+\t(\d+)\t1\d{12}\b`, "\tOCTETS\tREADS\tOCTETS\tWRITES\t$1\tTIME"},
+		{`"peer_port":\d+`, `"peer_port":0`},
 		{regexp.QuoteMeta("rabbitmqctl [--node <node>] [--longnames] [--quiet]"), "PROGRAM"},
 		{regexp.QuoteMeta("leveret ctl [--control <socket>] [--quiet]"), "PROGRAM"},
 		{"'(rabbitmqctl|leveret ctl) help", "'PROGRAM help"},

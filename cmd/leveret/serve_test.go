@@ -230,13 +230,15 @@ func TestDefinitionFiles(t *testing.T) {
 func TestTLS(t *testing.T) {
 	cert, key, pool := certificate(t)
 	s := settings{control: filepath.Join(t.TempDir(), "s")}
-	p := spawn(t, "serve", "--amqp", "127.0.0.1:0", "--amqps", "127.0.0.1:0", "--cert", cert, "--key", key, "--control", s.control)
+	p := spawn(t, "serve", "--amqp", "127.0.0.1:0", "--amqps", "127.0.0.1:0", "--cert", cert, "--key", key,
+		"--control", s.control)
 	plain, secure := p.greeting()
 	for _, c := range []struct{ url, listed string }{
 		{plain, "false\t\t\t\t\t\n"},
 		{secure, "true\ttlsv1.2\tecdhe_ecdsa\taes_128_gcm\taead\t\n"},
 	} {
-		config := &tls.Config{RootCAs: pool, MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
+		config := &tls.Config{RootCAs: pool, MaxVersion: tls.VersionTLS12,
+			CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
 		conn, err := amqp.DialTLS(withGuest(c.url), config)
 		require.NoError(t, err, c.url)
 		out, _, _ := controlOf(s)([]string{"list_connections", "-s", "ssl", "ssl_protocol", "ssl_key_exchange", "ssl_cipher",

@@ -149,7 +149,8 @@ func BenchmarkMemory(b *testing.B) {
 		}
 	}
 	hold("idle-queue/impl=leveret", idle(nil))
-	hold("idle-queue-ttl-dlx/impl=leveret", idle(leveret.Table{leveret.ArgMessageTTL: 1000, leveret.ArgDeadLetterExchange: "dlx"}))
+	hold("idle-queue-ttl-dlx/impl=leveret", idle(leveret.Table{leveret.ArgMessageTTL: 1000,
+		leveret.ArgDeadLetterExchange: "dlx"}))
 	hold("queue-and-consumer/impl=leveret", func(b *testing.B) (float64, any) {
 		br, before := leveret.New(), runtime.NumGoroutine()
 		for _, name := range names {

@@ -34,7 +34,8 @@ func TestMillionExpire(t *testing.T) {
 	smallStack(t)
 	b, clk := newTestBroker(t)
 	n := scaled(1_000_000)
-	a := mustDeclare(t, b, "a", leveret.Table{"x-message-ttl": 1000, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "b"})
+	a := mustDeclare(t, b, "a", leveret.Table{"x-message-ttl": 1000, "x-dead-letter-exchange": "",
+		"x-dead-letter-routing-key": "b"})
 	end := mustDeclare(t, b, "b", leveret.Table{"x-max-length": 10})
 	before := heapInUse()
 	for range n {

@@ -16,7 +16,8 @@ func TestMillionDeaths(t *testing.T) {
 	b, _ := newTestBroker(t)
 	size := scaled(500_000)
 	for name, other := range map[string]string{"a": "b", "b": "a"} {
-		mustDeclare(t, b, name, leveret.Table{"x-max-length": size, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": other})
+		mustDeclare(t, b, name, leveret.Table{"x-max-length": size, "x-dead-letter-exchange": "",
+			"x-dead-letter-routing-key": other})
 		for range size {
 			mustPublish(t, b, name, "m", "")
 		}
@@ -41,7 +42,8 @@ func TestCascadeThroughManyQueues(t *testing.T) {
 	b, _ := newTestBroker(t)
 	n := scaled(5000)
 	for i := range n {
-		mustDeclare(t, b, fmt.Sprint("q", i), leveret.Table{"x-max-length": 0, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": fmt.Sprint("q", i+1)})
+		mustDeclare(t, b, fmt.Sprint("q", i), leveret.Table{"x-max-length": 0, "x-dead-letter-exchange": "",
+			"x-dead-letter-routing-key": fmt.Sprint("q", i+1)})
 	}
 	last := mustDeclare(t, b, fmt.Sprint("q", n), nil)
 	mustPublish(t, b, "q0", "m", "")
@@ -72,8 +74,8 @@ func TestEveryPathThereIs(t *testing.T) {
 	require.NoError(t, b.Check())
 }
 
-// RabbitMQ 3.10 turns the history around with each death, so that a rejection in a history that a client made up hides a
-// circle for ever.
+// RabbitMQ 3.10 turns the history around with each death, so that a rejection in a history that a client made
+// up hides a circle for ever.
 func TestHiddenCircleEnds(t *testing.T) {
 	for _, kind := range []leveret.Table{{"x-message-ttl": 0}, {"x-message-ttl": 0, "x-queue-type": "quorum",
 		"x-dead-letter-strategy": "at-least-once", "x-overflow": "reject-publish"}} {
@@ -89,8 +91,9 @@ func TestHiddenCircleEnds(t *testing.T) {
 			args["x-dead-letter-exchange"], args["x-dead-letter-routing-key"] = "", other
 			mustDeclare(t, b, name, args)
 		}
-		_, err := b.Publish("", "a", leveret.Message{Body: []byte("m"), Properties: &leveret.Properties{Headers: leveret.Table{
-			"x-death": []any{leveret.Table{"queue": "c", "reason": "rejected", "count": int64(1)}}}}})
+		_, err := b.Publish("", "a", leveret.Message{Body: []byte("m"),
+			Properties: &leveret.Properties{Headers: leveret.Table{
+				"x-death": []any{leveret.Table{"queue": "c", "reason": "rejected", "count": int64(1)}}}}})
 		require.NoError(t, err)
 		require.NoError(t, b.Check())
 		if _, kept := kind["x-dead-letter-strategy"]; kept { // it stays on its way

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whoever asks when something will happen does not change what happens: a classic queue looks at a head that came in front
-// of others when it would have looked at one that has gone.
+// Whoever asks when something will happen does not change what happens: a classic queue looks at a head that
+// came in front of others when it would have looked at one that has gone.
 func TestAskingForTheDeadlineChangesNothing(t *testing.T) {
 	for _, ask := range []bool{false, true} {
 		for _, behind := range []string{"", "5000"} {
@@ -60,7 +60,8 @@ func TestInsideSynctest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := leveret.New()
 		start := time.Now()
-		mustDeclare(t, b, "work", leveret.Table{"x-message-ttl": 5 * time.Second, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
+		mustDeclare(t, b, "work", leveret.Table{"x-message-ttl": 5 * time.Second, "x-dead-letter-exchange": "",
+			"x-dead-letter-routing-key": "dead"})
 		dead := mustDeclare(t, b, "dead", nil)
 		mustPublish(t, b, "work", "m", "")
 		c, err := dead.Consume(leveret.ConsumeConfig{})
@@ -92,7 +93,8 @@ func TestRealClockExpires(t *testing.T) {
 	defer noLeaks(t)
 	b := leveret.New()
 	defer b.Close()
-	mustDeclare(t, b, "work", leveret.Table{"x-message-ttl": 20, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
+	mustDeclare(t, b, "work", leveret.Table{"x-message-ttl": 20, "x-dead-letter-exchange": "",
+		"x-dead-letter-routing-key": "dead"})
 	dead := mustDeclare(t, b, "dead", nil)
 	c, err := dead.Consume(leveret.ConsumeConfig{NoAck: true})
 	require.NoError(t, err)

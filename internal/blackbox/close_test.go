@@ -15,7 +15,8 @@ func TestCloseInFlight(t *testing.T) {
 	defer noLeaks(t)
 	for round := range max(scaled(50), 5) {
 		b := leveret.New()
-		q := mustDeclare(t, b, "q", leveret.Table{"x-message-ttl": 1, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "q2"})
+		q := mustDeclare(t, b, "q", leveret.Table{"x-message-ttl": 1, "x-dead-letter-exchange": "",
+			"x-dead-letter-routing-key": "q2"})
 		mustDeclare(t, b, "q2", nil)
 		conn, err := b.Connect("guest", "guest", "/")
 		require.NoError(t, err)
@@ -88,7 +89,8 @@ func TestClosedBroker(t *testing.T) {
 	require.ErrorIs(t, err, leveret.ErrClosed)
 	_, err = b.CreateVHost("v")
 	require.ErrorIs(t, err, leveret.ErrClosed)
-	require.ErrorIs(t, b.SetPolicy(leveret.Policy{Name: "p", Definition: leveret.Table{"max-length": 1}}), leveret.ErrClosed)
+	require.ErrorIs(t, b.SetPolicy(leveret.Policy{Name: "p", Definition: leveret.Table{"max-length": 1}}),
+		leveret.ErrClosed)
 	require.ErrorIs(t, b.ClearPolicy("p"), leveret.ErrClosed)
 	require.ErrorIs(t, b.BindQueue("q", "amq.fanout", "", nil), leveret.ErrClosed)
 	require.NoError(t, conn.Close())

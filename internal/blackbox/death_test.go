@@ -65,7 +65,8 @@ func TestDeathsAlike(t *testing.T) {
 // In RabbitMQ 3.10 the history is what the header says: Deaths reads it there, entries of a client's included.
 func TestDeathsFromTheHeader(t *testing.T) {
 	b, _ := newTestBroker(t, leveret.WithProfile(leveret.RabbitMQ310))
-	work := mustDeclare(t, b, "work", leveret.Table{leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: "dead"})
+	work := mustDeclare(t, b, "work", leveret.Table{leveret.ArgDeadLetterExchange: "",
+		leveret.ArgDeadLetterRoutingKey: "dead"})
 	dead := mustDeclare(t, b, "dead", leveret.Table{leveret.ArgDeadLetterExchange: "amq.fanout"})
 	again := mustDeclare(t, b, "again", nil)
 	require.NoError(t, b.BindQueue("again", "amq.fanout", "", nil))
@@ -85,11 +86,14 @@ func TestDeathsFromTheHeader(t *testing.T) {
 	}
 	at := start.UTC()
 	inDead := leveret.Death{Queue: "dead", Reason: leveret.Rejected, Count: 1, Time: at, RoutingKeys: []string{"dead"}}
-	inWork := leveret.Death{Queue: "work", Reason: leveret.Rejected, Count: 1, Time: at, RoutingKeys: []string{"work"}, OriginalExpiration: "9000"}
+	inWork := leveret.Death{Queue: "work", Reason: leveret.Rejected, Count: 1, Time: at, RoutingKeys: []string{"work"},
+		OriginalExpiration: "9000"}
 
 	assert.Equal(t, []leveret.Death{inDead, inWork}, die(leveret.Properties{Expiration: "9000"}))
 
-	claimed := leveret.Table{"queue": "work", "reason": "rejected", "count": 5, "exchange": "far", "time": "yesterday", "routing-keys": []any{"a", 1, "b"}}
-	assert.Equal(t, []leveret.Death{inDead, {Queue: "work", Reason: leveret.Rejected, Count: 6, Exchange: "far", RoutingKeys: []string{"a", "b"}}},
+	claimed := leveret.Table{"queue": "work", "reason": "rejected", "count": 5, "exchange": "far", "time": "yesterday",
+		"routing-keys": []any{"a", 1, "b"}}
+	assert.Equal(t, []leveret.Death{inDead, {Queue: "work", Reason: leveret.Rejected, Count: 6, Exchange: "far",
+		RoutingKeys: []string{"a", "b"}}},
 		die(leveret.Properties{Headers: leveret.Table{"x-death": []any{claimed, "no table"}}}))
 }

@@ -24,7 +24,8 @@ func TestPublishedHeaderFieldsAreCanonical(t *testing.T) {
 		d, ok, err := q.Get()
 		require.NoError(t, err)
 		require.True(t, ok)
-		require.Equal(t, leveret.Table{"n": int64(1), "CC": []any{"copied"}, "in": leveret.Table{"d": int64(1000)}}, d.Headers)
+		require.Equal(t, leveret.Table{"n": int64(1), "CC": []any{"copied"}, "in": leveret.Table{"d": int64(1000)}},
+			d.Headers)
 	}
 	require.Equal(t, uint64(1), given[0].Value, "the publisher's own are left alone")
 

@@ -39,7 +39,8 @@ func TestDeletedQueuesAreForgotten(t *testing.T) {
 	mustDeclare(t, b, "dead", leveret.Table{"x-queue-type": "quorum"})
 	round := func() {
 		for range 2000 {
-			q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum", "x-delivery-limit": 0, "x-overflow": "reject-publish", "x-max-length": 1000,
+			q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum", "x-delivery-limit": 0,
+				"x-overflow": "reject-publish", "x-max-length": 1000,
 				"x-dead-letter-strategy": "at-least-once", "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
 			mustPublish(t, b, "q", "m", "")
 			d, _, err := q.Get()

@@ -14,7 +14,8 @@ func FuzzPolicyInForce(f *testing.F) {
 	for _, s := range []string{
 		`{"max-length":1}`, `{"message-ttl":0,"expires":1}`, `{"overflow":"reject-publish","max-length-bytes":0}`,
 		`{"dead-letter-exchange":"","dead-letter-routing-key":"c","dead-letter-strategy":"at-least-once","overflow":"reject-publish"}`,
-		`{"delayed-retry-type":"all","delayed-retry-min":5,"delayed-retry-max":4}`, `{"alternate-exchange":"x"}`, `{"delivery-limit":-1}`,
+		`{"delayed-retry-type":"all","delayed-retry-min":5,"delayed-retry-max":4}`, `{"alternate-exchange":"x"}`,
+		`{"delivery-limit":-1}`,
 		`{"max-length":-1}`, `{"max-length":1.5}`, `{"queue-mode":{"a":[1]}}`, `{}`, `{"":null}`,
 	} {
 		f.Add(s, "^(c|q)", "all", 1.5, false)
@@ -27,7 +28,8 @@ func FuzzPolicyInForce(f *testing.F) {
 			return
 		}
 		b, clk := newTestBroker(t)
-		waiting := []*leveret.Queue{mustDeclare(t, b, "c", nil), mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum"})}
+		waiting := []*leveret.Queue{mustDeclare(t, b, "c", nil),
+			mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum"})}
 		for range 3 {
 			mustPublish(t, b, "c", "m", "1000")
 			mustPublish(t, b, "q", "m", "1000")

@@ -226,14 +226,16 @@ func TestConsumerErrAfterTimeout(t *testing.T) {
 func TestOutcomeErr(t *testing.T) {
 	b := leveret.New()
 	defer b.Close()
-	_, err := b.DeclareQueue("full", leveret.QueueConfig{Arguments: leveret.Table{leveret.ArgMaxLength: 1, leveret.ArgOverflow: "reject-publish"}})
+	_, err := b.DeclareQueue("full", leveret.QueueConfig{Arguments: leveret.Table{leveret.ArgMaxLength: 1,
+		leveret.ArgOverflow: "reject-publish"}})
 	require.NoError(t, err)
 	for _, p := range []struct {
 		key       string
 		mandatory bool
 		want      error
 	}{
-		{"full", false, nil}, {"full", true, leveret.ErrRejected}, {"none", true, leveret.ErrReturned}, {"none", false, leveret.ErrUnroutable},
+		{"full", false, nil}, {"full", true, leveret.ErrRejected}, {"none", true, leveret.ErrReturned},
+		{"none", false, leveret.ErrUnroutable},
 	} {
 		out, err := b.Publish("", p.key, leveret.Message{Mandatory: p.mandatory})
 		require.NoError(t, err)

@@ -58,7 +58,8 @@ type stress struct {
 func (s *stress) queue() string { return fmt.Sprint("q", s.r.IntN(5)) }
 
 func (s *stress) args() leveret.Table {
-	args := leveret.Table{"x-dead-letter-exchange": [...]string{"", "amq.fanout", "amq.topic", "missing"}[s.r.IntN(4)], "x-dead-letter-routing-key": s.queue()}
+	args := leveret.Table{"x-dead-letter-exchange": [...]string{"", "amq.fanout", "amq.topic", "missing"}[s.r.IntN(4)],
+		"x-dead-letter-routing-key": s.queue()}
 	if s.r.IntN(2) == 0 {
 		args["x-queue-type"] = "quorum"
 		args["x-delivery-limit"] = s.r.IntN(3)

@@ -100,7 +100,8 @@ func (s *machine) publish(t *rapid.T) {
 		msg.size -= int64(1 + len(real.Properties.Expiration))
 		real.Properties.Expiration = ""
 	}
-	s.note("%s publish %s to %q %q keys %v ttl %d prio %d %v", c.model.id, msg.body, msg.exchange, key, msg.keys, msg.ttl, msg.priority, msg.headers)
+	s.note("%s publish %s to %q %q keys %v ttl %d prio %d %v", c.model.id, msg.body, msg.exchange, key, msg.keys, msg.ttl,
+		msg.priority, msg.headers)
 	out, err := c.real.Publish(msg.exchange, key, real)
 	if x == nil {
 		s.same("publish", errText(err), "404 NOT_FOUND - no exchange '"+msg.exchange+"' in vhost '/'")
@@ -142,7 +143,8 @@ func (s *machine) get(t *rapid.T) {
 	if q == nil || q.quorum && q.single {
 		want := "404 NOT_FOUND - no queue '" + name + "' in vhost '/'"
 		if q != nil {
-			want = "405 RESOURCE_LOCKED - cannot obtain access to locked queue '" + name + "' in vhost '/'. basic.get operations are not supported by <<\"quorum\">> queues with single active consumer"
+			want = "405 RESOURCE_LOCKED - cannot obtain access to locked queue '" + name +
+				"' in vhost '/'. basic.get operations are not supported by <<\"quorum\">> queues with single active consumer"
 		}
 		s.same("get", errText(err), want)
 		s.m.end(c.model)
@@ -174,14 +176,16 @@ func (s *machine) consume(t *rapid.T) {
 	c := s.channel(t)
 	name := pick(t, "queue", queueNames...)
 	s.count++
-	mc := &mConsumer{tag: fmt.Sprintf("%s%d", pick(t, "tag", "a", "m", "z"), s.count), ch: c.model, noAck: chance(t, "no-ack", 15),
+	mc := &mConsumer{tag: fmt.Sprintf("%s%d", pick(t, "tag", "a", "m", "z"), s.count), ch: c.model,
+		noAck:    chance(t, "no-ack", 15),
 		prefetch: pick(t, "prefetch", 1, 1, 2, 3, 0), seq: s.count}
 	cfg := leveret.ConsumeConfig{Tag: mc.tag, NoAck: mc.noAck, Prefetch: mc.prefetch}
 	if chance(t, "priority?", 30) {
 		mc.priority = rapid.IntRange(-1, 2).Draw(t, "priority")
 		cfg.Arguments = leveret.Table{"x-priority": int64(mc.priority)}
 	}
-	s.note("%s consume %s %s no-ack=%v prefetch=%d priority=%d", c.model.id, name, mc.tag, mc.noAck, mc.prefetch, mc.priority)
+	s.note("%s consume %s %s no-ack=%v prefetch=%d priority=%d", c.model.id, name, mc.tag, mc.noAck, mc.prefetch,
+		mc.priority)
 	_, err := c.real.Consume(name, cfg)
 	q := s.m.queue(name)
 	if q == nil {

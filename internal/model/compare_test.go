@@ -112,15 +112,18 @@ func (s *machine) compareQueues(t *rapid.T) {
 				}
 			}
 		}
-		s.same(i.Name+" ready, unacked, messages", []int{i.Ready, i.Unacked, i.Messages}, []int{len(q.inOrder()), unacked, int(n) + unacked})
+		s.same(i.Name+" ready, unacked, messages", []int{i.Ready, i.Unacked, i.Messages},
+			[]int{len(q.inOrder()), unacked, int(n) + unacked})
 		real, err := s.b.Queue(i.Name)
 		s.same("queue", errText(err), "")
 		var got, want []string
 		for _, r := range real.Messages() {
-			got = append(got, fmt.Sprintf("%s from %q %q redelivered=%v until %d %s", r.Body, r.Exchange, r.RoutingKey, r.Redelivered, s.ms(r.Deadline), realDeathText(r.Deaths)))
+			got = append(got, fmt.Sprintf("%s from %q %q redelivered=%v until %d %s", r.Body, r.Exchange, r.RoutingKey,
+				r.Redelivered, s.ms(r.Deadline), realDeathText(r.Deaths)))
 		}
 		for _, e := range q.inOrder() {
-			want = append(want, fmt.Sprintf("%s from %q %q redelivered=%v until %d %s", e.body, e.exchange, e.keys[0], s.m.redelivered(q, e), e.expires, deathText(e.deaths)))
+			want = append(want, fmt.Sprintf("%s from %q %q redelivered=%v until %d %s", e.body, e.exchange, e.keys[0],
+				s.m.redelivered(q, e), e.expires, deathText(e.deaths)))
 		}
 		s.same("messages of "+i.Name, strings.Join(got, "\n          "), strings.Join(want, "\n          "))
 	}
@@ -129,7 +132,8 @@ func (s *machine) compareQueues(t *rapid.T) {
 func realDeathText(ds []leveret.Death) string {
 	var s []string
 	for _, d := range ds {
-		s = append(s, fmt.Sprintf("%s/%s x%d at %d from %q %v exp %q", d.Queue, d.Reason, d.Count, d.Time.Unix()-machineStart.Unix(), d.Exchange, d.RoutingKeys, d.OriginalExpiration))
+		s = append(s, fmt.Sprintf("%s/%s x%d at %d from %q %v exp %q", d.Queue, d.Reason, d.Count,
+			d.Time.Unix()-machineStart.Unix(), d.Exchange, d.RoutingKeys, d.OriginalExpiration))
 	}
 	return "[" + strings.Join(s, "; ") + "]"
 }
@@ -141,8 +145,10 @@ func (s *machine) render(channel string, d *leveret.Delivery) string {
 		}
 		return -1
 	}
-	return fmt.Sprintf("%s %s#%d %s from %q %q redelivered=%v acquired=%d failed=%d %s", channel, d.ConsumerTag, d.DeliveryTag,
-		d.Body, d.Exchange, d.RoutingKey, d.Redelivered, number("x-acquired-count"), number("x-delivery-count"), realDeathText(d.Deaths()))
+	return fmt.Sprintf("%s %s#%d %s from %q %q redelivered=%v acquired=%d failed=%d %s", channel, d.ConsumerTag,
+		d.DeliveryTag,
+		d.Body, d.Exchange, d.RoutingKey, d.Redelivered, number("x-acquired-count"), number("x-delivery-count"),
+		realDeathText(d.Deaths()))
 }
 
 // headerText writes headers out, entry by entry in their order.
@@ -200,7 +206,8 @@ func (d mDelivery) headerText() string {
 			if e.expiration != "" {
 				f = append(f, leveret.Field{Name: "original-expiration", Value: e.expiration})
 			}
-			f = append(f, leveret.Field{Name: "count", Value: e.count}, leveret.Field{Name: "reason", Value: e.reason}, leveret.Field{Name: "queue", Value: e.queue},
+			f = append(f, leveret.Field{Name: "count", Value: e.count}, leveret.Field{Name: "reason", Value: e.reason},
+				leveret.Field{Name: "queue", Value: e.queue},
 				leveret.Field{Name: "time", Value: machineStart.Add(time.Duration(e.at-1) * time.Millisecond)},
 				leveret.Field{Name: "exchange", Value: e.exchange}, leveret.Field{Name: "routing-keys", Value: list(e.keys)})
 			table = append(table, f)

@@ -73,7 +73,8 @@ func (m *model) chooseActive(q *mQueue) {
 	was := q.active
 	for _, c := range q.consumers {
 		best := q.active
-		if best == nil || c.priority > best.priority || best != was && c.priority == best.priority && q.quorum && c.room() > best.room() {
+		if best == nil || c.priority > best.priority || best != was && c.priority == best.priority && q.quorum &&
+			c.room() > best.room() {
 			q.active = c
 		}
 	}

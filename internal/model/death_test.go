@@ -38,7 +38,8 @@ func (m *model) tryPending(q *mQueue) {
 		}
 		msg := m.deadLetterOf(p.e.mMessage, q, p.reason, p.died, name)
 		m.routing = routeHint{body: msg.body, queue: q.name, reason: p.reason}
-		targets := slices.DeleteFunc(m.route(m.exchange(name), &msg), func(t *mQueue) bool { return cyclic(t.name, msg.deaths, p.reason) })
+		targets := slices.DeleteFunc(m.route(m.exchange(name), &msg),
+			func(t *mQueue) bool { return cyclic(t.name, msg.deaths, p.reason) })
 		p.sent = p.sent || len(targets) > 0
 		for _, t := range targets {
 			is := func(o *mQueue) bool { return o == t }

@@ -122,7 +122,8 @@ func (s *machine) declareExchange(t *rapid.T) {
 		args["alternate-exchange"] = x.alternate
 	}
 	s.note("declare exchange %+v", *x)
-	_, err := s.b.DeclareExchange(x.name, leveret.ExchangeType(x.kind), leveret.ExchangeConfig{AutoDelete: x.autoDelete, Arguments: args})
+	_, err := s.b.DeclareExchange(x.name, leveret.ExchangeType(x.kind),
+		leveret.ExchangeConfig{AutoDelete: x.autoDelete, Arguments: args})
 	s.same("declare exchange", errText(err), "")
 	s.m.exchanges = append(s.m.exchanges, x)
 }
@@ -144,7 +145,8 @@ func (s *machine) bind(t *rapid.T) {
 	} else {
 		b.dest = pick(t, "exchange", exchangeNames...)
 	}
-	if x == nil || b.destKind == "queue" && s.m.queue(b.dest) == nil || b.destKind == "exchange" && s.m.exchange(b.dest) == nil {
+	if x == nil || b.destKind == "queue" && s.m.queue(b.dest) == nil ||
+		b.destKind == "exchange" && s.m.exchange(b.dest) == nil {
 		return
 	}
 	args := leveret.Table{}
@@ -200,7 +202,8 @@ func (s *machine) setPolicy(t *rapid.T) {
 	}
 	i := rapid.IntRange(0, 2).Draw(t, "policy")
 	p := mPolicy{name: fmt.Sprint("p", i), pattern: pick(t, "pattern", "", "^q[0-2]", "[1-4]$", "q3", "^x"),
-		applyTo: pick(t, "apply-to", "all", "queues", "classic_queues", "quorum_queues"), priority: float64(i), definition: map[string]any{}}
+		applyTo: pick(t, "apply-to", "all", "queues", "classic_queues", "quorum_queues"), priority: float64(i),
+		definition: map[string]any{}}
 	for len(p.definition) == 0 {
 		d := p.definition
 		if chance(t, "ttl", 30) {

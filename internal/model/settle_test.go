@@ -108,7 +108,8 @@ func (m *model) giveBack(e *mEntry, q *mQueue, how string) {
 }
 
 // committed returns where a transaction's message goes that was routed to queues: to those that are still there, and
-// to a quorum queue that was declared anew. What a new classic queue should get is lost. text is the error of the whole commit.
+// to a quorum queue that was declared anew. What a new classic queue should get is lost. text is the error of
+// the whole commit.
 func (m *model) committed(routed []*mQueue) (queues []*mQueue, lost bool, text string) {
 	worst := ""
 	for _, was := range routed {
@@ -122,7 +123,8 @@ func (m *model) committed(routed []*mQueue) (queues []*mQueue, lost bool, text s
 			worst = was.name
 			text = "541 INTERNAL_ERROR"
 			if now == nil {
-				text = "506 RESOURCE_ERROR - failed to deliver message: {not_found,{resource,<<\"/\">>,queue,<<\"" + was.name + "\">>}}"
+				text = "506 RESOURCE_ERROR - failed to deliver message: {not_found,{resource,<<\"/\">>,queue,<<\"" + was.name +
+					"\">>}}"
 			}
 		}
 	}

@@ -102,7 +102,8 @@ func (d *Direct) Connect(l Login) (Conn, error) {
 		return nil, err
 	}
 	in := leveret.NewInbox(leveret.InboxConfig{})
-	c, err := d.Broker.Open(leveret.ConnConfig{User: user, VHost: vhost, CancelNotify: !l.NoCancelNotify, ChannelMax: l.ChannelMax, Inbox: in})
+	c, err := d.Broker.Open(leveret.ConnConfig{User: user, VHost: vhost, CancelNotify: !l.NoCancelNotify,
+		ChannelMax: l.ChannelMax, Inbox: in})
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +180,8 @@ func (c *goConn) take() {
 
 func seen(d *leveret.Delivery) *Delivery {
 	return &Delivery{Exchange: d.Exchange, RoutingKey: d.RoutingKey, ConsumerTag: d.ConsumerTag, Tag: d.DeliveryTag,
-		Redelivered: d.Redelivered, MessageCount: d.MessageCount, Properties: d.Properties, Fields: d.WireHeaders(), Body: d.Body}
+		Redelivered: d.Redelivered, MessageCount: d.MessageCount, Properties: d.Properties, Fields: d.WireHeaders(),
+		Body: d.Body}
 }
 
 // A goChannel is a channel that remembers why it was closed.

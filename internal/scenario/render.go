@@ -113,7 +113,8 @@ func (r *renderer) headers(f leveret.Fields) []string {
 	}
 	var rest leveret.Fields
 	for _, e := range f {
-		if !strings.HasPrefix(e.Name, "x-first-death-") && !strings.HasPrefix(e.Name, "x-last-death-") && e.Name != "x-death" {
+		if !strings.HasPrefix(e.Name, "x-first-death-") && !strings.HasPrefix(e.Name, "x-last-death-") &&
+			e.Name != "x-death" {
 			rest = append(rest, e)
 		}
 	}

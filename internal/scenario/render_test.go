@@ -27,8 +27,10 @@ func entry(reason, queue string, count any) leveret.Fields {
 func TestDeliveries(t *testing.T) {
 	r := &renderer{release: "4.3", started: start}
 	died := leveret.Fields{{Name: "x-death", Value: []any{entry("rejected", "q", int64(1))}},
-		{Name: "x-first-death-reason", Value: "rejected"}, {Name: "x-first-death-queue", Value: "q"}, {Name: "x-first-death-exchange", Value: ""},
-		{Name: "x-last-death-reason", Value: "rejected"}, {Name: "x-last-death-queue", Value: "q"}, {Name: "x-last-death-exchange", Value: ""}}
+		{Name: "x-first-death-reason", Value: "rejected"}, {Name: "x-first-death-queue", Value: "q"},
+		{Name: "x-first-death-exchange", Value: ""},
+		{Name: "x-last-death-reason", Value: "rejected"}, {Name: "x-last-death-queue", Value: "q"},
+		{Name: "x-last-death-exchange", Value: ""}}
 	for want, d := range map[string]*Delivery{
 		`a`: {RoutingKey: "q", Body: []byte("a")},
 		`a from x/k redelivered priority=0`: {Exchange: "x", RoutingKey: "k", Redelivered: true, Body: []byte("a"),
@@ -53,7 +55,8 @@ func TestDeathsShowWhatIsUnusual(t *testing.T) {
 	require.Equal(t, []string{`death(rejected q x1 "" [q])`},
 		r.headers(append(leveret.Fields{{Name: "x-death", Value: []any{entry("rejected", "q", int64(1))}}}, first...)))
 	require.Equal(t, []string{`death(expired p x1 "" [p])`, `death(rejected r x2 "" [r])`, `first(rejected q "")`},
-		r.headers(append(leveret.Fields{{Name: "x-death", Value: []any{entry("expired", "p", int64(1)), entry("rejected", "r", int64(2))}}}, first...)))
+		r.headers(append(leveret.Fields{{Name: "x-death",
+			Value: []any{entry("expired", "p", int64(1)), entry("rejected", "r", int64(2))}}}, first...)))
 	require.Equal(t, []string{`headers={x-death=[{count=1 reason=rejected queue=q time=time(now) exchange="" routing-keys=[q]}]}`},
 		r.headers(leveret.Fields{{Name: "x-death", Value: []any{entry("rejected", "q", int32(1))}}}))
 	r.started = start.Add(time.Hour)

@@ -11,9 +11,9 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// A real broker does its work after it has answered. When nothing is expected, a statement has shown everything once nothing
-// new has appeared for the time quiet. In a script that lets time pass it is quietTimed: after a longer wait, what happens
-// later would be shown too.
+// A real broker does its work after it has answered. When nothing is expected, a statement has shown everything
+// once nothing new has appeared for the time quiet. In a script that lets time pass it is quietTimed: after a
+// longer wait, what happens later would be shown too.
 const (
 	quiet      = 350 * time.Millisecond
 	quietTimed = 80 * time.Millisecond
@@ -66,7 +66,8 @@ const (
 )
 
 func newRun(d Driver) *run {
-	r := &run{driver: d, release: Releases[d.Profile()], conns: map[string]*client{}, queueOf: map[string]string{}, quiet: quiet}
+	r := &run{driver: d, release: Releases[d.Profile()], conns: map[string]*client{}, queueOf: map[string]string{},
+		quiet: quiet}
 	r.render = renderer{release: r.release, vhost: d.VHost(), started: d.Now()}
 	return r
 }
@@ -214,8 +215,8 @@ func (s *session) collect() {
 	}
 }
 
-// watch calls look until it returns what is wanted or, when recording, until what it returns does not change any more. It
-// gives up after the driver's MaxDelay. look returns all that has been seen since its first call.
+// watch calls look until it returns what is wanted or, when recording, until what it returns does not change
+// any more. It gives up after the driver's MaxDelay. look returns all that has been seen since its first call.
 func (r *run) watch(want []string, look func() ([]string, error)) ([]string, error) {
 	maxDelay := r.driver.MaxDelay()
 	deadline := time.Now().Add(maxDelay)

@@ -124,8 +124,9 @@ func (w *words) message() leveret.Message {
 		ContentType: w.str("content-type"), ContentEncoding: w.str("content-encoding"),
 		CorrelationID: w.str("correlation-id"), ReplyTo: w.str("reply-to"), Expiration: w.str("expiration"),
 		MessageID: w.str("message-id"), Type: w.str("type"), UserID: w.str("user-id"), AppID: w.str("app-id"),
-		ClusterID: w.str("cluster-id"), DeliveryMode: uint8(w.number("delivery-mode", 0)), Priority: uint8(w.number("priority", 0)),
-		Present: present,
+		ClusterID: w.str("cluster-id"), DeliveryMode: uint8(w.number("delivery-mode", 0)),
+		Priority: uint8(w.number("priority", 0)),
+		Present:  present,
 	}
 	if s := w.str("timestamp"); s != "" {
 		n, err := strconv.ParseUint(s, 10, 64)

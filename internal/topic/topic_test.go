@@ -40,7 +40,8 @@ func matches(pattern, key string) bool {
 }
 
 // What a live RabbitMQ matched, for each binding key among these routing keys.
-var vectorKeys = []string{"", "a", ".", "a.", ".a", "a.b", "a..b", "a.b.c", "*", "#", "a.*", "a.#", "b", "..", "a.b.", "ab"}
+var vectorKeys = []string{"", "a", ".", "a.", ".a", "a.b", "a..b", "a.b.c", "*", "#", "a.*", "a.#", "b", "..",
+	"a.b.", "ab"}
 
 var vectors = []struct {
 	patterns []string

@@ -164,13 +164,15 @@ func summary(rules []conformance.Rule, scripts []*scenario.Script, r *runs) stri
 			}
 		}
 	}
-	text := fmt.Sprintf("%d scenarios; %d of %d observable rules are shown by at least one.\n", len(scripts), covered, observable)
+	text := fmt.Sprintf("%d scenarios; %d of %d observable rules are shown by at least one.\n", len(scripts), covered,
+		observable)
 	for _, release := range releases {
 		count := map[string]int{}
 		for _, s := range scripts {
 			count[r.outcome(s, release)]++
 		}
-		text += fmt.Sprintf("On %s: %d the same, %d different, %d not run.\n", release, count["same"], count["differs"], count["not run"])
+		text += fmt.Sprintf("On %s: %d the same, %d different, %d not run.\n", release, count["same"], count["differs"],
+			count["not run"])
 	}
 	return text
 }

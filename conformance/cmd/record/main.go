@@ -19,7 +19,8 @@ import (
 
 func main() {
 	amqpURL := flag.String("amqp", os.Getenv("LEVERET_CONFORMANCE_AMQP"), "the broker's AMQP URL")
-	admin := flag.String("admin", os.Getenv("LEVERET_CONFORMANCE_ADMIN"), "URL of the broker's management API, or the command line of its rabbitmqctl")
+	admin := flag.String("admin", os.Getenv("LEVERET_CONFORMANCE_ADMIN"),
+		"URL of the broker's management API, or the command line of its rabbitmqctl")
 	dir := flag.String("dir", "testdata/scenarios", "where the scripts are")
 	flag.Parse()
 	broker, err := conformance.Open(*amqpURL, *admin)

@@ -29,7 +29,8 @@ func accessCommands() []*command {
 			name: "set_topic_permissions", usage: "set_topic_permissions [--vhost <vhost>] <username> <exchange> <write> <read>",
 			about: "Sets a user's topic permissions for an exchange.", min: 4, max: 4, run: setTopicPermissions,
 			banner: func(c *call) string {
-				return `Setting topic permissions on "` + c.args[1] + `" for user "` + c.args[0] + `" in vhost "` + c.vhostName() + `" ...`
+				return `Setting topic permissions on "` + c.args[1] + `" for user "` + c.args[0] + `" in vhost "` +
+					c.vhostName() + `" ...`
 			},
 		},
 		{
@@ -43,8 +44,9 @@ func accessCommands() []*command {
 			banner: func(c *call) string { return `Listing permissions for vhost "` + c.vhostName() + `" ...` },
 		},
 		{
-			name: "list_topic_permissions", usage: "list_topic_permissions [--vhost <vhost>] [--no-table-headers]", timeout: true,
-			about: "Lists the topic permissions in a virtual host.", table: true, run: listTopicPermissions,
+			name: "list_topic_permissions", usage: "list_topic_permissions [--vhost <vhost>] [--no-table-headers]",
+			timeout: true,
+			about:   "Lists the topic permissions in a virtual host.", table: true, run: listTopicPermissions,
 			banner: func(c *call) string { return `Listing topic permissions for vhost "` + c.vhostName() + `" ...` },
 		},
 		{

@@ -25,8 +25,9 @@ func definitionCommands() []*command {
 			},
 		},
 		{
-			name: "import_definitions", usage: "import_definitions <file_path> [--format <json>] [--skip-if-unchanged]", timeout: true,
-			about: "Adds the definitions in a file, or on standard input.", min: 0, max: 1,
+			name: "import_definitions", usage: "import_definitions <file_path> [--format <json>] [--skip-if-unchanged]",
+			timeout: true,
+			about:   "Adds the definitions in a file, or on standard input.", min: 0, max: 1,
 			switches: map[string]kind{"format": text, "skip-if-unchanged": boolean},
 			validate: validateImport, run: importDefinitions,
 			banner: func(c *call) string {

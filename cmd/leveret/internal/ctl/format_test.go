@@ -222,6 +222,7 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 
 func TestRowIsJSON(t *testing.T) {
 	var back map[string]any
-	require.NoError(t, json.Unmarshal([]byte(marshal(row{{"a", pid{"n", 1, 2}}, {"b", names(nil)}, {"c", definition{"k": 1}}})), &back))
+	require.NoError(t, json.Unmarshal([]byte(marshal(row{{"a", pid{"n", 1, 2}}, {"b", names(nil)},
+		{"c", definition{"k": 1}}})), &back))
 	assert.Equal(t, map[string]any{"a": "Pid(#PID<1.1.2>)", "b": []any{}, "c": map[string]any{"k": 1.0}}, back)
 }

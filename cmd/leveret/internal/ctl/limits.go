@@ -25,7 +25,8 @@ func limitCommands() []*command {
 		},
 		{
 			name: "list_vhost_limits", usage: "list_vhost_limits [--vhost <vhost>] [--global] [--no-table-headers]", table: true,
-			about: "Lists the limits of a virtual host, or of all.", switches: map[string]kind{"global": boolean}, run: listVHostLimits,
+			about: "Lists the limits of a virtual host, or of all.", switches: map[string]kind{"global": boolean},
+			run: listVHostLimits,
 			banner: func(c *call) string {
 				return "Listing limits for " + c.allOr("vhosts", `vhost "`+c.vhostName()+`"`) + " ..."
 			},
@@ -49,7 +50,8 @@ func limitCommands() []*command {
 		},
 		{
 			name: "list_user_limits", usage: "list_user_limits [--user <username>] [--global]", table: true,
-			about: "Lists the limits of a user, or of all.", switches: map[string]kind{"global": boolean, "user": text}, run: listUserLimits,
+			about: "Lists the limits of a user, or of all.", switches: map[string]kind{"global": boolean, "user": text},
+			run: listUserLimits,
 			banner: func(c *call) string {
 				return "Listing limits for " + c.allOr("users", `user "`+c.text("user", "guest")+`"`) + " ..."
 			},

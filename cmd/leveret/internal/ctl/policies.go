@@ -137,7 +137,8 @@ func plainNumbers(v any) any {
 	return v
 }
 
-func clearer(list func(*leveret.VHost) []leveret.Policy, clear func(*leveret.VHost, string) error) func(*call) (result, error) {
+func clearer(list func(*leveret.VHost) []leveret.Policy,
+	clear func(*leveret.VHost, string) error) func(*call) (result, error) {
 	return func(c *call) (result, error) {
 		v, err := c.node.Broker.VHost(c.vhostName())
 		named := func(p leveret.Policy) bool { return p.Name == c.args[0] }

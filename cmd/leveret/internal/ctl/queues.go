@@ -128,7 +128,8 @@ func deleteQueue(c *call) (result, error) {
 }
 
 var consumerColumns = []string{
-	"queue_name", "channel_pid", "consumer_tag", "ack_required", "prefetch_count", "active", "activity_status", "arguments",
+	"queue_name", "channel_pid", "consumer_tag", "ack_required", "prefetch_count", "active", "activity_status",
+	"arguments",
 }
 
 // listConsumers shows its columns in the order of consumerColumns, however they were asked for.

@@ -63,7 +63,8 @@ func listBindings(c *call) (result, error) {
 		return r, ignoreMissing(err)
 	}
 	for _, b := range v.Bindings() {
-		r.rows = append(r.rows, pick(c.columnsOr(bindingColumns...), func(column string) any { return bindingItem(b, column) }))
+		r.rows = append(r.rows, pick(c.columnsOr(bindingColumns...),
+			func(column string) any { return bindingItem(b, column) }))
 	}
 	return r, nil
 }

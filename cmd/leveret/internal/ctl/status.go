@@ -71,7 +71,8 @@ var release = map[leveret.Profile]string{leveret.RabbitMQ43: "4.3.6", leveret.Ra
 
 // units are bytes per unit of --unit.
 var units = map[string]float64{
-	"bytes": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
+	"bytes": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30,
+	"tib": 1 << 40,
 }
 
 func validateUnit(c *call) error {

@@ -27,7 +27,8 @@ func vhostCommands() []*command {
 			usage: `update_vhost_metadata <vhost> [--description=<description>] [--tags="<tag1>,<tag2>,<...>"] ` +
 				`[--default-queue-type=<quorum|classic|stream>] [--protected-from-deletion=<true|false>]`,
 			about: "Changes what a virtual host is described by. Nothing protects one from deletion here.", min: 1, max: 1,
-			switches: map[string]kind{"description": text, "tags": text, "default-queue-type": text, "protected-from-deletion": boolean},
+			switches: map[string]kind{"description": text, "tags": text, "default-queue-type": text,
+				"protected-from-deletion": boolean},
 			validate: validateMetadata, run: updateVHost,
 			banner: func(c *call) string { return `Updating metadata of vhost "` + c.args[0] + `" ...` },
 		},
