@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/leveretmq/leveret/internal/erl"
@@ -84,51 +83,29 @@ func wholeNumber(v any) (int64, bool) {
 }
 
 // policyTermText prints a value as error texts do.
-func policyTermText(v any) string {
-	switch v := v.(type) {
-	case Table:
-		return mapText(v)
-	case *big.Int:
-		return v.String()
-	}
-	return erl.Format(policyTerm(v), 0)
-}
-
-// mapText prints a map the way RabbitMQ does, on one line.
-func mapText(t Table) string {
-	entries := make([]string, 0, len(t))
-	for _, key := range sortedKeys(t) {
-		entries = append(entries, erl.Format(erl.Binary(key), 0)+" => "+policyTermText(policyValue(t[key])))
-	}
-	return "#{" + strings.Join(entries, ",") + "}"
-}
+func policyTermText(v any) string { return erl.JSONText(policyJSON(v)) }
 
 // policyTerm is the term by which RabbitMQ prints a value of a definition.
-func policyTerm(v any) any {
+func policyTerm(v any) any { return erl.JSON(policyJSON(v)) }
+
+// policyJSON returns a value of a definition, one of policyValue's types, as decoded JSON has it.
+func policyJSON(v any) any {
 	switch v := v.(type) {
-	case string:
-		return erl.Binary(v)
-	case bool:
-		return erl.Atom(strconv.FormatBool(v))
-	case nil:
-		return erl.Atom("null")
-	case *big.Int:
-		n, _ := wholeNumber(v)
-		return n
 	case Table:
-		list := make(erl.List, 0, len(v))
-		for _, key := range sortedKeys(v) {
-			list = append(list, erl.Tuple{erl.Binary(key), policyTerm(policyValue(v[key]))})
+		object := make(map[string]any, len(v))
+		for key, member := range v {
+			object[key] = policyJSON(policyValue(member))
 		}
-		return list
+		return object
 	case []any:
-		list := make(erl.List, len(v))
-		for i, e := range v {
-			list[i] = policyTerm(policyValue(e))
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = policyJSON(policyValue(v[i]))
 		}
 		return list
+	default:
+		return v
 	}
-	return v
 }
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
