@@ -53,6 +53,7 @@ func (b *backlog) putBack(e entry) { b.laneOf(e.m).putBack(e) }
 func (b *backlog) pushReturned(e entry) { b.returned.PushBack(e) }
 
 // head returns the message that leaves next, nil if there is none.
+// Rules: D-1.
 func (b *backlog) head() *entry {
 	if e := b.returned.Front(); e != nil {
 		return e
@@ -75,6 +76,7 @@ func (b *backlog) top() *lane {
 }
 
 // pop removes the head. There must be one.
+// Rules: D-1.
 func (b *backlog) pop() entry {
 	switch {
 	case b.returned.Len() > 0:
@@ -86,6 +88,7 @@ func (b *backlog) pop() entry {
 }
 
 // heads yields the first returned message and the first of each lane. A queue without priorities is one list, with one head.
+// Rules: T-6.
 func (b *backlog) heads() iter.Seq[head] {
 	return func(yield func(head) bool) {
 		if e := b.returned.Front(); e != nil && (!yield(head{e, nil}) || b.levels <= 1) {

@@ -279,7 +279,7 @@ func (m *message) editExtra() *extra {
 
 // takeExpiration takes the number from the property expiration. RabbitMQ 4.3 delivers the number's plain form, 3.10 what the
 // publisher wrote.
-// Rules: M-1, M-5, M-6, T-10.
+// Rules: M-5, M-6, T-10.
 func (ch *Channel) takeExpiration(m *message) *Error {
 	p := m.props
 	if p == nil || !p.given(p.Expiration != "", PropExpiration) {
@@ -297,7 +297,7 @@ func (ch *Channel) takeExpiration(m *message) *Error {
 }
 
 // takeCC takes the further routing keys from the headers CC and BCC, in this order, and removes BCC.
-// Rules: M-1, M-9, M-10, M-11.
+// Rules: M-9, M-10, M-11.
 func (ch *Channel) takeCC(m *message) *Error {
 	h := m.headers()
 	if len(h) == 0 {

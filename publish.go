@@ -146,7 +146,7 @@ func (ch *Channel) checkMessage(x *Exchange, key string, m *Message) (*message, 
 }
 
 // checkTopicKeys checks topic permission for every routing key, those of CC and BCC included.
-// Rules: M-1, A-9.
+// Rules: A-9.
 func (ch *Channel) checkTopicKeys(m *message) *Error {
 	if m.exchange.kind != Topic {
 		return nil
@@ -160,7 +160,7 @@ func (ch *Channel) checkTopicKeys(m *message) *Error {
 }
 
 // checkTopicKey checks topic permission for the main routing key only: RabbitMQ 3.10 never checks CC and BCC.
-// Rules: M-3, A-9.
+// Rules: A-9.
 func (ch *Channel) checkTopicKey(m *message) *Error {
 	if m.exchange.kind != Topic {
 		return nil

@@ -2,8 +2,6 @@ package leveret
 
 // A Queue holds messages and hands them out. Order is first in, first out within a priority;
 // basic.get and consumers draw from the same head.
-//
-// Rules: D-1.
 type Queue struct {
 	v     *vhost
 	name  string
