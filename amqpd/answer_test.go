@@ -73,7 +73,7 @@ func TestAnswersTakenInPart(t *testing.T) {
 		want = append(want, answer...)
 		c.mu.Lock()
 		c.out.b = append(c.out.b, answer...)
-		c.answerLocked()
+		c.flushLocked()
 		c.mu.Unlock()
 	}
 	got := make([]byte, len(want))

@@ -4,7 +4,7 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-func (c *conn) basicPublish(ch *channel, a *args) error {
+func (c *conn) basicPublishLocked(ch *channel, a *args) error {
 	a.u16() // a ticket
 	m := &ch.content
 	m.exchange = a.short()
@@ -17,9 +17,9 @@ func (c *conn) basicPublish(ch *channel, a *args) error {
 	return nil
 }
 
-// publish hands a message that is complete to the broker.
+// publishLocked hands a message that is complete to the broker.
 // Rules: C-5.
-func (c *conn) publish(ch *channel) error {
+func (c *conn) publishLocked(ch *channel) error {
 	m := &ch.content
 	immediate := m.flags.has(1)
 	if m.refused > 0 && !immediate { // immediate is refused first
@@ -46,7 +46,7 @@ func (c *conn) publish(ch *channel) error {
 	return nil
 }
 
-func (c *conn) basicAck(ch *channel, a *args) error {
+func (c *conn) basicAckLocked(ch *channel, a *args) error {
 	tag := a.u64()
 	multiple := a.bits().has(0)
 	if err := a.end(); err != nil {
@@ -55,7 +55,7 @@ func (c *conn) basicAck(ch *channel, a *args) error {
 	return ch.ch.Ack(tag, multiple)
 }
 
-func (c *conn) basicNack(ch *channel, a *args) error {
+func (c *conn) basicNackLocked(ch *channel, a *args) error {
 	tag := a.u64()
 	f := a.bits() // 0: multiple, 1: requeue
 	if err := a.end(); err != nil {
@@ -64,7 +64,7 @@ func (c *conn) basicNack(ch *channel, a *args) error {
 	return ch.ch.Nack(tag, f.has(0), f.has(1))
 }
 
-func (c *conn) basicReject(ch *channel, a *args) error {
+func (c *conn) basicRejectLocked(ch *channel, a *args) error {
 	tag := a.u64()
 	requeue := a.bits().has(0)
 	if err := a.end(); err != nil {
@@ -73,11 +73,11 @@ func (c *conn) basicReject(ch *channel, a *args) error {
 	return ch.ch.Reject(tag, requeue)
 }
 
-func (c *conn) basicRecover(ch *channel, a *args) error {
-	return c.answer(ch, recoverAll(ch, a), false, basicRecoverOk)
+func (c *conn) basicRecoverLocked(ch *channel, a *args) error {
+	return c.answerLocked(ch, recoverAll(ch, a), false, basicRecoverOk)
 }
 
-func (c *conn) basicRecoverAsync(ch *channel, a *args) error { return recoverAll(ch, a) }
+func (c *conn) basicRecoverAsyncLocked(ch *channel, a *args) error { return recoverAll(ch, a) }
 
 // recoverAll reads the arguments of both. RabbitMQ cannot redeliver to the same consumer, which requeue false asks for.
 func recoverAll(ch *channel, a *args) error {
@@ -91,18 +91,18 @@ func recoverAll(ch *channel, a *args) error {
 	return ch.ch.Recover()
 }
 
-func (c *conn) basicQos(ch *channel, a *args) error {
+func (c *conn) basicQosLocked(ch *channel, a *args) error {
 	cfg := leveret.QosConfig{PrefetchSize: a.u32(), PrefetchCount: int(a.u16()), Global: a.bits().has(0)}
 	if err := a.end(); err != nil {
 		return err
 	}
-	return c.answer(ch, ch.ch.Qos(cfg), false, basicQosOk)
+	return c.answerLocked(ch, ch.ch.Qos(cfg), false, basicQosOk)
 }
 
-// basicConsume answers before any delivery of the consumer: those are in the inbox, which nobody
+// basicConsumeLocked answers before any delivery of the consumer: those are in the inbox, which nobody
 // reads while the reader holds the mutex.
 // Rules: D-15.
-func (c *conn) basicConsume(ch *channel, a *args) error {
+func (c *conn) basicConsumeLocked(ch *channel, a *args) error {
 	a.u16()
 	queue, tag := a.short(), a.short()
 	f := a.bits() // 0: no-local, 1: no-ack, 2: exclusive, 3: no-wait
@@ -122,9 +122,9 @@ func (c *conn) basicConsume(ch *channel, a *args) error {
 	return nil
 }
 
-// basicCancel sends everything the consumer was given before it answers.
+// basicCancelLocked sends everything the consumer was given before it answers.
 // Rules: D-14.
-func (c *conn) basicCancel(ch *channel, a *args) error {
+func (c *conn) basicCancelLocked(ch *channel, a *args) error {
 	tag := a.short()
 	noWait := a.bits().has(0)
 	if err := a.end(); err != nil {
@@ -144,15 +144,15 @@ func (c *conn) basicCancel(ch *channel, a *args) error {
 	return nil
 }
 
-// basicCancelOk is what a client would answer to a basic.cancel of the broker's that asks for an answer; none does.
-func (c *conn) basicCancelOk(*channel, *args) error {
+// basicCancelOkLocked is what a client would answer to a basic.cancel of the broker's that asks for an answer; none does.
+func (c *conn) basicCancelOkLocked(*channel, *args) error {
 	if c.release.cancelOkFail {
 		return internalError()
 	}
 	return errorf(leveret.CommandInvalid, "unimplemented method")
 }
 
-func (c *conn) basicGet(ch *channel, a *args) error {
+func (c *conn) basicGetLocked(ch *channel, a *args) error {
 	a.u16()
 	queue := a.short()
 	noAck := a.bits().has(0)
@@ -169,14 +169,14 @@ func (c *conn) basicGet(ch *channel, a *args) error {
 		c.out.end(at)
 		return nil
 	}
-	c.encodeUpTo(ch, d.DeliveryTag)
+	c.encodeUpToLocked(ch, d.DeliveryTag)
 	c.out.getOk(ch.number, d, c.tune.maxPayload())
 	return nil
 }
 
-// encodeUpTo encodes the deliveries whose tags come before the given one, and what happened before them.
+// encodeUpToLocked encodes the deliveries whose tags come before the given one, and what happened before them.
 // Rules: D-30.
-func (c *conn) encodeUpTo(ch *channel, tag uint64) {
+func (c *conn) encodeUpToLocked(ch *channel, tag uint64) {
 	c.takeNoticesLocked()
 	n := 0
 	for i := range c.notices {

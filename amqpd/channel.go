@@ -24,7 +24,7 @@ type confirmRun struct {
 }
 
 // Rules: E-2, C-16.
-func (c *conn) openChannel(number uint16, a *args) error {
+func (c *conn) openChannelLocked(number uint16, a *args) error {
 	a.short()
 	if err := a.end(); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (c *conn) openChannel(number uint16, a *args) error {
 }
 
 // Rules: C-15.
-func secondOpen(_ *conn, _ *channel, a *args) error {
+func secondOpenLocked(_ *conn, _ *channel, a *args) error {
 	a.short()
 	if err := a.end(); err != nil {
 		return err
@@ -55,7 +55,7 @@ func secondOpen(_ *conn, _ *channel, a *args) error {
 	return errorf(leveret.ChannelError, "second 'channel.open' seen")
 }
 
-func (c *conn) channelClose(ch *channel, a *args) error {
+func (c *conn) channelCloseLocked(ch *channel, a *args) error {
 	a.u16()
 	a.short()
 	a.u32()
@@ -70,9 +70,9 @@ func (c *conn) channelClose(ch *channel, a *args) error {
 	return nil
 }
 
-// channelFlow answers channel.flow, by which clients once asked for a pause. RabbitMQ knows no pause.
+// channelFlowLocked answers channel.flow, by which clients once asked for a pause. RabbitMQ knows no pause.
 // Rules: C-14, C-20.
-func (c *conn) channelFlow(ch *channel, a *args) error {
+func (c *conn) channelFlowLocked(ch *channel, a *args) error {
 	active := a.bits().has(0)
 	if err := a.end(); err != nil {
 		return err
@@ -86,8 +86,8 @@ func (c *conn) channelFlow(ch *channel, a *args) error {
 	return nil
 }
 
-// accessRequest answers the realm tickets of AMQP 0-8, which some clients still ask for.
-func (c *conn) accessRequest(ch *channel, a *args) error {
+// accessRequestLocked answers the realm tickets of AMQP 0-8, which some clients still ask for.
+func (c *conn) accessRequestLocked(ch *channel, a *args) error {
 	a.short()
 	a.bits()
 	if err := a.end(); err != nil {
@@ -99,23 +99,23 @@ func (c *conn) accessRequest(ch *channel, a *args) error {
 	return nil
 }
 
-func (c *conn) confirmSelect(ch *channel, a *args) error {
+func (c *conn) confirmSelectLocked(ch *channel, a *args) error {
 	noWait := a.bits().has(0)
 	if err := a.end(); err != nil {
 		return err
 	}
-	return c.answer(ch, ch.ch.Confirm(), noWait, confirmSelectOk)
+	return c.answerLocked(ch, ch.ch.Confirm(), noWait, confirmSelectOk)
 }
 
-func (c *conn) txSelect(ch *channel, a *args) error {
+func (c *conn) txSelectLocked(ch *channel, a *args) error {
 	if err := a.end(); err != nil {
 		return err
 	}
-	return c.answer(ch, ch.ch.Tx(), false, txSelectOk)
+	return c.answerLocked(ch, ch.ch.Tx(), false, txSelectOk)
 }
 
 // Rules: C-9.
-func (c *conn) txCommit(ch *channel, a *args) error {
+func (c *conn) txCommitLocked(ch *channel, a *args) error {
 	if err := a.end(); err != nil {
 		return err
 	}
@@ -123,18 +123,18 @@ func (c *conn) txCommit(ch *channel, a *args) error {
 	for _, r := range returns {
 		c.out.returned(ch.number, r, c.tune.maxPayload())
 	}
-	return c.answer(ch, err, false, txCommitOk)
+	return c.answerLocked(ch, err, false, txCommitOk)
 }
 
-func (c *conn) txRollback(ch *channel, a *args) error {
+func (c *conn) txRollbackLocked(ch *channel, a *args) error {
 	if err := a.end(); err != nil {
 		return err
 	}
-	return c.answer(ch, ch.ch.Rollback(), false, txRollbackOk)
+	return c.answerLocked(ch, ch.ch.Rollback(), false, txRollbackOk)
 }
 
-// answer sends the reply without arguments to a method that succeeded.
-func (c *conn) answer(ch *channel, err error, noWait bool, reply methodID) error {
+// answerLocked sends the reply without arguments to a method that succeeded.
+func (c *conn) answerLocked(ch *channel, err error, noWait bool, reply methodID) error {
 	if err == nil && !noWait {
 		c.out.bare(ch.number, reply)
 	}
@@ -147,7 +147,7 @@ func (c *conn) answer(ch *channel, err error, noWait bool, reply methodID) error
 func (c *conn) confirmLocked(ch *channel, sequence uint64, reject bool) {
 	run := &ch.pending
 	if run.count > 0 && run.reject != reject {
-		c.sendConfirm(ch)
+		c.sendConfirmLocked(ch)
 	}
 	if run.count == 0 {
 		c.batch.confirms = append(c.batch.confirms, ch)
@@ -159,16 +159,16 @@ func (c *conn) confirmLocked(ch *channel, sequence uint64, reject bool) {
 // flushConfirmsLocked sends the confirms that wait.
 func (c *conn) flushConfirmsLocked() {
 	for i, ch := range c.batch.confirms {
-		c.sendConfirm(ch)
+		c.sendConfirmLocked(ch)
 		c.batch.confirms[i] = nil
 	}
 	c.batch.confirms = c.batch.confirms[:0]
 }
 
-// sendConfirm sends a channel's run of confirms. Like RabbitMQ's, a lone ack is a single one, and a nack is
+// sendConfirmLocked sends a channel's run of confirms. Like RabbitMQ's, a lone ack is a single one, and a nack is
 // always multiple.
 // Rules: C-4.
-func (c *conn) sendConfirm(ch *channel) {
+func (c *conn) sendConfirmLocked(ch *channel) {
 	run := &ch.pending
 	if run.count == 0 {
 		return

@@ -131,7 +131,7 @@ func (c *conn) readLoop() error {
 func (c *conn) execute() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	defer c.answerLocked()
+	defer c.flushLocked()
 	c.mail.hold()
 	for {
 		if err := c.waitForRoomLocked(); err != nil {
@@ -203,7 +203,7 @@ func (c *conn) received(ch *channel) error {
 	if c.open.byNumber[ch.number] != ch || ch.closing || !ch.content.complete() {
 		return nil
 	}
-	return c.handledLocked(ch, c.publish(ch), basicPublish)
+	return c.handledLocked(ch, c.publishLocked(ch), basicPublish)
 }
 
 // armReadDeadline makes sure that a peer that misses two heartbeats is found out. RabbitMQ looks once
@@ -235,7 +235,7 @@ func frameSyncError(err error) error {
 	return frameProblem(leveret.FrameError, end.frame, end.term())
 }
 
-// failLocked tells the client that the connection is over, after everything that was for it before.
+// failLocked sends connection.close behind the deliveries that the broker made before the failure.
 func (c *conn) failLocked(err error, cause methodID) {
 	if c.stage == running {
 		c.takeNoticesLocked()

@@ -77,9 +77,9 @@ func (m *assembly) add(piece []byte) {
 	copy(m.room(len(piece)), piece)
 }
 
-// contentFrame handles a content header or body frame.
+// contentFrameLocked handles a content header or body frame.
 // Rules: C-17.
-func (c *conn) contentFrame(f frame) error {
+func (c *conn) contentFrameLocked(f frame) error {
 	ch := c.channelLocked(f.channel)
 	if ch == nil {
 		c.failLocked((&assembly{}).unexpected(), 0)
@@ -88,7 +88,7 @@ func (c *conn) contentFrame(f frame) error {
 	var err error
 	switch m := &ch.content; {
 	case f.typ == frameHeader && m.state == wantHeader:
-		err = c.contentHeader(ch, f.payload)
+		err = c.contentHeaderLocked(ch, f.payload)
 	case f.typ == frameBody && m.state == wantBody:
 		err = ch.contentBody(f.payload)
 	default:
@@ -108,10 +108,10 @@ func (c *conn) contentFrame(f frame) error {
 		ch.content.reset()
 		return nil
 	}
-	return c.handledLocked(ch, c.publish(ch), basicPublish)
+	return c.handledLocked(ch, c.publishLocked(ch), basicPublish)
 }
 
-func (c *conn) contentHeader(ch *channel, b []byte) error {
+func (c *conn) contentHeaderLocked(ch *channel, b []byte) error {
 	class := binary.BigEndian.Uint16(b)
 	weight := binary.BigEndian.Uint16(b[2:])
 	size := binary.BigEndian.Uint64(b[4:])

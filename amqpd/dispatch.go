@@ -21,19 +21,19 @@ func (e badFrameEnd) term() erl.Tuple { return erl.Tuple{erl.Atom("invalid_frame
 func (c *conn) frameLocked(f frame) error {
 	switch {
 	case c.stage != running:
-		return c.closingFrame(f)
+		return c.closingFrameLocked(f)
 	case !wellFormed(f):
 		c.failLocked(frameProblem(leveret.FrameError, f, erl.Atom("unknown_frame")), 0)
 		return nil
 	case f.channel == 0:
-		return c.connectionFrame(f)
+		return c.connectionFrameLocked(f)
 	case f.typ == frameMethod:
-		return c.channelMethod(f)
+		return c.channelMethodLocked(f)
 	case f.typ == frameHeartbeat:
 		c.failLocked(frameProblem(leveret.UnexpectedFrame, f, nil), 0)
 		return nil
 	}
-	return c.contentFrame(f)
+	return c.contentFrameLocked(f)
 }
 
 // wellFormed reports whether a frame has a known type and the fixed part of its payload.
@@ -53,8 +53,8 @@ func wellFormed(f frame) bool {
 
 func methodOf(f frame) methodID { return methodID(binary.BigEndian.Uint32(f.payload)) }
 
-// connectionFrame handles a frame on channel 0 of a running connection.
-func (c *conn) connectionFrame(f frame) error {
+// connectionFrameLocked handles a frame on channel 0 of a running connection.
+func (c *conn) connectionFrameLocked(f frame) error {
 	switch f.typ {
 	case frameHeartbeat:
 		return nil
@@ -74,7 +74,7 @@ func (c *conn) connectionFrame(f frame) error {
 			c.failLocked(internalError(), 0)
 			return nil
 		}
-		return c.closedByClient()
+		return c.closedByClientLocked()
 	case connectionUpdateSecret:
 		a.long()
 		a.short()
@@ -92,9 +92,9 @@ func (c *conn) connectionFrame(f frame) error {
 	return nil
 }
 
-// closedByClient answers connection.close. By then exclusive queues are gone.
+// closedByClientLocked answers connection.close. By then exclusive queues are gone.
 // Rules: Q-31.
-func (c *conn) closedByClient() error {
+func (c *conn) closedByClientLocked() error {
 	c.flushConfirmsLocked()
 	c.session.Close()
 	c.stage = closing
@@ -102,9 +102,9 @@ func (c *conn) closedByClient() error {
 	return errDone
 }
 
-// closingFrame handles what comes after connection.close was sent: only its answer, or the client's
+// closingFrameLocked handles what comes after connection.close was sent: only its answer, or the client's
 // own connection.close that crossed it, count.
-func (c *conn) closingFrame(f frame) error {
+func (c *conn) closingFrameLocked(f frame) error {
 	if f.channel != 0 || f.typ != frameMethod || len(f.payload) < 4 {
 		return nil
 	}
@@ -117,8 +117,8 @@ func (c *conn) closingFrame(f frame) error {
 	return nil
 }
 
-// channelMethod handles a method on a channel.
-func (c *conn) channelMethod(f frame) error {
+// channelMethodLocked handles a method on a channel.
+func (c *conn) channelMethodLocked(f frame) error {
 	id := methodOf(f)
 	a := &c.batch.args
 	*a = newArgs(f.payload[4:], &c.names)
@@ -127,14 +127,14 @@ func (c *conn) channelMethod(f frame) error {
 	}
 	ch := c.channelLocked(f.channel)
 	if ch == nil {
-		return c.unopened(f.channel, id, a)
+		return c.unopenedLocked(f.channel, id, a)
 	}
 	if ch.content.state != noContent {
 		c.failLocked(ch.content.unexpected(), basicPublish)
 		return nil
 	}
 	if ch.closing {
-		return c.closingChannel(ch, id)
+		return c.closingChannelLocked(ch, id)
 	}
 	h, known := ch.handler(id)
 	if !known {
@@ -151,19 +151,19 @@ func (c *conn) channelMethod(f frame) error {
 func (ch *channel) handler(id methodID) (h handler, known bool) {
 	switch id {
 	case basicPublish:
-		return (*conn).basicPublish, true
+		return (*conn).basicPublishLocked, true
 	case basicAck:
-		return (*conn).basicAck, true
+		return (*conn).basicAckLocked, true
 	}
 	h, known = methods[id]
 	return h, known
 }
 
-// unopened handles a method on a channel that is not open.
+// unopenedLocked handles a method on a channel that is not open.
 // Rules: C-15.
-func (c *conn) unopened(number uint16, id methodID, a *args) error {
+func (c *conn) unopenedLocked(number uint16, id methodID, a *args) error {
 	if id == channelOpen {
-		return c.handledLocked(nil, c.openChannel(number, a), id)
+		return c.handledLocked(nil, c.openChannelLocked(number, a), id)
 	}
 	if _, known := methods[id]; !known {
 		return errDrop
@@ -175,9 +175,9 @@ func (c *conn) unopened(number uint16, id methodID, a *args) error {
 	return nil
 }
 
-// closingChannel handles a method on a channel that the broker has closed.
+// closingChannelLocked handles a method on a channel that the broker has closed.
 // Rules: E-7, C-15.
-func (c *conn) closingChannel(ch *channel, id methodID) error {
+func (c *conn) closingChannelLocked(ch *channel, id methodID) error {
 	switch id {
 	case channelCloseOk:
 		c.forgetLocked(ch)

@@ -81,7 +81,7 @@ const (
 	txRollbackOk methodID = 90<<16 + 31
 )
 
-// A handler executes one method on an open channel. It reads all arguments before it does anything.
+// A handler executes one method on an open channel, with the turn of the connection held. It reads all arguments before it does anything.
 type handler func(c *conn, ch *channel, a *args) error
 
 // methods are all methods of the protocol. Those that only a server sends, and those of the
@@ -92,28 +92,28 @@ var methods = map[methodID]handler{
 	connectionClose: nil, connectionCloseOk: nil, connectionBlocked: nil, connectionUnblocked: nil,
 	connectionUpdateSecret: nil, connectionUpdateSecretOk: nil,
 
-	channelOpen: secondOpen, channelFlow: (*conn).channelFlow, channelClose: (*conn).channelClose,
+	channelOpen: secondOpenLocked, channelFlow: (*conn).channelFlowLocked, channelClose: (*conn).channelCloseLocked,
 	channelOpenOk: nil, channelFlowOk: nil, channelCloseOk: nil,
 
-	accessRequest: (*conn).accessRequest, accessRequestOk: nil,
+	accessRequest: (*conn).accessRequestLocked, accessRequestOk: nil,
 
-	exchangeDeclare: (*conn).exchangeDeclare, exchangeDelete: (*conn).exchangeDelete,
-	exchangeBind: (*conn).exchangeBind, exchangeUnbind: (*conn).exchangeUnbind,
+	exchangeDeclare: (*conn).exchangeDeclareLocked, exchangeDelete: (*conn).exchangeDeleteLocked,
+	exchangeBind: (*conn).exchangeBindLocked, exchangeUnbind: (*conn).exchangeUnbindLocked,
 	exchangeDeclareOk: nil, exchangeDeleteOk: nil, exchangeBindOk: nil, exchangeUnbindOk: nil,
 
-	queueDeclare: (*conn).queueDeclare, queueDelete: (*conn).queueDelete, queuePurge: (*conn).queuePurge,
-	queueBind: (*conn).queueBind, queueUnbind: (*conn).queueUnbind,
+	queueDeclare: (*conn).queueDeclareLocked, queueDelete: (*conn).queueDeleteLocked, queuePurge: (*conn).queuePurgeLocked,
+	queueBind: (*conn).queueBindLocked, queueUnbind: (*conn).queueUnbindLocked,
 	queueDeclareOk: nil, queueDeleteOk: nil, queuePurgeOk: nil, queueBindOk: nil, queueUnbindOk: nil,
 
-	basicPublish: (*conn).basicPublish, basicAck: (*conn).basicAck, basicNack: (*conn).basicNack,
-	basicReject: (*conn).basicReject, basicRecover: (*conn).basicRecover, basicRecoverAsync: (*conn).basicRecoverAsync,
-	basicGet: (*conn).basicGet, basicConsume: (*conn).basicConsume, basicCancel: (*conn).basicCancel,
-	basicQos: (*conn).basicQos, basicCancelOk: (*conn).basicCancelOk,
+	basicPublish: (*conn).basicPublishLocked, basicAck: (*conn).basicAckLocked, basicNack: (*conn).basicNackLocked,
+	basicReject: (*conn).basicRejectLocked, basicRecover: (*conn).basicRecoverLocked, basicRecoverAsync: (*conn).basicRecoverAsyncLocked,
+	basicGet: (*conn).basicGetLocked, basicConsume: (*conn).basicConsumeLocked, basicCancel: (*conn).basicCancelLocked,
+	basicQos: (*conn).basicQosLocked, basicCancelOk: (*conn).basicCancelOkLocked,
 	basicQosOk: nil, basicConsumeOk: nil, basicReturn: nil, basicDeliver: nil,
 	basicGetOk: nil, basicGetEmpty: nil, basicRecoverOk: nil,
 
-	confirmSelect: (*conn).confirmSelect, confirmSelectOk: nil,
+	confirmSelect: (*conn).confirmSelectLocked, confirmSelectOk: nil,
 
-	txSelect: (*conn).txSelect, txCommit: (*conn).txCommit, txRollback: (*conn).txRollback,
+	txSelect: (*conn).txSelectLocked, txCommit: (*conn).txCommitLocked, txRollback: (*conn).txRollbackLocked,
 	txSelectOk: nil, txCommitOk: nil, txRollbackOk: nil,
 }

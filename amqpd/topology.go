@@ -9,7 +9,7 @@ import (
 // The exchange and queue classes. Each handler reads its arguments, calls the method of the same
 // name on the channel, and answers unless the client said no-wait.
 
-func (c *conn) exchangeDeclare(ch *channel, a *args) error {
+func (c *conn) exchangeDeclareLocked(ch *channel, a *args) error {
 	a.u16()
 	name, kind := a.short(), a.short()
 	f := a.bits() // 0: passive, 1: durable, 2: auto-delete, 3: internal, 4: no-wait
@@ -18,15 +18,15 @@ func (c *conn) exchangeDeclare(ch *channel, a *args) error {
 		return err
 	}
 	if f.has(0) {
-		return c.answer(ch, ch.ch.CheckExchange(name), f.has(4), exchangeDeclareOk)
+		return c.answerLocked(ch, ch.ch.CheckExchange(name), f.has(4), exchangeDeclareOk)
 	}
 	err := ch.ch.DeclareExchange(name, leveret.ExchangeType(kind), leveret.ExchangeConfig{
 		Durable: f.has(1), AutoDelete: f.has(2), Internal: f.has(3), Arguments: t,
 	})
-	return c.answer(ch, err, f.has(4), exchangeDeclareOk)
+	return c.answerLocked(ch, err, f.has(4), exchangeDeclareOk)
 }
 
-func (c *conn) exchangeDelete(ch *channel, a *args) error {
+func (c *conn) exchangeDeleteLocked(ch *channel, a *args) error {
 	a.u16()
 	name := a.short()
 	f := a.bits() // 0: if-unused, 1: no-wait
@@ -34,7 +34,7 @@ func (c *conn) exchangeDelete(ch *channel, a *args) error {
 		return err
 	}
 	err := ch.ch.DeleteExchange(name, leveret.DeleteConfig{IfUnused: f.has(0)})
-	return c.answer(ch, err, f.has(1), exchangeDeleteOk)
+	return c.answerLocked(ch, err, f.has(1), exchangeDeleteOk)
 }
 
 // binding are the arguments that bind and unbind share.
@@ -55,44 +55,44 @@ func (a *args) binding(hasNoWait bool) (b binding, err error) {
 	return b, a.end()
 }
 
-func (c *conn) exchangeBind(ch *channel, a *args) error {
+func (c *conn) exchangeBindLocked(ch *channel, a *args) error {
 	b, err := a.binding(true)
 	if err != nil {
 		return err
 	}
 	err = ch.ch.BindExchange(b.destination, b.source, b.key, b.arguments)
-	return c.answer(ch, err, b.noWait, exchangeBindOk)
+	return c.answerLocked(ch, err, b.noWait, exchangeBindOk)
 }
 
-func (c *conn) exchangeUnbind(ch *channel, a *args) error {
+func (c *conn) exchangeUnbindLocked(ch *channel, a *args) error {
 	b, err := a.binding(true)
 	if err != nil {
 		return err
 	}
 	err = ch.ch.UnbindExchange(b.destination, b.source, b.key, b.arguments)
-	return c.answer(ch, err, b.noWait, exchangeUnbindOk)
+	return c.answerLocked(ch, err, b.noWait, exchangeUnbindOk)
 }
 
-func (c *conn) queueBind(ch *channel, a *args) error {
+func (c *conn) queueBindLocked(ch *channel, a *args) error {
 	b, err := a.binding(true)
 	if err != nil {
 		return err
 	}
 	err = ch.ch.BindQueue(b.destination, b.source, b.key, b.arguments)
-	return c.answer(ch, err, b.noWait, queueBindOk)
+	return c.answerLocked(ch, err, b.noWait, queueBindOk)
 }
 
-func (c *conn) queueUnbind(ch *channel, a *args) error {
+func (c *conn) queueUnbindLocked(ch *channel, a *args) error {
 	b, err := a.binding(false)
 	if err != nil {
 		return err
 	}
 	err = ch.ch.UnbindQueue(b.destination, b.source, b.key, b.arguments)
-	return c.answer(ch, err, false, queueUnbindOk)
+	return c.answerLocked(ch, err, false, queueUnbindOk)
 }
 
 // Rules: Q-2.
-func (c *conn) queueDeclare(ch *channel, a *args) error {
+func (c *conn) queueDeclareLocked(ch *channel, a *args) error {
 	a.u16()
 	name := a.short()
 	f := a.bits() // 0: passive, 1: durable, 2: exclusive, 3: auto-delete, 4: no-wait
@@ -120,7 +120,7 @@ func (c *conn) queueDeclare(ch *channel, a *args) error {
 	return nil
 }
 
-func (c *conn) queueDelete(ch *channel, a *args) error {
+func (c *conn) queueDeleteLocked(ch *channel, a *args) error {
 	a.u16()
 	name := a.short()
 	f := a.bits() // 0: if-unused, 1: if-empty, 2: no-wait
@@ -128,10 +128,10 @@ func (c *conn) queueDelete(ch *channel, a *args) error {
 		return err
 	}
 	n, err := ch.ch.DeleteQueue(name, leveret.DeleteConfig{IfUnused: f.has(0), IfEmpty: f.has(1)})
-	return c.answerCount(ch, err, f.has(2), queueDeleteOk, n)
+	return c.answerCountLocked(ch, err, f.has(2), queueDeleteOk, n)
 }
 
-func (c *conn) queuePurge(ch *channel, a *args) error {
+func (c *conn) queuePurgeLocked(ch *channel, a *args) error {
 	a.u16()
 	name := a.short()
 	noWait := a.bits().has(0)
@@ -139,11 +139,11 @@ func (c *conn) queuePurge(ch *channel, a *args) error {
 		return err
 	}
 	n, err := ch.ch.PurgeQueue(name)
-	return c.answerCount(ch, err, noWait, queuePurgeOk, n)
+	return c.answerCountLocked(ch, err, noWait, queuePurgeOk, n)
 }
 
-// answerCount sends the reply of a method that says how many messages it removed.
-func (c *conn) answerCount(ch *channel, err error, noWait bool, reply methodID, n int) error {
+// answerCountLocked sends the reply of a method that says how many messages it removed.
+func (c *conn) answerCountLocked(ch *channel, err error, noWait bool, reply methodID, n int) error {
 	if err != nil || noWait {
 		return err
 	}

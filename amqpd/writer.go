@@ -17,9 +17,9 @@ func (c *conn) notifyWriterLocked() {
 	}
 }
 
-// answerLocked looks what there is for the client after frames were executed. What is little it writes at once, if nobody else
-// is writing: to wake the writer for it costs more. What the client does not take now is left to the writer.
-func (c *conn) answerLocked() {
+// flushLocked sends the output of the frames that were just executed: a small one at once, if the writer is idle, because to
+// wake the writer for it costs more. The rest, and what the socket does not take now, is left to the writer.
+func (c *conn) flushLocked() {
 	defer c.notifyWriterLocked()
 	if c.in.sock == nil || c.stage != running || c.writing {
 		c.mail.release()
