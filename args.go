@@ -451,11 +451,14 @@ func checkRange(v any, low, high int64) string {
 func checkNatural(v any, _ Fields, _ *rules) string  { return checkRange(v, 0, math.MaxInt64) }
 func checkPositive(v any, _ Fields, _ *rules) string { return checkRange(v, 1, math.MaxInt64) }
 
+// maxPriority is the largest x-max-priority. Rules: Q-18.
+const maxPriority = 255
+
 func checkMaxPriority(v any, args Fields, r *rules) string {
 	if reason := checkNatural(v, args, r); reason != "" {
 		return reason
 	}
-	if n, _ := asInteger(v); n > 255 {
+	if n, _ := asInteger(v); n > maxPriority {
 		return "{max_value_exceeded," + strconv.FormatInt(n, 10) + "}"
 	}
 	return ""

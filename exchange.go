@@ -54,10 +54,8 @@ type DeleteConfig struct {
 // Name returns the exchange's name.
 func (x *Exchange) Name() string { return x.name }
 
-const (
-	defaultExchangeName = "amq.default" // how permissions and texts call the exchange ""
-	maxTopicHashWords   = 2
-)
+// defaultExchangeName is how permissions and texts call the exchange "".
+const defaultExchangeName = "amq.default"
 
 // Rules: M-4, X-1.
 func (v *vhost) predeclare() {

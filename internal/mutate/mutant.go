@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A mutant is one source file of the root package with one change.
+type mutant struct {
+	name string
+	file string // absolute
+	text string
+}
+
+// readMutants reads the list and makes its mutants of the sources in dir.
+func readMutants(list, dir string) ([]mutant, error) {
+	f, err := os.Open(list)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := &listReader{dir: dir}
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		if err := r.line(lines.Text()); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", list, n, err)
+		}
+	}
+	return r.mutants, errors.Join(lines.Err(), r.finish())
+}
+
+// A listReader reads the list line by line.
+type listReader struct {
+	dir     string
+	mutants []mutant
+	edit    *edit // whose lines are being read
+}
+
+type edit struct{ name, file, old, new string }
+
+func (r *listReader) line(text string) error {
+	if r.edit != nil && strings.HasPrefix(text, "-") {
+		r.edit.old += strings.TrimPrefix(text[1:], " ") + "\n"
+		return nil
+	}
+	if r.edit != nil && strings.HasPrefix(text, "+") {
+		r.edit.new += strings.TrimPrefix(text[1:], " ") + "\n"
+		return nil
+	}
+	if err := r.finish(); err != nil {
+		return err
+	}
+	switch words := strings.Fields(text); {
+	case len(words) == 0 || words[0] == "#":
+		return nil
+	case words[0] == "const" && len(words) == 3:
+		made, err := constantMutants(r.dir, words[1])
+		r.mutants = append(r.mutants, made...)
+		return err
+	case words[0] == "edit" && len(words) == 4:
+		r.edit = &edit{name: words[1], file: words[3]}
+		return nil
+	}
+	return errors.New("neither const NAME RULES nor edit NAME RULES FILE")
+}
+
+// finish makes the mutant of the edit that has been read.
+func (r *listReader) finish() error {
+	e := r.edit
+	r.edit = nil
+	if e == nil {
+		return nil
+	}
+	file, err := filepath.Abs(filepath.Join(r.dir, e.file))
+	if err != nil {
+		return err
+	}
+	source, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if n := strings.Count(string(source), e.old); n != 1 || e.old == "" {
+		return fmt.Errorf("%s: the lines to replace stand %d times in %s", e.name, n, e.file)
+	}
+	r.mutants = append(r.mutants, mutant{e.name, file, strings.Replace(string(source), e.old, e.new, 1)})
+	return nil
+}
+
+// constantMutants makes two mutants of a constant at package level: one more, and one less.
+func constantMutants(dir, name string) ([]mutant, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		fset := token.NewFileSet()
+		parsed, err := parser.ParseFile(fset, file, source, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		value := constantValue(parsed, name)
+		if value == nil {
+			continue
+		}
+		if file, err = filepath.Abs(file); err != nil {
+			return nil, err
+		}
+		from, to := fset.Position(value.Pos()).Offset, fset.Position(value.End()).Offset
+		changed := func(by string) mutant {
+			return mutant{name + by, file, string(source[:from]) + "(" + string(source[from:to]) + ")" + by + string(source[to:])}
+		}
+		return []mutant{changed("+1"), changed("-1")}, nil
+	}
+	return nil, fmt.Errorf("there is no constant %s", name)
+}
+
+func constantValue(f *ast.File, name string) ast.Expr {
+	for _, d := range f.Decls {
+		decl, ok := d.(*ast.GenDecl)
+		if !ok || decl.Tok != token.CONST {
+			continue
+		}
+		for _, s := range decl.Specs {
+			spec := s.(*ast.ValueSpec)
+			for i, n := range spec.Names {
+				if n.Name == name && i < len(spec.Values) {
+					return spec.Values[i]
+				}
+			}
+		}
+	}
+	return nil
+}
