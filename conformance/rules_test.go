@@ -131,7 +131,7 @@ func rulePlaces(t *testing.T) map[string]string {
 			return err
 		case e.IsDir() && path != ".." && (e.Name() == "testdata" || e.Name()[0] == '.' || isModule(path)):
 			return fs.SkipDir
-		case filepath.Ext(path) != ".go":
+		case filepath.Ext(path) != ".go" || path == "../profile.go": // which names the rules that differ and holds none
 			return nil
 		}
 		files := token.NewFileSet()
