@@ -9,9 +9,9 @@ import (
 	"github.com/leveretmq/leveret/internal/erl"
 )
 
-// This file is the only one that knows the x-arguments of queues and consumers: which exist
-// for which queue type, which values they take, in which order they are checked, and which of
-// them a redeclaration must repeat. The rest of the package sees queueArgs and consumerArgs.
+// The x-arguments of queues and consumers: which exist for which queue type, which values they take, in which order they are
+// checked, and which of them a redeclaration must repeat. How those that policies set too are combined with the policies
+// stands in settings.go.
 
 // The names of arguments: of queues, and at the end of exchanges and consumers.
 const (
@@ -46,6 +46,7 @@ const (
 
 // kinds has, for each type, its name, the name by which error texts call it, and the
 // arguments it supports, in the order in which a redeclaration compares them.
+// Rules.
 var kinds = [...]struct {
 	name, module string
 	arguments    []string
@@ -158,8 +159,9 @@ func (k queueKind) consumerSupports(key string, r *rules) bool {
 	return slices.Contains(kinds[k].consumer, key)
 }
 
-// foreign returns the first argument that k does not know but another queue type does.
-// Rules.
+// foreign returns the first argument that k does not know but another queue type does. An argument that no type knows is
+// accepted and ignored.
+// Rules.
 func (k queueKind) foreign(args Fields, knows func(queueKind, string) bool) (string, bool) {
 	for _, f := range args {
 		if knows(k, f.Name) {
@@ -185,13 +187,14 @@ type queueArgs struct {
 // augmentQueueType adds the queue type to a declaration that does not name one: the default
 // type of the vhost ("" means classic) where the flags allow that type, otherwise classic.
 // The result is what a listing shows and what a redeclaration is compared with.
-// Rules.
+// Rules.
 func augmentQueueType(args Fields, cfg QueueConfig, r *rules, defaultType string) Fields {
 	if _, given := args.Get(ArgQueueType); given || r.plainQueueType {
 		return args
 	}
-	kind, ok := parseKind(defaultType)
-	if !ok || (kind != classicQueue && (!cfg.Durable || cfg.Exclusive || cfg.AutoDelete)) {
+	kind, known := parseKind(defaultType)
+	onlyClassic := !cfg.Durable || cfg.Exclusive || cfg.AutoDelete
+	if !known || onlyClassic {
 		kind = classicQueue
 	}
 	return withField(args, Field{ArgQueueType, kind.String()})
@@ -214,8 +217,9 @@ func withField(args Fields, f Field) Fields {
 	return out.byName()
 }
 
-// deadLetterExchangeArg returns the dead-letter exchange that a declaration names. It is
-// checked before the other arguments because permissions on it are.
+// deadLetterExchangeArg returns the dead-letter exchange that a declaration names. Its type is checked before the other
+// arguments, because the permissions on the exchange are checked before them.
+// Rules: Q-1.
 func deadLetterExchangeArg(args Fields, rs string) (name string, given bool, err *Error) {
 	return exchangeNameArg(args, ArgDeadLetterExchange, rs)
 }
@@ -275,7 +279,8 @@ func (r *rules) maxPriority(args Fields) int {
 	return 1 // RabbitMQ 4.3 keeps two levels
 }
 
-// Rules.
+// checkQueueArgs checks the arguments that the type supports, in RabbitMQ's order, then whether there are any of other types.
+// Rules.
 func checkQueueArgs(kind queueKind, args Fields, r *rules, rs string) *Error {
 	for _, c := range queueChecks {
 		v, given := args.Get(c.key)
@@ -295,8 +300,8 @@ func checkQueueArgs(kind queueKind, args Fields, r *rules, rs string) *Error {
 	return nil
 }
 
-// checkMasterLocator refuses x-queue-master-locator as RabbitMQ does: a release that no longer
-// has the argument, or a value it cannot use, ends the connection.
+// checkMasterLocator refuses x-queue-master-locator: RabbitMQ 4.3 no longer has the argument, 3.10 crashes at a value that it
+// does not know. Both end the connection.
 // Rules: Q-22.
 func checkMasterLocator(v any, r *rules) *Error {
 	if !r.noClassicLocator {
@@ -315,8 +320,7 @@ func intArg(args Fields, key string) int64 {
 	return -1
 }
 
-// optionalInt returns the argument if it is an integer; for arguments that are not checked any
-// other value is as good as none.
+// optionalInt returns the argument if it is an integer. Of an argument that is not checked any other value counts as missing.
 func optionalInt(args Fields, key string) *int64 {
 	v, given := args.Get(key)
 	if !given {
@@ -390,7 +394,7 @@ type argCheck struct {
 	check func(v any, args Fields, r *rules) string
 }
 
-// queueChecks are in RabbitMQ's order, which decides which of several bad values is reported.
+// queueChecks are in RabbitMQ's order: the first bad value is the one that is reported.
 // Rules, T-16.
 var queueChecks = []argCheck{
 	{ArgExpires, func(v any, _ Fields, _ *rules) string { return checkRange(v, 1, maxExpiry) }},

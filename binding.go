@@ -14,11 +14,11 @@ type binding struct {
 	id       bindingName
 	args     Fields
 	headers  *headersMatch // compiled arguments, for a headers exchange
-	place    int           // in the source's list
+	place    int           // index in the source's bindingList
 	seq      uint64        // age, for a stable order
 }
 
-// A bindingName tells a source's bindings apart.
+// A bindingName is a binding's identity within its source.
 // Rules: X-14.
 type bindingName struct {
 	toQueue   bool
@@ -53,7 +53,7 @@ type bindRequest struct {
 	args                Fields // the arguments, canonical
 }
 
-// prepareBind fills in what the request leaves to the channel, and checks it.
+// prepareBind fills in the channel's last declared queue for an empty name, and makes the checks that need no binding.
 // Rules: M-20, X-13, Q-33.
 func (ch *Channel) prepareBind(r *bindRequest) *Error {
 	var err *Error
@@ -80,23 +80,29 @@ func (ch *Channel) checkBind(r *bindRequest) *Error {
 	if r.toQueue {
 		kind = queueResource
 	}
+	// Write permission on the destination.
 	if err := ch.check(write, kind, r.destination); err != nil {
 		return err
 	}
-	if r.source == "" || !r.toQueue && r.destination == "" {
+	// Neither side may be the default exchange. This is checked behind the permission on the destination, which it has too.
+	toDefault := !r.toQueue && r.destination == ""
+	if r.source == "" || toDefault {
 		err := errDefaultExchange
 		return &err
 	}
+	// Read permission on the source.
 	if err := ch.check(read, exchangeResource, r.source); err != nil {
 		return err
 	}
+	// Topic permission for the binding key. Whether the source exists is looked at later.
 	if x := ch.v.exchanges[r.source]; x != nil && x.kind == Topic {
 		return ch.checkTopic(read, x.name, r.key)
 	}
 	return nil
 }
 
-// bind makes a binding; the request has passed checkBind.
+// bind makes a binding. The request has passed checkBind; what else can be wrong is checked here: source, destination, what the
+// source's type demands, owner.
 // Rules.
 func (ch *Channel) bind(r *bindRequest) *Error {
 	v := ch.v
@@ -176,8 +182,8 @@ func (v *vhost) detach(b *binding) (sourceEnds bool) {
 	return b.source.cfg.AutoDelete && b.source.outgoing.len() == 0 && !b.source.deleted
 }
 
-// unbind removes the one binding that is identical to the request. Whatever is missing, it
-// succeeds.
+// unbind removes the one binding that is identical to the request. It succeeds if the binding, or what it would connect, does
+// not exist.
 // Rules: X-15.
 func (ch *Channel) unbind(r *bindRequest) *Error {
 	v := ch.v

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// A Broker is one RabbitMQ node in this process: virtual hosts, users and time. It embeds its
-// default virtual host "/", so that every method of VHost is there. Calls on Broker, VHost,
-// Exchange and Queue act as an internal superuser; Connect and Open make sessions with a
-// user's permissions. All methods may be called by any number of goroutines.
+// A Broker is one RabbitMQ node in this process: virtual hosts, users and time. Every method of
+// VHost is a method of Broker too and acts on the virtual host "/". Calls on Broker, VHost,
+// Exchange and Queue check no permissions; Connect and Open make connections with the permissions
+// of a user. All methods may be called by any number of goroutines.
 //
 // Lock order: Broker.mu or a consumer's received.mu, then one VHost.mu; never two virtual hosts at once.
 type Broker struct {
@@ -40,9 +40,8 @@ type Broker struct {
 
 const defaultVHost = "/"
 
-// New returns a broker that is ready: it has the virtual host "/" with the predeclared
-// exchanges, and the user guest with password guest, an administrator with all permissions.
-// Close ends it.
+// New returns a broker with the virtual host "/", its predeclared exchanges, and the user guest
+// with the password guest, an administrator with all permissions. Close ends the broker.
 func New(opts ...Option) *Broker {
 	b := &Broker{clock: realClock{}, vhosts: map[string]*VHost{}}
 	b.rules = b.profile.rules()
@@ -108,8 +107,8 @@ func (b *Broker) VHost(name string) (*VHost, error) {
 func (v *VHost) Broker() *Broker { return v.b }
 
 // DeleteVHost deletes a virtual host, everything in it and all permissions for it, and closes
-// its connections. The default virtual host can be deleted only from other virtual hosts'
-// point of view: the embedded methods of the broker then return ErrClosed.
+// its connections. A missing one is ErrNotFound. After the virtual host "/" has been deleted, the
+// broker's own methods of VHost return ErrClosed.
 func (b *Broker) DeleteVHost(name string) error {
 	b.mu.Lock()
 	v, ok := b.vhosts[name]
@@ -189,8 +188,8 @@ func (b *Broker) closeUserConnections(user string) {
 	})
 }
 
-// NextDeadline returns when the next thing will happen by itself: a message or a queue expires,
-// a dead letter is tried again, a consumer times out. ok is false if nothing will.
+// NextDeadline returns when the next timer fires: a message or a queue expires, a dead letter is
+// tried again, a consumer times out. ok is false if no timer is set.
 func (b *Broker) NextDeadline() (at time.Time, ok bool) {
 	b.eachVHost(func(v *vhost) {
 		v.lock()
@@ -202,8 +201,8 @@ func (b *Broker) NextDeadline() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// Settle returns when everything that is due at the clock's present time has happened and all
-// events and handlers of it have run. It must not be called from an event hook or a handler.
+// Settle fires all timers that are due at the clock's present time, and returns when their events
+// and handlers have run. It must not be called from an event hook or a handler.
 func (b *Broker) Settle() {
 	b.eachVHost((*vhost).catchUp)
 }

@@ -1,8 +1,9 @@
 package leveret
 
 // Confirm is confirm.select: publishes on this channel are numbered from 1 on and confirmed. A
-// message is confirmed when every queue it was routed to has taken it, which in one process is
-// before Publish returns; so the confirmation is part of the Outcome.
+// message is confirmed when every queue it was routed to has enqueued it. In one process that is
+// before Publish returns, so the Outcome has the confirmation. On a channel in a transaction the
+// error is ErrPreconditionFailed.
 //
 // Rules: C-1, C-8.
 func (ch *Channel) Confirm() error {

@@ -1,6 +1,6 @@
 package leveret
 
-// Counters are kept by each virtual host under its lock, and added up by whoever asks.
+// Each virtual host keeps counters under its lock. Those of the broker are added up when they are asked for.
 
 // Counters count what has happened since the broker was made. All only grow.
 // Rules: O-2, O-3.

@@ -77,6 +77,7 @@ func equivalentFlag(key string, current, received bool, rs string) *Error {
 	return inequivalent(key, rs, quote(strconv.FormatBool(received)), quote(strconv.FormatBool(current)))
 }
 
+// equivalentArg compares one argument. A missing argument differs from every value, also from the default.
 // Rules.
 func equivalentArg(key string, current, received Fields, rs string) *Error {
 	c, hasC := current.Get(key)

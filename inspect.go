@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Snapshots. Each is taken in one step under the lock; looking consumes nothing.
+// Descriptions of what there is. Each is taken under the lock, at one moment, and changes nothing.
 
 // VHostInfo describes a virtual host.
 type VHostInfo struct {
@@ -31,9 +31,9 @@ type QueueInfo struct {
 	Exclusive       bool
 	Owner           uint64 // the connection of an exclusive queue; 0: the broker itself
 	Arguments       Table
-	Ready           int // messages that wait to be handed out
-	Unacked         int // messages in somebody's hands
-	Messages        int // all, those that wait for a retry or as pending dead letters included
+	Ready           int // messages that wait to be delivered
+	Unacked         int // messages that were delivered and not yet acknowledged
+	Messages        int // ready, unacknowledged, delayed for a retry, and dead letters that are pending
 	BytesReady      int64
 	BytesUnacked    int64
 	Bytes           int64
@@ -42,8 +42,8 @@ type QueueInfo struct {
 	Policy          string    // name of the policy in force; empty: none
 	OperatorPolicy  string    // name of the operator policy in force; empty: none
 	EffectivePolicy Table     // both policies' definitions, merged
-	HeadDeadline    time.Time // when a head expires next; zero: never
-	IdleDeadline    time.Time // when the queue expires if nobody uses it; zero: never
+	HeadDeadline    time.Time // when the first message at the head of the queue, or of a priority, expires; zero: never
+	IdleDeadline    time.Time // when the queue expires if it is not used before; zero: never
 }
 
 // ExchangeInfo describes an exchange.
@@ -72,7 +72,7 @@ type ConsumerInfo struct {
 	Exclusive         bool
 	Prefetch          int
 	Unacked           int
-	Active            bool // false: a single active consumer's stand-in
+	Active            bool // false: waits to become the single active consumer
 	Priority          int64
 	Arguments         Table
 }
@@ -83,7 +83,7 @@ type ConnInfo struct {
 	Name, User, VHost string
 	ClientProperties  Table
 	ChannelMax        int       // how many channels may be open
-	Transport         Transport // zero if nobody tells
+	Transport         Transport // zero without ConnConfig.Describe
 	ConnectedAt       time.Time
 	Channels          []ChannelInfo
 	Blocked           bool

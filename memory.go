@@ -2,12 +2,12 @@ package leveret
 
 import "sync/atomic"
 
-// The memory alarm: while the bodies held by queues and consumers are more than the limit,
-// every connection that publishes is told so and its listener stops reading from it
-// (connection.blocked). The in-process API is never refused; it can look at Conn.Blocked.
+// memory is the memory alarm. While the bodies in queues and inboxes are larger than the limit, every connection is blocked
+// (connection.blocked), and a listener stops reading from the connections that publish. Publishes of the Go API are never
+// refused; a program can ask Conn.Blocked.
 type memory struct {
 	limit atomic.Int64 // bytes; 0: none
-	used  atomic.Int64
+	used  atomic.Int64 // bytes that virtual hosts have reported
 	alarm atomic.Bool
 }
 
@@ -24,16 +24,16 @@ func (b *Broker) Memory() MemoryInfo {
 }
 
 // SetMemoryLimit sets how many bytes of message bodies the broker may hold before it blocks
-// its publishers; 0 removes the limit. A negative limit is exceeded by an empty broker, too: it
-// raises the alarm until another limit is set.
+// connections; 0 removes the limit. A negative limit raises the alarm until another limit is set,
+// because an empty broker exceeds it, too.
 func (b *Broker) SetMemoryLimit(bytes int64) {
 	b.memory.limit.Store(bytes)
 	b.collectGrowth()
 	b.updateAlarm()
 }
 
-// collectGrowth brings the figure up to date: without a limit, virtual hosts keep what they
-// have grown by to themselves, because all of them would write to the one figure otherwise.
+// collectGrowth brings memory.used up to date. Without a limit virtual hosts do not report what they have grown by, so that
+// they do not all write to the same figure.
 func (b *Broker) collectGrowth() {
 	b.eachVHost(func(v *vhost) {
 		v.mu.Lock()
@@ -42,6 +42,7 @@ func (b *Broker) collectGrowth() {
 	})
 }
 
+// reportGrowth adds what the virtual host has grown by to the broker's figure.
 func (v *vhost) reportGrowth() {
 	v.b.memory.used.Add(v.growth)
 	v.growth = 0

@@ -10,8 +10,8 @@ import (
 	"github.com/leveretmq/leveret/internal/erl"
 )
 
-// A Message is what a publisher hands over. The broker takes over Properties, everything
-// they refer to, and Body: do not change them after publishing.
+// A Message is what a program publishes. Properties, everything they refer to, and Body belong to
+// the broker from then on: do not change them after publishing.
 type Message struct {
 	Properties *Properties // nil: a message without properties
 	Body       []byte
@@ -129,15 +129,15 @@ func (o Outcome) Err() error {
 	return nil
 }
 
-// A Return is a message that nobody could be given (basic.return with code 312, NO_ROUTE).
+// A Return is a mandatory message that was routed to no queue (basic.return with code 312, NO_ROUTE).
 type Return struct {
 	Exchange   string
 	RoutingKey string
 	Message
 }
 
-// A message is a stored message: immutable, and shared by all queues that hold it. It is
-// small on purpose: a million queued messages are a million of these.
+// A message is the stored form of a Message: immutable, and shared by all queues that hold it. What
+// few messages have is in extra, so that each of a million queued messages is small.
 type message struct {
 	exchange *Exchange // where it was last published to
 	key      string    // the first routing key
@@ -148,13 +148,13 @@ type message struct {
 
 // extra is what few messages have.
 type extra struct {
-	routing      *routing // nil: one routing key
-	expiration   int64    // ms; -1: none
-	deaths       *death   // most recent first
-	firstDeath   *death   // as it was recorded
-	lastExchange *Exchange
-	common       *commonHistory // what this is part of; nil: it is this message's own
-	removed      int32          // bytes of properties that dying has removed: quorum queues count them still
+	routing      *routing       // nil: one routing key
+	expiration   int64          // ms; -1: none
+	deaths       *death         // most recent first
+	firstDeath   *death         // as it was recorded
+	lastExchange *Exchange      // where it was published to before the last death
+	common       *commonHistory // has this extra, if several messages share it; nil: it belongs to one message
+	removed      int32          // bytes of properties that dying has removed; quorum queues still count them
 }
 
 // routing are the routing keys of a message that may have several.

@@ -9,11 +9,11 @@ func WithClock(c Clock) Option { return func(b *Broker) { b.clock = c } }
 // WithProfile makes the broker behave as another RabbitMQ release. The default is RabbitMQ43.
 func WithProfile(p Profile) Option { return func(b *Broker) { b.profile, b.rules = p, p.rules() } }
 
-// WithEvents has the broker report to e. Fields that are nil cost nothing.
+// WithEvents makes the broker call the functions of e. Those that are nil cost nothing.
 func WithEvents(e *Events) Option { return func(b *Broker) { b.events = e } }
 
 // WithSeed makes generated names and every random choice a function of seed. The default is
-// a seed of the operating system's.
+// a random seed.
 func WithSeed(seed uint64) Option { return func(b *Broker) { b.seed(seed) } }
 
 // WithMemoryLimit sets the memory limit, as Broker.SetMemoryLimit does.

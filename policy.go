@@ -129,18 +129,20 @@ func checkApplyTo(a ApplyTo, r *rules) string {
 
 const userPolicies, operatorPolicies = 0, 1
 
-// SetPolicy sets a policy, replacing one of the same name, and puts it in force on every queue
-// and exchange it applies to. A bad one is an *Error with RabbitMQ's text and changes nothing.
+// SetPolicy sets a policy, in place of one of the same name, and puts it in force on every queue
+// and exchange that it applies to. A policy that is not valid is ErrPreconditionFailed with
+// RabbitMQ's report, and changes nothing.
 func (v *vhost) SetPolicy(p Policy) error { return v.setPolicy(p, userPolicies) }
 
-// SetOperatorPolicy does the same for an operator policy, which limits what users set.
+// SetOperatorPolicy is SetPolicy for an operator policy. It is combined with the policy that
+// applies to the same queue, and can lower the policy's limits.
 func (v *vhost) SetOperatorPolicy(p Policy) error { return v.setPolicy(p, operatorPolicies) }
 
-// ClearPolicy removes a policy; queues fall back to the next that matches. A missing one is
-// ErrNotFound.
+// ClearPolicy removes a policy. To the queues and exchanges it applied to the next policy applies
+// that matches. A missing one is ErrNotFound.
 func (v *vhost) ClearPolicy(name string) error { return v.clearPolicy(name, userPolicies) }
 
-// ClearOperatorPolicy removes an operator policy.
+// ClearOperatorPolicy is ClearPolicy for an operator policy.
 func (v *vhost) ClearOperatorPolicy(name string) error { return v.clearPolicy(name, operatorPolicies) }
 
 func (v *vhost) setPolicy(p Policy, which int) error {

@@ -32,6 +32,7 @@ type publication struct {
 	mandatory bool
 }
 
+// publish is Publish as one step of an operation.
 // Rules: M-1, M-2, M-3, C-9.
 func (ch *Channel) publish(exchange, key string, m *Message) (Outcome, *Error) {
 	// The checks that all releases make first.

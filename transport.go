@@ -2,8 +2,8 @@ package leveret
 
 import "time"
 
-// What carries a connection only whoever opens it for a remote client knows: the broker asks it (ConnConfig.Describe) when somebody
-// lists the connections.
+// The listener that opened a connection knows what carries it. The broker asks the listener (ConnConfig.Describe) when
+// connections are listed.
 
 // Transport describes what carries a connection.
 type Transport struct {
