@@ -449,33 +449,37 @@ func TestMemoryAlarm(t *testing.T) {
 
 // A client that does not read costs no memory but the bounded buffers between it and the broker.
 func TestStuckReader(t *testing.T) {
-	b := leverettest.New(t)
-	srv := &amqpd.Server{Broker: b}
-	nc, err := srv.Dial()
-	require.NoError(t, err)
-	stuck := &stopper{Conn: nc, resume: make(chan struct{})}
-	conn, err := amqp091.Open(stuck, asGuest())
-	require.NoError(t, err)
-	ch := channelOf(t, conn)
-	declareQueue(t, ch, "q", nil)
-	_, err = ch.Consume("q", "", false, false, false, false, nil)
-	require.NoError(t, err)
-	stuck.stop()
-	const n, size = 300, 100 << 10
-	for range n {
-		_, err := b.Publish("", "q", leveret.Message{Body: make([]byte, size)})
+	synctest.Test(t, func(t *testing.T) {
+		b := leverettest.New(t)
+		srv := &amqpd.Server{Broker: b}
+		nc, err := srv.Dial()
 		require.NoError(t, err)
-	}
-	q, err := b.Queue("q")
-	require.NoError(t, err)
-	time.Sleep(50 * time.Millisecond)
-	assert.Less(t, q.Info().Unacked*size, 8<<20, "octets on their way to the client")
-	assert.Equal(t, n, q.Info().Messages)
-	nc.Close()
-	close(stuck.resume)
-	require.Eventually(t, func() bool { return q.Info().Ready == n }, time.Second, time.Millisecond)
-	conn.Close()
-	srv.Close()
+		stuck := &stopper{Conn: nc, resume: make(chan struct{})}
+		conn, err := amqp091.Open(stuck, asGuest())
+		require.NoError(t, err)
+		ch := channelOf(t, conn)
+		declareQueue(t, ch, "q", nil)
+		_, err = ch.Consume("q", "", false, false, false, false, nil)
+		require.NoError(t, err)
+		stuck.stop()
+		const n, size = 300, 100 << 10
+		for range n {
+			_, err := b.Publish("", "q", leveret.Message{Body: make([]byte, size)})
+			require.NoError(t, err)
+		}
+		q, err := b.Queue("q")
+		require.NoError(t, err)
+		synctest.Wait() // the server has sent what it can
+		assert.Positive(t, q.Info().Unacked)
+		assert.Less(t, q.Info().Unacked*size, 8<<20, "octets on their way to the client")
+		assert.Equal(t, n, q.Info().Messages)
+		nc.Close()
+		close(stuck.resume)
+		synctest.Wait()
+		assert.Equal(t, n, q.Info().Ready)
+		conn.Close()
+		srv.Close()
+	})
 }
 
 // A stopper stops reading.

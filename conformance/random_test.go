@@ -2,7 +2,9 @@ package conformance
 
 import (
 	"flag"
+	"fmt"
 	"math/rand/v2"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -16,6 +18,7 @@ var (
 	seed     = flag.Uint64("seed", 0, "the first random program; 0: chosen at random")
 	duration = flag.Duration("duration", 0, "run random programs for so long, however many that are")
 	workers  = flag.Int("workers", 16, "how many random programs to run at once")
+	keep     = flag.Bool("keep", false, "write random programs that differ to testdata/scenarios/found")
 	whole    = flag.Bool("whole", false, "do not shrink random programs that differ")
 )
 
@@ -118,6 +121,9 @@ func (c *campaign) compare(t *testing.T, seed uint64, sides []side) {
 		}
 		d.seed = seed
 		t.Error(d)
+		if *keep {
+			c.keep(t, d)
+		}
 		break
 	}
 	c.mu.Lock()
@@ -130,6 +136,17 @@ func (c *campaign) compare(t *testing.T, seed uint64, sides []side) {
 	}
 	if c.done%1000 == 0 {
 		c.report(t)
+	}
+}
+
+// keep makes a scenario of a program that differed. It expects what leveret's Go API shows, so that the scenarios fail on
+// the listener or the broker until the difference is settled.
+func (c *campaign) keep(t *testing.T, d *difference) {
+	release := scenario.Releases[c.profile]
+	name := fmt.Sprintf("../testdata/scenarios/found/seed-%s-%d.txt", release, d.seed)
+	text := fmt.Sprintf("profile: %s\n\n# A random program that differed on %s; this is what leveret showed.\n%s", release, d.side, d.script.Text())
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Error(err)
 	}
 }
 
