@@ -14,7 +14,9 @@ const (
 	rejectPublishDLX                 // new ones are refused and dead-lettered
 )
 
-var overflowNames = []string{dropHead: "drop-head", rejectPublish: "reject-publish", rejectPublishDLX: "reject-publish-dlx"}
+var overflowNames = []string{
+	dropHead: OverflowDropHead, rejectPublish: OverflowRejectPublish, rejectPublishDLX: OverflowRejectPublishDLX,
+}
 
 // retryType tells which returned messages a quorum queue delays.
 type retryType uint8
@@ -26,9 +28,11 @@ const (
 	retryReturned // those that do not
 )
 
-var retryNames = []string{retryDisabled: "disabled", retryAll: "all", retryFailed: "failed", retryReturned: "returned"}
+var retryNames = []string{
+	retryDisabled: DelayedRetryDisabled, retryAll: DelayedRetryAll, retryFailed: DelayedRetryFailed, retryReturned: DelayedRetryReturned,
+}
 
-const atMostOnce, atLeastOnce = "at-most-once", "at-least-once"
+const atMostOnce, atLeastOnce = DeadLetterAtMostOnce, DeadLetterAtLeastOnce
 
 var strategyNames = []string{atMostOnce, atLeastOnce}
 
