@@ -240,7 +240,7 @@ func (r *random) name(prefix string) string {
 func (r *random) intN(n int) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return int(r.source.Uint64() % uint64(n))
+	return rand.New(r.source).IntN(n)
 }
 
 // sessions counts each user's connections and channels for the user limits. Its lock is a leaf.

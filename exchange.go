@@ -1,7 +1,6 @@
 package leveret
 
 import (
-	"hash/maphash"
 	"strings"
 
 	"github.com/leveretmq/leveret/internal/topic"
@@ -254,6 +253,8 @@ type outgoing struct {
 	direct map[string]*bindingList
 	words  *topic.Trie[*binding]
 	list   bindingList // fanout, headers, random, hash
+
+	byDestination []*binding // list in the order of x-modulus-hash; nil: not known
 }
 
 func (o *outgoing) init(kind ExchangeType) {
@@ -270,6 +271,7 @@ func (o *outgoing) len() int { return len(o.all) }
 
 func (o *outgoing) add(b *binding) {
 	o.all[b.id] = b
+	o.byDestination = nil
 	switch {
 	case o.direct != nil:
 		l := o.direct[b.id.key]
@@ -287,6 +289,7 @@ func (o *outgoing) add(b *binding) {
 
 func (o *outgoing) remove(b *binding) {
 	delete(o.all, b.id)
+	o.byDestination = nil
 	switch {
 	case o.direct != nil:
 		l := o.direct[b.id.key]
@@ -323,131 +326,4 @@ func (l *bindingList) remove(b *binding) {
 	l.b[b.place].place = b.place
 	l.b[last] = nil
 	l.b = l.b[:last]
-}
-
-// A router finds the queues that a message reaches. It belongs to its virtual host and is used under
-// its lock, so its slices serve every routing in turn.
-type router struct {
-	visit   uint64 // the number of this routing: what bears it has been visited
-	queues  []*Queue
-	work    []*Exchange
-	matches []*binding
-	varying bool // the result depends on more than exchange, key and topology
-	found   bool // the exchange at hand has led anywhere
-}
-
-var hashSeed = maphash.MakeSeed()
-
-// route returns every queue that m, published to x, reaches: each once, however many
-// bindings, keys and exchanges lead to it. The result is good until the next routing.
-// Rules.
-func (v *vhost) route(x *Exchange, m *message) []*Queue {
-	r := &v.router
-	r.visit++
-	r.queues, r.varying = r.queues[:0], false
-	if x == v.nameless {
-		for _, key := range m.keys() {
-			r.toQueue(v.queues[key])
-		}
-		if m.extra == nil {
-			r.toQueue(v.queues[m.key])
-		}
-		return r.queues
-	}
-	r.work = append(r.work[:0], x)
-	x.visited = r.visit
-	for i := 0; i < len(r.work); i++ {
-		r.through(r.work[i], m)
-	}
-	clear(r.work)
-	return r.queues
-}
-
-// through adds what one exchange leads to, or its alternate exchange when it leads nowhere.
-// Rules.
-func (r *router) through(x *Exchange, m *message) {
-	r.found = false
-	o := &x.outgoing
-	switch x.kind {
-	case Direct:
-		if m.extra == nil {
-			r.toList(o.direct[m.key])
-		}
-		for _, key := range m.keys() {
-			r.toList(o.direct[key])
-		}
-	case Fanout:
-		r.toList(&o.list)
-	case Topic:
-		if m.extra == nil {
-			r.toMatches(o, m.key)
-		}
-		for _, key := range m.keys() {
-			r.toMatches(o, key)
-		}
-	case Headers:
-		r.varying = true
-		h := routableHeaders(m.matchFields(), x.v.rules)
-		for _, b := range o.list.b {
-			if b.headers.matches(h) {
-				r.to(b)
-			}
-		}
-	case LocalRandom, ModulusHash:
-		r.varying = true
-		if n := len(o.list.b); n > 0 {
-			r.to(o.list.b[x.choose(m, n)])
-		}
-	}
-	if !r.found && x.hasAlt && x.alt != "" {
-		r.toExchange(x.v.exchanges[x.alt])
-	}
-}
-
-// Rules.
-func (x *Exchange) choose(m *message, n int) int {
-	if x.kind == LocalRandom {
-		return x.v.b.random.intN(n)
-	}
-	return int(maphash.String(hashSeed, m.key) % uint64(n))
-}
-
-func (r *router) toList(l *bindingList) {
-	if l != nil {
-		for _, b := range l.b {
-			r.to(b)
-		}
-	}
-}
-
-func (r *router) toMatches(o *outgoing, key string) {
-	r.matches = o.words.Match(key, r.matches[:0])
-	for _, b := range r.matches {
-		r.to(b)
-	}
-}
-
-func (r *router) to(b *binding) {
-	r.found = true
-	if b.queue != nil {
-		r.toQueue(b.queue)
-	} else {
-		r.toExchange(b.exchange)
-	}
-}
-
-// Rules: X-18.
-func (r *router) toQueue(q *Queue) {
-	if q != nil && q.visited != r.visit {
-		q.visited = r.visit
-		r.queues = append(r.queues, q)
-	}
-}
-
-// Rules: X-17.
-func (r *router) toExchange(x *Exchange) {
-	if x != nil && x.visited != r.visit {
-		x.visited = r.visit
-		r.work = append(r.work, x)
-	}
 }

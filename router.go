@@ -1,0 +1,155 @@
+package leveret
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/leveretmq/leveret/internal/phash"
+)
+
+// A router finds the queues that a message reaches. It belongs to its virtual host and is used under
+// its lock, so its slices serve every routing in turn.
+type router struct {
+	visit   uint64 // the number of this routing: what bears it has been visited
+	queues  []*Queue
+	work    []*Exchange
+	matches []*binding
+	varying bool      // the result depends on more than exchange, key and topology
+	found   bool      // the exchange at hand has led anywhere
+	one     [1]string // memory for keys
+}
+
+// keys returns all routing keys of m, until the next call. BenchmarkRoute/default takes 24 % longer with the iterator m.eachKey.
+func (r *router) keys(m *message) []string {
+	if m.extra == nil {
+		r.one[0] = m.key
+		return r.one[:]
+	}
+	return m.keys()
+}
+
+// route returns every queue that m, published to x, reaches: each once, however many
+// bindings, keys and exchanges lead to it. The result is good until the next routing.
+// Rules.
+func (v *vhost) route(x *Exchange, m *message) []*Queue {
+	r := &v.router
+	r.visit++
+	r.queues, r.varying = r.queues[:0], false
+	if x == v.nameless {
+		for _, key := range r.keys(m) {
+			r.toQueue(v.queues[key])
+		}
+		return r.queues
+	}
+	r.work = append(r.work[:0], x)
+	x.visited = r.visit
+	for i := 0; i < len(r.work); i++ {
+		r.through(r.work[i], m)
+	}
+	clear(r.work)
+	return r.queues
+}
+
+// through adds what one exchange leads to, or its alternate exchange when it leads nowhere.
+// Rules.
+func (r *router) through(x *Exchange, m *message) {
+	r.found = false
+	o := &x.outgoing
+	switch x.kind {
+	case Direct:
+		for _, key := range r.keys(m) {
+			r.toList(o.direct[key])
+		}
+	case Fanout:
+		r.toList(&o.list)
+	case Topic:
+		for _, key := range r.keys(m) {
+			r.toMatches(o, key)
+		}
+	case Headers:
+		r.varying = true
+		h := routableHeaders(m.matchFields(), x.v.rules)
+		for _, b := range o.list.b {
+			if b.headers.matches(h) {
+				r.to(b)
+			}
+		}
+	case LocalRandom:
+		r.varying = true
+		if n := len(o.list.b); n > 0 {
+			r.to(o.list.b[x.v.b.random.intN(n)])
+		}
+	case ModulusHash:
+		if len(o.list.b) > 0 {
+			r.to(o.byHash(r.keys(m)))
+		}
+	}
+	if !r.found && x.hasAlt && x.alt != "" {
+		r.toExchange(x.v.exchanges[x.alt])
+	}
+}
+
+// byHash chooses among the bindings of an x-modulus-hash exchange as RabbitMQ does: by the hash of all routing keys, in
+// the order of the destinations. A destination that is bound twice counts twice.
+// Rules: X-32.
+func (o *outgoing) byHash(keys []string) *binding {
+	all := o.orderedByDestination()
+	return all[int(phash.Binaries(keys...))%len(all)]
+}
+
+// orderedByDestination returns the bindings, those to exchanges before those to queues, each by name.
+func (o *outgoing) orderedByDestination() []*binding {
+	if o.byDestination == nil {
+		o.byDestination = slices.SortedFunc(maps.Values(o.all), func(x, y *binding) int {
+			switch {
+			case x.id.toQueue == y.id.toQueue:
+				return cmp.Compare(x.id.name, y.id.name)
+			case y.id.toQueue:
+				return -1
+			}
+			return 1
+		})
+	}
+	return o.byDestination
+}
+
+func (r *router) toList(l *bindingList) {
+	if l != nil {
+		for _, b := range l.b {
+			r.to(b)
+		}
+	}
+}
+
+func (r *router) toMatches(o *outgoing, key string) {
+	r.matches = o.words.Match(key, r.matches[:0])
+	for _, b := range r.matches {
+		r.to(b)
+	}
+}
+
+func (r *router) to(b *binding) {
+	r.found = true
+	if b.queue != nil {
+		r.toQueue(b.queue)
+	} else {
+		r.toExchange(b.exchange)
+	}
+}
+
+// Rules: X-18.
+func (r *router) toQueue(q *Queue) {
+	if q != nil && q.visited != r.visit {
+		q.visited = r.visit
+		r.queues = append(r.queues, q)
+	}
+}
+
+// Rules: X-17.
+func (r *router) toExchange(x *Exchange) {
+	if x != nil && x.visited != r.visit {
+		x.visited = r.visit
+		r.work = append(r.work, x)
+	}
+}
