@@ -3,17 +3,9 @@ package leveret
 import (
 	"bytes"
 	"cmp"
-	"crypto/md5"
-	"crypto/sha256"
-	"crypto/sha512"
-	"crypto/subtle"
-	"encoding/binary"
-	"fmt"
-	"hash"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/pcre"
@@ -32,15 +24,6 @@ type UserInfo struct {
 	Tags     []string // only "impersonator" has a meaning here: any user-id may be published
 	Limits   UserLimits
 	Password PasswordHash
-}
-
-// A PasswordHash is what a broker keeps of a password: a salt of four bytes, and behind it the
-// digest of the salt and the password. The zero value accepts no password.
-type PasswordHash struct {
-	// Algorithm is rabbit_password_hashing_sha256, which is the default,
-	// rabbit_password_hashing_sha512 or rabbit_password_hashing_md5.
-	Algorithm string
-	Hash      []byte
 }
 
 // UserLimits are the limits of a user; a negative one is none.
@@ -100,56 +83,6 @@ type topicKey struct{ user, vhost, exchange string }
 type topicGrant struct {
 	TopicPermissions
 	patterns [3]*pcre.Pattern // nil for configure, and where the names make the expression invalid
-}
-
-// The algorithms of password hashes, as definitions name them.
-const (
-	hashSHA256 = "rabbit_password_hashing_sha256"
-	hashSHA512 = "rabbit_password_hashing_sha512"
-	hashMD5    = "rabbit_password_hashing_md5"
-)
-
-const saltLength = 4
-
-// hashPassword returns the hash with that salt.
-// Rules: J-5.
-func hashPassword(salt uint32, password string) PasswordHash {
-	p := PasswordHash{Algorithm: hashSHA256, Hash: binary.BigEndian.AppendUint32(nil, salt)}
-	p.Hash = append(p.Hash, p.digest(p.Hash, password)...)
-	return p
-}
-
-func (p PasswordHash) digest(salt []byte, password string) []byte {
-	var h hash.Hash
-	switch p.Algorithm {
-	case hashSHA512:
-		h = sha512.New()
-	case hashMD5:
-		h = md5.New()
-	default:
-		h = sha256.New()
-	}
-	h.Write(salt)
-	h.Write([]byte(password))
-	return h.Sum(nil)
-}
-
-// accepts reports whether p is the hash of the password. Blank passwords are never accepted.
-func (p PasswordHash) accepts(password string) bool {
-	if password == "" || len(p.Hash) <= saltLength {
-		return false
-	}
-	return subtle.ConstantTimeCompare(p.Hash[saltLength:], p.digest(p.Hash[:saltLength], password)) == 1
-}
-
-// usable returns the hash with its algorithm named, in memory of its own.
-func (p PasswordHash) usable() (PasswordHash, error) {
-	algorithm := cmp.Or(p.Algorithm, hashSHA256)
-	switch algorithm {
-	case hashSHA256, hashSHA512, hashMD5:
-		return PasswordHash{algorithm, slices.Clone(p.Hash)}, nil
-	}
-	return p, errorf(PreconditionFailed, "", "", "unknown hashing_algorithm '%s'", p.Algorithm)
 }
 
 // initialAccess is what a new node has: the user guest with password guest, who may do
@@ -395,77 +328,4 @@ func (t *accessTable) topicPermissionsIn(vhost string) []TopicPermissionInfo {
 		return cmp.Or(cmp.Compare(a.User, b.User), cmp.Compare(a.Exchange, b.Exchange))
 	})
 	return infos
-}
-
-// refusal is the text for a user who may not access a resource, which rs names as
-// "queue 'NAME' in vhost 'VH'".
-// Rules: A-4.
-func refusal(perm permission, rs, user string, r *rules) string {
-	text := fmt.Sprintf("access to %s refused for user '%s'", rs, user)
-	if r.bareRefusals {
-		return text
-	}
-	return perm.String() + " " + text
-}
-
-// topicRefusal is the text for a user who may not use a key with a topic exchange.
-// Rules: A-9.
-func topicRefusal(perm permission, key string, at topicKey, r *rules) string {
-	return refusal(perm, fmt.Sprintf("topic '%s' in exchange '%s' in vhost '%s'", key, at.exchange, at.vhost), at.user, r)
-}
-
-// A permissionCache remembers what a channel was allowed to do last, as RabbitMQ's channels
-// do: what is in it stays allowed when the permission is taken away, until the channel has
-// had nothing to do for a second.
-// Rules: A-8.
-type permissionCache struct {
-	granted  []grantedAccess
-	table    *accessTable // in force when lastUsed was last looked at
-	lastUsed int64        // ns
-	uses     uint8        // since lastUsed was last brought up to date
-}
-
-const (
-	permissionCacheIdle = int64(time.Second) // how long a channel must be idle to forget
-	clockUses           = 16                 // reading the clock for every use would cost more than the check
-)
-
-// awake is called with the table in force before each use. While the table stays the same nothing depends on
-// when the channel was used last, so that is known roughly only.
-func (p *permissionCache) awake(t *accessTable, v *vhost) {
-	if t == p.table {
-		if p.uses++; p.uses >= clockUses || v.timing.now != 0 {
-			p.uses, p.lastUsed = 0, v.now()
-		}
-		return
-	}
-	now := v.now()
-	if now-p.lastUsed >= permissionCacheIdle {
-		p.granted, p.table = p.granted[:0], t
-	}
-	p.uses, p.lastUsed = 0, now
-}
-
-type grantedAccess struct {
-	perm permission
-	kind resource
-	name string
-}
-
-// permissionCacheSize is how many different accesses a channel remembers.
-const permissionCacheSize = 12
-
-// allowed is the table's answer, or an earlier one.
-func (p *permissionCache) allowed(t *accessTable, who grantKey, access grantedAccess) bool {
-	if slices.Contains(p.granted, access) {
-		return true
-	}
-	if !t.allowed(who, access.perm, access.name) {
-		return false
-	}
-	if len(p.granted) == permissionCacheSize { // the one granted first goes, used since or not
-		p.granted = append(p.granted[:0], p.granted[1:]...)
-	}
-	p.granted = append(p.granted, access)
-	return true
 }

@@ -244,64 +244,6 @@ func (c *Conn) tellBlocked(blocked bool) {
 	}
 }
 
-// resource is a kind of thing that permissions are for.
-type resource uint8
-
-const (
-	exchangeResource resource = iota
-	queueResource
-)
-
-func (v *vhost) resourceText(kind resource, name string) string {
-	if kind == queueResource {
-		return v.queueText(name)
-	}
-	return v.exchangeText(name)
-}
-
-// check refuses what the channel's user has no permission for.
-// Rules.
-func (ch *Channel) check(perm permission, kind resource, name string) *Error {
-	if ch.super {
-		return nil
-	}
-	if kind == exchangeResource && name == "" {
-		name = defaultExchangeName
-	}
-	access := ch.v.b.access.Load()
-	ch.grants.awake(access, ch.v)
-	if ch.grants.allowed(access, grantKey{ch.conn.cfg.User, ch.v.name}, grantedAccess{perm, kind, name}) {
-		return nil
-	}
-	return &Error{Code: AccessRefused, Name: name, Reason: refusal(perm, ch.v.resourceText(kind, name), ch.conn.cfg.User, ch.v.rules)}
-}
-
-// checkPassive is the check of a passive declare: any permission will do.
-// Rules: A-5.
-func (ch *Channel) checkPassive(kind resource, name string) *Error {
-	if ch.v.rules.passiveUnchecked {
-		return nil
-	}
-	err := ch.check(configure, kind, name)
-	if err == nil || ch.check(write, kind, name) == nil || ch.check(read, kind, name) == nil {
-		return nil
-	}
-	return err
-}
-
-// checkTopic refuses routing and binding keys of topic exchanges that the user has no permission for.
-// Rules: A-9.
-func (ch *Channel) checkTopic(perm permission, exchange, key string) *Error {
-	if ch.super {
-		return nil
-	}
-	at := topicKey{ch.conn.cfg.User, ch.v.name, exchange}
-	if ch.v.b.access.Load().topicAllowed(at, perm, key) {
-		return nil
-	}
-	return &Error{Code: AccessRefused, Name: exchange, Reason: topicRefusal(perm, key, at, ch.v.rules)}
-}
-
 func (v *vhost) sortedConns() []*Conn {
 	all := make([]*Conn, 0, len(v.conns))
 	for _, c := range v.conns {

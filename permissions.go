@@ -1,0 +1,141 @@
+package leveret
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// What a channel does is checked against its user's permissions, which are in the table of access.go. A channel remembers
+// what it was allowed to do last.
+
+// resource is a kind of thing that permissions are for.
+type resource uint8
+
+const (
+	exchangeResource resource = iota
+	queueResource
+)
+
+func (v *vhost) resourceText(kind resource, name string) string {
+	if kind == queueResource {
+		return v.queueText(name)
+	}
+	return v.exchangeText(name)
+}
+
+// check refuses what the channel's user has no permission for.
+// Rules.
+func (ch *Channel) check(perm permission, kind resource, name string) *Error {
+	if ch.super {
+		return nil
+	}
+	if kind == exchangeResource && name == "" {
+		name = defaultExchangeName
+	}
+	access := ch.v.b.access.Load()
+	ch.grants.awake(access, ch.v)
+	if ch.grants.allowed(access, grantKey{ch.conn.cfg.User, ch.v.name}, grantedAccess{perm, kind, name}) {
+		return nil
+	}
+	return &Error{Code: AccessRefused, Name: name, Reason: refusal(perm, ch.v.resourceText(kind, name), ch.conn.cfg.User, ch.v.rules)}
+}
+
+// checkPassive is the check of a passive declare: any permission will do.
+// Rules: A-5.
+func (ch *Channel) checkPassive(kind resource, name string) *Error {
+	if ch.v.rules.passiveUnchecked {
+		return nil
+	}
+	err := ch.check(configure, kind, name)
+	if err == nil || ch.check(write, kind, name) == nil || ch.check(read, kind, name) == nil {
+		return nil
+	}
+	return err
+}
+
+// checkTopic refuses routing and binding keys of topic exchanges that the user has no permission for.
+// Rules: A-9.
+func (ch *Channel) checkTopic(perm permission, exchange, key string) *Error {
+	if ch.super {
+		return nil
+	}
+	at := topicKey{ch.conn.cfg.User, ch.v.name, exchange}
+	if ch.v.b.access.Load().topicAllowed(at, perm, key) {
+		return nil
+	}
+	return &Error{Code: AccessRefused, Name: exchange, Reason: topicRefusal(perm, key, at, ch.v.rules)}
+}
+
+// refusal is the text for a user who may not access a resource, which rs names as
+// "queue 'NAME' in vhost 'VH'".
+// Rules: A-4.
+func refusal(perm permission, rs, user string, r *rules) string {
+	text := fmt.Sprintf("access to %s refused for user '%s'", rs, user)
+	if r.bareRefusals {
+		return text
+	}
+	return perm.String() + " " + text
+}
+
+// topicRefusal is the text for a user who may not use a key with a topic exchange.
+// Rules: A-9.
+func topicRefusal(perm permission, key string, at topicKey, r *rules) string {
+	return refusal(perm, fmt.Sprintf("topic '%s' in exchange '%s' in vhost '%s'", key, at.exchange, at.vhost), at.user, r)
+}
+
+// A permissionCache remembers what a channel was allowed to do last, as RabbitMQ's channels
+// do: what is in it stays allowed when the permission is taken away, until the channel has
+// had nothing to do for a second.
+// Rules: A-8.
+type permissionCache struct {
+	granted  []grantedAccess
+	table    *accessTable // in force when lastUsed was last looked at
+	lastUsed int64        // ns
+	uses     uint8        // since lastUsed was last brought up to date
+}
+
+const (
+	permissionCacheIdle = int64(time.Second) // how long a channel must be idle to forget
+	clockUses           = 16                 // reading the clock for every use would cost more than the check
+)
+
+// awake is called with the table in force before each use. While the table stays the same nothing depends on
+// when the channel was used last, so that is known roughly only.
+func (p *permissionCache) awake(t *accessTable, v *vhost) {
+	if t == p.table {
+		if p.uses++; p.uses >= clockUses || v.timing.now != 0 {
+			p.uses, p.lastUsed = 0, v.now()
+		}
+		return
+	}
+	now := v.now()
+	if now-p.lastUsed >= permissionCacheIdle {
+		p.granted, p.table = p.granted[:0], t
+	}
+	p.uses, p.lastUsed = 0, now
+}
+
+type grantedAccess struct {
+	perm permission
+	kind resource
+	name string
+}
+
+// permissionCacheSize is how many different accesses a channel remembers.
+const permissionCacheSize = 12
+
+// allowed is the table's answer, or an earlier one.
+func (p *permissionCache) allowed(t *accessTable, who grantKey, access grantedAccess) bool {
+	if slices.Contains(p.granted, access) {
+		return true
+	}
+	if !t.allowed(who, access.perm, access.name) {
+		return false
+	}
+	if len(p.granted) == permissionCacheSize { // the one granted first goes, used since or not
+		p.granted = append(p.granted[:0], p.granted[1:]...)
+	}
+	p.granted = append(p.granted, access)
+	return true
+}
