@@ -24,7 +24,6 @@ type Broker struct {
 	clock          Clock
 	profile        Profile
 	rules          *rules
-	events         *Events
 	maxMessageSize int
 	random         random
 	memory         memory
@@ -32,10 +31,12 @@ type Broker struct {
 	sessions       sessions
 	lastConn       atomic.Uint64
 
-	mu     sync.Mutex // guards what follows
-	vhosts map[string]*VHost
-	global []GlobalParameter
-	closed bool
+	mu       sync.Mutex // guards what follows
+	vhosts   map[string]*VHost
+	global   []GlobalParameter
+	watchers []*watcher // in the order in which they were added
+	events   *Events    // all watchers together; nil: nobody watches
+	closed   bool
 }
 
 const defaultVHost = "/"
@@ -56,6 +57,7 @@ func New(opts ...Option) *Broker {
 		b.random.seedFromSystem()
 	}
 	b.access.newest = initialAccess()
+	b.events = merge(b.watchers)
 	b.vhost = newVHost(b, defaultVHost)
 	b.vhosts[defaultVHost] = b.vhost.handle
 	return b
@@ -68,9 +70,9 @@ func (b *Broker) Close() error {
 	b.closed = true
 	all := b.sortedVHosts()
 	b.mu.Unlock()
-	for _, v := range all {
+	each(all, func(v *vhost) {
 		v.close(&Error{Code: ConnectionForced, Reason: "broker forced connection closure with reason 'shutdown'"})
-	}
+	})
 	return nil
 }
 
@@ -145,9 +147,16 @@ func (b *Broker) eachVHost(f func(*vhost)) {
 	b.mu.Lock()
 	all := b.sortedVHosts()
 	b.mu.Unlock()
-	for _, v := range all {
-		f(v)
+	each(all, f)
+}
+
+// each calls f for each of vs, even if an event hook that f runs panics or ends its goroutine.
+func each(vs []*vhost, f func(*vhost)) {
+	if len(vs) == 0 {
+		return
 	}
+	defer each(vs[1:], f)
+	f(vs[0])
 }
 
 // Connections describes the open connections of all virtual hosts, by id.

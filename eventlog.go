@@ -16,21 +16,21 @@ func queueNames(qs []*Queue) []string {
 }
 
 func (v *vhost) publishedEvent(m *message, queues []*Queue) {
-	if ev := v.b.events; ev != nil && ev.Published != nil {
+	if ev := v.events; ev != nil && ev.Published != nil {
 		e := PublishedEvent{v.eventMessage(m), queueNames(queues)}
 		v.after(func() { ev.Published(e) })
 	}
 }
 
 func (v *vhost) returnedEvent(m *message) {
-	if ev := v.b.events; ev != nil && ev.Returned != nil {
+	if ev := v.events; ev != nil && ev.Returned != nil {
 		e := ReturnedEvent{v.eventMessage(m)}
 		v.after(func() { ev.Returned(e) })
 	}
 }
 
 func (v *vhost) enqueuedEvent(q *Queue, m *message) {
-	if ev := v.b.events; ev != nil && ev.Enqueued != nil {
+	if ev := v.events; ev != nil && ev.Enqueued != nil {
 		e := EnqueuedEvent{v.eventMessage(m), q.name}
 		v.after(func() { ev.Enqueued(e) })
 	}
@@ -38,7 +38,7 @@ func (v *vhost) enqueuedEvent(q *Queue, m *message) {
 
 func (v *vhost) refusedEvent(q *Queue, m *message) {
 	v.counters.Refused++
-	if ev := v.b.events; ev != nil && ev.Refused != nil {
+	if ev := v.events; ev != nil && ev.Refused != nil {
 		e := RefusedEvent{v.eventMessage(m), q.name}
 		v.after(func() { ev.Refused(e) })
 	}
@@ -50,7 +50,7 @@ func (v *vhost) deliveredEvent(q *Queue, d *Delivery, noAck bool) {
 	if d.Redelivered {
 		c.Redelivered++
 	}
-	ev := v.b.events
+	ev := v.events
 	if noAck {
 		c.Acknowledged++
 	}
@@ -69,7 +69,7 @@ func (v *vhost) deliveredEvent(q *Queue, d *Delivery, noAck bool) {
 
 func (v *vhost) ackedEvent(u *unacked) {
 	v.counters.Acknowledged++
-	if ev := v.b.events; ev != nil && ev.Acked != nil {
+	if ev := v.events; ev != nil && ev.Acked != nil {
 		e := AckedEvent{v.eventMessage(u.e.m), u.q.name, u.tag()}
 		v.after(func() { ev.Acked(e) })
 	}
@@ -77,20 +77,20 @@ func (v *vhost) ackedEvent(u *unacked) {
 
 func (v *vhost) requeuedEvent(q *Queue, m *message) {
 	v.counters.Requeued++
-	if ev := v.b.events; ev != nil && ev.Requeued != nil {
+	if ev := v.events; ev != nil && ev.Requeued != nil {
 		e := RequeuedEvent{v.eventMessage(m), q.name}
 		v.after(func() { ev.Requeued(e) })
 	}
 }
 
 func (v *vhost) deadLetteredEvent(q *Queue, m *message, reason Reason, targets []*Queue) {
-	if ev := v.b.events; ev != nil && ev.DeadLettered != nil {
+	if ev := v.events; ev != nil && ev.DeadLettered != nil {
 		e := DeadLetteredEvent{v.eventMessage(m), q.name, reason, queueNames(targets)}
 		v.after(func() { ev.DeadLettered(e) })
 	}
 }
 
-func (v *vhost) watchesDrops() bool { return v.b.events != nil && v.b.events.Dropped != nil }
+func (v *vhost) watchesDrops() bool { return v.events != nil && v.events.Dropped != nil }
 
 func (q *Queue) dropped(e entry, reason Reason, cause Cause) {
 	q.v.droppedEvent(q, e.m, reason, cause, "")
@@ -105,7 +105,7 @@ func (v *vhost) droppedEvent(q *Queue, m *message, reason Reason, cause Cause, t
 	if q != nil {
 		e.Queue = q.name
 	}
-	f := v.b.events.Dropped
+	f := v.events.Dropped
 	v.after(func() { f(e) })
 }
 
@@ -124,43 +124,43 @@ func tell[T any](v *vhost, f func(T), e T) {
 }
 
 func (v *vhost) queueEvent(name string, declared bool) {
-	if ev := v.b.events; ev != nil {
+	if ev := v.events; ev != nil {
 		tell(v, either(declared, ev.QueueDeclared, ev.QueueDeleted), QueueEvent{v.time(), v.name, name})
 	}
 }
 
 func (v *vhost) exchangeEvent(name string, declared bool) {
-	if ev := v.b.events; ev != nil {
+	if ev := v.events; ev != nil {
 		tell(v, either(declared, ev.ExchangeDeclared, ev.ExchangeDeleted), ExchangeEvent{v.time(), v.name, name})
 	}
 }
 
 func (v *vhost) bindingEvent(b *binding, bound bool) {
-	if ev := v.b.events; ev != nil {
+	if ev := v.events; ev != nil {
 		tell(v, either(bound, ev.Bound, ev.Unbound), BindingEvent{v.time(), b.info()})
 	}
 }
 
 func (v *vhost) consumerEvent(c *Consumer, added bool) {
-	if ev := v.b.events; ev != nil {
+	if ev := v.events; ev != nil {
 		tell(v, either(added, ev.ConsumerAdded, ev.ConsumerRemoved), ConsumerEvent{v.time(), v.name, c.q.name, c.tag})
 	}
 }
 
 func (v *vhost) policyEvent(name string, operator, set bool) {
-	if ev := v.b.events; ev != nil {
+	if ev := v.events; ev != nil {
 		tell(v, either(set, ev.PolicySet, ev.PolicyCleared), PolicyEvent{v.time(), v.name, name, operator})
 	}
 }
 
 func (v *vhost) connectionEvent(c *Conn, opened bool) {
-	if ev := v.b.events; ev != nil {
+	if ev := v.events; ev != nil {
 		tell(v, either(opened, ev.ConnectionOpened, ev.ConnectionClosed), ConnectionEvent{v.time(), v.name, c.cfg.User, c.id})
 	}
 }
 
 func (v *vhost) memoryEvent(raised bool, used, limit int64) {
-	if ev := v.b.events; ev != nil {
-		tell(v, either(raised, ev.MemoryAlarmRaised, ev.MemoryAlarmClear), MemoryEvent{v.time(), used, limit})
+	if ev := v.events; ev != nil {
+		tell(v, either(raised, ev.MemoryAlarmRaised, ev.MemoryAlarmCleared), MemoryEvent{v.time(), used, limit})
 	}
 }

@@ -2,11 +2,18 @@ package leveret
 
 import "time"
 
-// Events is how anybody watches a broker: a set of optional functions, one for each kind of
-// event. They are called in the order in which things happened, one at a time for each virtual host, after the operation
-// that caused them has released its locks, by the goroutine of that or of a concurrent
-// operation. They may call the broker. They must not block for long: other operations'
-// events wait behind them. Broker.Settle waits for those outstanding.
+// Events is how anybody watches a broker: a set of optional functions, one for each kind of event. [WithEvents] and
+// [Broker.Watch] have a broker call them; a hook that is nil costs nothing, and nor does anything where nobody watches.
+//
+// Each virtual host tells its events in the order in which things happened, and one at a time: a hook never runs twice at once
+// for one virtual host, but it may for two. Hooks run after the operation that caused the event has released its locks, before
+// that operation returns or during a concurrent one, on the goroutine of whichever it is; for what a clock does, that of the timer
+// or of [ManualClock.Advance]. [Broker.Settle] waits for events that are outstanding.
+//
+// A hook may do anything: call the broker, and add and stop watchers, itself included. What its own calls lead to is told
+// after it has returned. It must not call Broker.Settle or ManualClock.Advance, and while it blocks, the other events and
+// handlers of its virtual host wait. A hook that panics, or ends its goroutine by [runtime.Goexit], takes nothing from others:
+// all other hooks and handlers run first, then the panic goes on to the operation's caller.
 // Rules: O-5.
 type Events struct {
 	Published    func(PublishedEvent)    // a publisher handed over a message
@@ -19,20 +26,20 @@ type Events struct {
 	DeadLettered func(DeadLetteredEvent) // a message died and was routed to other queues
 	Dropped      func(DroppedEvent)      // a message left the broker without being acknowledged
 
-	QueueDeclared     func(QueueEvent)
-	QueueDeleted      func(QueueEvent)
-	ExchangeDeclared  func(ExchangeEvent)
-	ExchangeDeleted   func(ExchangeEvent)
-	Bound             func(BindingEvent)
-	Unbound           func(BindingEvent)
-	ConsumerAdded     func(ConsumerEvent)
-	ConsumerRemoved   func(ConsumerEvent)
-	PolicySet         func(PolicyEvent)
-	PolicyCleared     func(PolicyEvent)
-	ConnectionOpened  func(ConnectionEvent)
-	ConnectionClosed  func(ConnectionEvent)
-	MemoryAlarmRaised func(MemoryEvent)
-	MemoryAlarmClear  func(MemoryEvent)
+	QueueDeclared      func(QueueEvent)
+	QueueDeleted       func(QueueEvent)
+	ExchangeDeclared   func(ExchangeEvent)
+	ExchangeDeleted    func(ExchangeEvent)
+	Bound              func(BindingEvent)
+	Unbound            func(BindingEvent)
+	ConsumerAdded      func(ConsumerEvent)
+	ConsumerRemoved    func(ConsumerEvent)
+	PolicySet          func(PolicyEvent)
+	PolicyCleared      func(PolicyEvent)
+	ConnectionOpened   func(ConnectionEvent)
+	ConnectionClosed   func(ConnectionEvent)
+	MemoryAlarmRaised  func(MemoryEvent)
+	MemoryAlarmCleared func(MemoryEvent)
 }
 
 // An EventMessage tells which message an event is about. Properties and Body are shared with

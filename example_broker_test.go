@@ -108,10 +108,30 @@ func ExampleBroker_Check() {
 	// Output: <nil>
 }
 
+// A program can look for a while at what a broker does.
+func ExampleBroker_Watch() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("before")}))
+	stop := b.Watch(leveret.Events{
+		Enqueued: func(e leveret.EnqueuedEvent) { fmt.Printf("enqueued: %s\n", e.Body) },
+		Acked:    func(e leveret.AckedEvent) { fmt.Printf("acknowledged: %s\n", e.Body) },
+	})
+	try(b.Publish("", "q", leveret.Message{Body: []byte("while")}))
+	check(taken(q.Get()).Ack())
+	stop()
+	check(taken(q.Get()).Ack())
+	// Output:
+	// enqueued: while
+	// acknowledged: before
+}
+
 // Settle is for tests with several goroutines: what is due has happened when it returns.
 func ExampleBroker_Settle() {
 	expired := 0
-	b := leveret.New(leveret.WithEvents(&leveret.Events{
+	b := leveret.New(leveret.WithEvents(leveret.Events{
 		Dropped: func(leveret.DroppedEvent) { expired++ },
 	}))
 	defer b.Close()

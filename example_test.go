@@ -305,7 +305,7 @@ func ExampleVHost_SetPermissions() {
 // Advance stops at every deadline on the way.
 func ExampleManualClock_Advance() {
 	clock := leveret.NewManualClock(noon)
-	b := leveret.New(leveret.WithClock(clock), leveret.WithEvents(&leveret.Events{
+	b := leveret.New(leveret.WithClock(clock), leveret.WithEvents(leveret.Events{
 		Dropped: func(e leveret.DroppedEvent) { fmt.Println(e.Time.UTC().Format(time.TimeOnly), e.Reason) },
 	}))
 	defer b.Close()
@@ -321,7 +321,7 @@ func ExampleManualClock_Advance() {
 
 // Events tell what becomes of every message, the lost ones included.
 func ExampleWithEvents() {
-	b := leveret.New(leveret.WithEvents(&leveret.Events{
+	b := leveret.New(leveret.WithEvents(leveret.Events{
 		Enqueued: func(e leveret.EnqueuedEvent) { fmt.Printf("%s is in %s\n", e.Body, e.Queue) },
 		Dropped:  func(e leveret.DroppedEvent) { fmt.Printf("%s is lost: %s\n", e.Body, e.Cause) },
 	}))

@@ -9,8 +9,10 @@ func WithClock(c Clock) Option { return func(b *Broker) { b.clock = c } }
 // WithProfile makes the broker behave as another RabbitMQ release. The default is RabbitMQ43.
 func WithProfile(p Profile) Option { return func(b *Broker) { b.profile, b.rules = p, p.rules() } }
 
-// WithEvents makes the broker call the functions of e. Those that are nil cost nothing.
-func WithEvents(e *Events) Option { return func(b *Broker) { b.events = e } }
+// WithEvents makes the broker call the functions of e from its beginning, as [Broker.Watch] does later. Several add up.
+func WithEvents(e Events) Option {
+	return func(b *Broker) { b.watchers = append(b.watchers, &watcher{events: e}) }
+}
 
 // WithSeed makes generated names and every random choice a function of seed. The default is
 // a random seed.

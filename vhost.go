@@ -30,6 +30,7 @@ type vhost struct {
 	deaths    worklist
 	lastDeath lastDeath
 	timing    timing
+	events    *Events // all watchers together; nil: nobody watches
 	effects   effects
 	counters  Counters
 	settings  *settings // the last queue's, shared by those that equal it
@@ -50,7 +51,7 @@ type registry struct {
 func newVHost(b *Broker, name string) *vhost {
 	h := &VHost{}
 	v := &h.vhost
-	*v = vhost{handle: h, b: b, name: name, rules: b.rules, registry: registry{
+	*v = vhost{handle: h, b: b, name: name, rules: b.rules, events: b.events, registry: registry{
 		exchanges: map[string]*Exchange{}, queues: map[string]*Queue{}, conns: map[uint64]*Conn{},
 		replies: map[string]*Channel{},
 	}}
@@ -87,17 +88,16 @@ func (v *vhost) unlock() {
 	if v.timing.heap.Len() > 0 {
 		v.arm()
 	}
-	// The lock is released; hooks and handlers run after it, in order, unless another operation is running them (effects, below).
-	alarm := v.grown()
+	// The memory alarm concerns all virtual hosts, so no lock may be held: it comes last, even if a hook panics (memory.go).
+	if v.grown() {
+		defer v.b.updateAlarm()
+	}
+	// The lock is released; hooks and handlers run after it, in order, unless another operation is running them (effects.go).
 	if len(v.effects.pending) == 0 || v.effects.running {
 		v.mu.Unlock()
-	} else {
-		v.effects.run(v)
+		return
 	}
-	// The memory alarm concerns all virtual hosts, so no lock may be held (memory.go).
-	if alarm {
-		v.b.updateAlarm()
-	}
+	v.effects.run(v)
 }
 
 // now is the time of the operation that holds the lock. The clock is read at most once an operation.
@@ -138,39 +138,4 @@ func (v *vhost) shared(s settings) *settings {
 		v.settings = &s
 	}
 	return v.settings
-}
-
-// effects are what others are to be told, in order. They run after the lock is released,
-// by one goroutine at a time.
-type effects struct {
-	pending []func()
-	spare   []func()
-	running bool
-	idle    sync.Cond
-}
-
-func (v *vhost) after(f func()) { v.effects.pending = append(v.effects.pending, f) }
-
-// run is called with the lock held and returns without it.
-func (e *effects) run(v *vhost) {
-	e.running = true
-	defer func() { // also when a hook panics: the broker stays usable
-		e.running = false
-		e.idle.Broadcast()
-		v.mu.Unlock()
-	}()
-	for len(e.pending) > 0 {
-		batch := e.pending
-		e.pending = e.spare[:0]
-		e.spare = nil
-		func() {
-			v.mu.Unlock()
-			defer v.mu.Lock()
-			for _, f := range batch {
-				f()
-			}
-		}()
-		clear(batch)
-		e.spare = batch[:0]
-	}
 }

@@ -27,8 +27,8 @@ func TestHooksMayCloseTheServer(t *testing.T) {
 				srv := &amqpd.Server{}
 				var once sync.Once
 				stopped := make(chan struct{})
-				events := &leveret.Events{}
-				hook(events, func() {
+				events := leveret.Events{}
+				hook(&events, func() {
 					once.Do(func() {
 						srv.Close()
 						close(stopped)

@@ -76,8 +76,8 @@ func (e *effects) died(queue string, m leveret.EventMessage, reason leveret.Reas
 	e.deaths = append(e.deaths, d)
 }
 
-func (e *effects) events() *leveret.Events {
-	return &leveret.Events{
+func (e *effects) events() leveret.Events {
+	return leveret.Events{
 		Published: func(p leveret.PublishedEvent) { e.sent("", p.Queues) },
 		Enqueued:  func(n leveret.EnqueuedEvent) { e.arrived(n.Queue, n.Time) },
 		Refused:   func(n leveret.RefusedEvent) { e.arrived(n.Queue, n.Time) },

@@ -26,7 +26,7 @@ func run(w io.Writer) error {
 // try lets three messages expire into a queue that has room for two, and makes room a minute later.
 func try(w io.Writer, strategy string) error {
 	clock := leveret.NewManualClock(time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC))
-	b := leveret.New(leveret.WithClock(clock), leveret.WithEvents(&leveret.Events{
+	b := leveret.New(leveret.WithClock(clock), leveret.WithEvents(leveret.Events{
 		Dropped: func(e leveret.DroppedEvent) {
 			fmt.Fprintf(w, "%s  lost: %s, %s by %s\n", show.Clock(e.Time), e.Body, e.Cause, e.Target)
 		},

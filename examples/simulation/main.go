@@ -99,8 +99,8 @@ func (d *day) print(w io.Writer, name string) {
 }
 
 // events counts what happens to orders. Hooks are called in order, by the one goroutine there is.
-func (d *day) events() *leveret.Events {
-	return &leveret.Events{
+func (d *day) events() leveret.Events {
+	return leveret.Events{
 		Published: func(leveret.PublishedEvent) { d.row.orders++ },
 		Enqueued: func(e leveret.EnqueuedEvent) {
 			if e.Queue == d.orders.Name() {

@@ -56,7 +56,7 @@ func TestCascadeThroughManyQueues(t *testing.T) {
 func TestEveryPathThereIs(t *testing.T) {
 	smallStack(t)
 	lost := 0
-	b, _ := newTestBroker(t, leveret.WithEvents(&leveret.Events{Dropped: func(e leveret.DroppedEvent) {
+	b, _ := newTestBroker(t, leveret.WithEvents(leveret.Events{Dropped: func(e leveret.DroppedEvent) {
 		if e.Cause == leveret.CauseCycle && e.Target == "" {
 			lost++
 		}
@@ -80,7 +80,7 @@ func TestHiddenCircleEnds(t *testing.T) {
 	for _, kind := range []leveret.Table{{"x-message-ttl": 0}, {"x-message-ttl": 0, "x-queue-type": "quorum",
 		"x-dead-letter-strategy": "at-least-once", "x-overflow": "reject-publish"}} {
 		cut := 0
-		b, _ := newTestBroker(t, leveret.WithProfile(leveret.RabbitMQ310), leveret.WithEvents(&leveret.Events{
+		b, _ := newTestBroker(t, leveret.WithProfile(leveret.RabbitMQ310), leveret.WithEvents(leveret.Events{
 			Dropped: func(e leveret.DroppedEvent) {
 				if e.Cause == leveret.CauseCycle && e.Target == "" {
 					cut++

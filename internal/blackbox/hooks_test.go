@@ -15,7 +15,7 @@ func TestHooksThatPublish(t *testing.T) {
 	var b *leveret.Broker
 	echoed := 0
 	clk := leveret.NewManualClock(start)
-	b = leveret.New(leveret.WithClock(clk), leveret.WithEvents(&leveret.Events{
+	b = leveret.New(leveret.WithClock(clk), leveret.WithEvents(leveret.Events{
 		Dropped: func(e leveret.DroppedEvent) {
 			if e.Queue == "in" {
 				_, err := b.Publish("", "lost", leveret.Message{Body: e.Body})
@@ -55,7 +55,7 @@ func TestHooksThatPublish(t *testing.T) {
 func TestPanickingHookLeavesTheBrokerUsable(t *testing.T) {
 	bad := true
 	var seen []string
-	b := leveret.New(leveret.WithClock(leveret.NewManualClock(start)), leveret.WithEvents(&leveret.Events{
+	b := leveret.New(leveret.WithClock(leveret.NewManualClock(start)), leveret.WithEvents(leveret.Events{
 		Enqueued: func(e leveret.EnqueuedEvent) {
 			if bad {
 				panic("hook")

@@ -36,8 +36,8 @@ func TestEverythingAtOnce(t *testing.T) {
 	require.Zero(t, b.Memory().Used)
 }
 
-func countingEvents(n *atomic.Int64) *leveret.Events {
-	return &leveret.Events{
+func countingEvents(n *atomic.Int64) leveret.Events {
+	return leveret.Events{
 		Published: func(leveret.PublishedEvent) { n.Add(1) }, Enqueued: func(leveret.EnqueuedEvent) { n.Add(1) },
 		Delivered: func(leveret.DeliveredEvent) { n.Add(1) }, Acked: func(leveret.AckedEvent) { n.Add(1) },
 		Requeued: func(leveret.RequeuedEvent) { n.Add(1) }, DeadLettered: func(leveret.DeadLetteredEvent) { n.Add(1) },

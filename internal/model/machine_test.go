@@ -62,7 +62,7 @@ func runMachine(t *rapid.T) {
 	s := &machine{t: t, clk: leveret.NewManualClock(machineStart)}
 	s.m = newModel()
 	s.m.order = s.inBrokerOrder
-	s.b = leveret.New(leveret.WithClock(s.clk), leveret.WithSeed(1), leveret.WithEvents(&leveret.Events{
+	s.b = leveret.New(leveret.WithClock(s.clk), leveret.WithSeed(1), leveret.WithEvents(leveret.Events{
 		Published: func(e leveret.PublishedEvent) {
 			s.hints = append(s.hints, routeHint{body: string(e.Body), order: e.Queues})
 		},

@@ -1,0 +1,56 @@
+package leveret
+
+import "sync"
+
+// Effects are what an operation has to tell others: event hooks and the handlers of consumers. The operation appends them in
+// the order in which things happen, and they run after it has released the lock. One goroutine at a time runs them, that of
+// this or of a concurrent operation, so they are told one by one and in order.
+type effects struct {
+	pending []func()
+	running bool      // somebody runs them, and has batch and next to itself without the lock
+	idle    sync.Cond // running has ended
+	batch   []func()  // taken from pending
+	next    int       // in batch
+}
+
+func (v *vhost) after(f func()) { v.effects.pending = append(v.effects.pending, f) }
+
+// run runs all effects. It is called with the lock held and returns without it. An effect may panic or end the goroutine with
+// runtime.Goexit: the others run first.
+func (e *effects) run(v *vhost) {
+	all := false
+	defer func() {
+		if !all {
+			v.mu.Lock()
+			e.run(v)
+		}
+	}()
+	e.running = true
+	for e.take() {
+		v.mu.Unlock()
+		e.runBatch()
+		v.mu.Lock()
+	}
+	e.running = false
+	e.idle.Broadcast()
+	v.mu.Unlock()
+	all = true
+}
+
+// take makes what is pending the batch, if the batch is done. It reports false if there is nothing to run.
+func (e *effects) take() bool {
+	if e.next == len(e.batch) {
+		clear(e.batch)
+		e.batch, e.pending = e.pending, e.batch[:0]
+		e.next = 0
+	}
+	return len(e.batch) > 0
+}
+
+func (e *effects) runBatch() {
+	for e.next < len(e.batch) {
+		f := e.batch[e.next]
+		e.next++
+		f()
+	}
+}
