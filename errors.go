@@ -70,7 +70,7 @@ func (c Code) ClosesConnection() bool {
 type Error struct {
 	Code   Code   // the AMQP reply code
 	Op     string // the AMQP method that failed, such as "queue.declare"; empty for what AMQP has no method for, such as SetPolicy
-	Name   string // the exchange, queue, user, policy or virtual host it is about; empty if it is about a channel, a message or a connection
+	Name   string // the exchange, queue, user, policy or virtual host it is about; empty where a value is refused, such as an argument
 	Reason string // RabbitMQ's explanation, without the code's name in front
 
 	// Connection is set when the error ends the connection although its code usually ends a

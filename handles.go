@@ -1,7 +1,8 @@
 package leveret
 
-// What a program does with the handle of an exchange or, to bind it, of a queue. As on VHost, no permission is asked for. An exchange that has been deleted is
-// ErrNotFound, unless another one has its name by then: an exchange is known by its name, as in the protocol.
+// What a program does with the handle of an exchange or, to bind it, of a queue. As on VHost, no permission is asked
+// for. An exchange that has been deleted is ErrNotFound, unless another one has its name by then: an exchange is known
+// by its name, as in the protocol.
 
 // Publish publishes a message to the exchange, as VHost.Publish does.
 func (x *Exchange) Publish(key string, m Message) (Outcome, error) {

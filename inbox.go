@@ -24,8 +24,9 @@ type InboxConfig struct {
 	MaxDeliveries int // 0: no limit
 	MaxBytes      int // of bodies; 0: no limit
 
-	// Notify, if not nil, is called when something is put into the inbox and it was empty. The virtual host's lock is held: Notify must
-	// return at once and must not call the broker. A send to a channel that does not block is what it is for.
+	// Notify, if not nil, is called when something is put into the inbox and it was empty. The virtual host's lock is
+	// held: Notify must return at once and must not call the broker. A send to a channel that does not block is what it
+	// is for.
 	Notify func()
 }
 

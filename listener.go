@@ -1,15 +1,17 @@
 package leveret
 
-// For packages that serve a protocol, as amqpd does AMQP 0-9-1; a program that uses the broker needs nothing of this. A listener opens a
-// connection for each remote client, with Broker.Authenticate and Broker.Open. It gives the connection an Inbox and sends the client what
-// it takes from there, encodes the headers of Delivery.WireHeaders, and tells by ConnConfig.Describe what carries the connection.
+// For packages that serve a protocol, as amqpd does AMQP 0-9-1; a program that uses the broker needs nothing of this. A
+// listener opens a connection for each remote client, with Broker.Authenticate and Broker.Open. It gives the connection
+// an Inbox and sends the client what it takes from there, encodes the headers of Delivery.WireHeaders, and tells by
+// ConnConfig.Describe what carries the connection.
 
 // MaxMessageSize returns the largest body a publisher may send, in bytes. A listener need not take in a larger one: see
 // Channel.RefuseBody.
 func (b *Broker) MaxMessageSize() int { return b.maxMessageSize }
 
-// RefuseBody does what Publish does with a body of size bytes, for a listener that has not taken it in because it is larger than
-// Broker.MaxMessageSize: the error is ErrPreconditionFailed and closes the channel. A smaller size is no error.
+// RefuseBody does what Publish does with a body of size bytes, for a listener that has not taken it in because it is
+// larger than Broker.MaxMessageSize: the error is ErrPreconditionFailed and closes the channel. A smaller size is no
+// error.
 func (ch *Channel) RefuseBody(size uint64) error {
 	return ch.do("basic.publish", func() *Error {
 		if size <= uint64(ch.v.b.maxMessageSize) {

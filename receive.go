@@ -27,16 +27,17 @@ type ConsumeConfig struct {
 // Tag returns the consumer tag.
 func (c *Consumer) Tag() string { return c.tag }
 
-// Cancel ends the subscription. What was delivered stays: it can still be received, and is unacknowledged until it is settled or
-// the channel ends. To give back what the program has not begun, use Close.
+// Cancel ends the subscription. What was delivered stays: it can still be received, and is unacknowledged until it is
+// settled or the channel ends. To give back what the program has not begun, use Close.
 func (c *Consumer) Cancel() error { return c.ch.Cancel(c.tag) }
 
-// Close ends the subscription and gives the messages that the program has not received back to the queue, in one step and in
-// order, as Nack does with requeue: this does not count as a failed delivery. What was received is not touched and has to be settled. So
-// a worker can stop at once and lose nothing. Close may follow Cancel.
+// Close ends the subscription and gives the messages that the program has not received back to the queue, in one step
+// and in order, as Nack does with requeue: this does not count as a failed delivery. What was received is not touched
+// and has to be settled. So a worker can stop at once and lose nothing. Close may follow Cancel.
 //
-// A Close after the channel has ended does nothing, and returns nil. Messages of a consumer with NoAck have left the queue for
-// good: they can still be received. A consumer with a Handler, or of a connection with an Inbox, holds nothing, and Close is Cancel.
+// A Close after the channel has ended does nothing, and returns nil. Messages of a consumer with NoAck have left the
+// queue for good: they can still be received. A consumer with a Handler, or of a connection with an Inbox, holds
+// nothing, and Close is Cancel.
 func (c *Consumer) Close() error {
 	tags, unlock := c.lockUnreceived()
 	defer unlock()
@@ -56,17 +57,18 @@ func (c *Consumer) Close() error {
 	return nil
 }
 
-// Err returns nil while the consumer is open. Then it returns why it has ended, and why Deliveries ends: an error
-// that is [ErrClosed] and [ErrCancelled], [ErrQueueDeleted] or [ErrAckTimeout], or wraps the [Error] that closed the channel.
-// The end of Receive's context does not end the consumer.
+// Err returns nil while the consumer is open. Then it returns why it has ended, and why Deliveries ends: an error that
+// is [ErrClosed] and [ErrCancelled], [ErrQueueDeleted] or [ErrAckTimeout], or wraps the [Error] that closed the
+// channel. The end of Receive's context does not end the consumer.
 func (c *Consumer) Err() error {
 	c.ch.v.lock()
 	defer c.ch.v.unlock()
 	return c.err
 }
 
-// Deliveries yields the consumer's messages until ctx is done, which ends it first whatever messages wait, or until the consumer has
-// ended and everything delivered to it was received; Err tells why. Leaving the loop does not cancel the consumer.
+// Deliveries yields the consumer's messages until ctx is done, which ends it first whatever messages wait, or until the
+// consumer has ended and everything delivered to it was received; Err tells why. Leaving the loop does not cancel the
+// consumer.
 func (c *Consumer) Deliveries(ctx context.Context) iter.Seq[*Delivery] {
 	return func(yield func(*Delivery) bool) {
 		for {
@@ -78,9 +80,9 @@ func (c *Consumer) Deliveries(ctx context.Context) iter.Seq[*Delivery] {
 	}
 }
 
-// Receive waits for the next message. If ctx is done, the error is ctx's, whatever messages wait. When the consumer has ended and
-// everything delivered to it was received, the error is that of Err. It is ErrClosed for a consumer with a Handler, or of a connection with
-// an Inbox: those get the messages.
+// Receive waits for the next message. If ctx is done, the error is ctx's, whatever messages wait. When the consumer has
+// ended and everything delivered to it was received, the error is that of Err. It is ErrClosed for a consumer with a
+// Handler, or of a connection with an Inbox: those get the messages.
 func (c *Consumer) Receive(ctx context.Context) (*Delivery, error) {
 	in := c.inbox
 	if in == nil || in.shared {
@@ -112,8 +114,8 @@ type GetConfig struct {
 	NoAck bool // the delivery needs no acknowledgement
 }
 
-// Get takes the queue's head. ok is false if the queue has no ready message. The delivery has to be settled, unless cfg, of which there
-// is one at most, says NoAck. The error is ErrNotFound or ErrClosed.
+// Get takes the queue's head. ok is false if the queue has no ready message. The delivery has to be settled, unless
+// cfg, of which there is one at most, says NoAck. The error is ErrNotFound or ErrClosed.
 func (q *Queue) Get(cfg ...GetConfig) (d *Delivery, ok bool, err error) {
 	var c GetConfig
 	if len(cfg) > 0 {
@@ -219,8 +221,8 @@ func (in *Inbox) refill() (ended bool) {
 	return in.ended
 }
 
-// lockUnreceived begins an operation on c and returns the tags of the deliveries that nobody has received, in order. They are
-// not received any more. There are none of a consumer whose deliveries need no acknowledgement.
+// lockUnreceived begins an operation on c and returns the tags of the deliveries that nobody has received, in order.
+// They are not received any more. There are none of a consumer whose deliveries need no acknowledgement.
 func (c *Consumer) lockUnreceived() (tags []uint64, unlock func()) {
 	v, in := c.ch.v, c.inbox
 	if in == nil || in.shared || c.cfg.NoAck {

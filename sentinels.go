@@ -9,21 +9,31 @@ import "errors"
 const (
 	// Any operation on a virtual host, user, policy, exchange, queue or binding, in a session or not.
 
-	ErrNotFound           = NotFound           // what was named does not exist
-	ErrPreconditionFailed = PreconditionFailed // it exists with other properties, is in use or not empty, or a value is refused: an argument, a policy, a delivery tag
-	ErrAccessRefused      = AccessRefused      // a wrong password, a missing permission, a reserved name, or a queue in exclusive use
-	ErrResourceLocked     = ResourceLocked     // the exclusive queue of another connection; basic.get from a queue with a single active consumer
-	ErrSyntax             = SyntaxError        // a Table or Fields with a value that AMQP has no type for
-	ErrNotImplemented     = NotImplemented     // RabbitMQ does not do this: immediate, a prefetch size, DeleteConfig with quorum queues
-	ErrNotAllowed         = NotAllowed         // a limit is reached; a virtual host that the user may not enter; a consumer tag that is in use
-	ErrCommandInvalid     = CommandInvalid     // RabbitMQ 3.10: an unknown type of exchange
-	ErrInternal           = InternalError      // RabbitMQ's channel crashes on this
+	ErrNotFound = NotFound // what was named does not exist
+	// ErrPreconditionFailed: it exists with other properties, is in use or not empty, or a value is refused: an
+	// argument, a policy, a delivery tag.
+	ErrPreconditionFailed = PreconditionFailed
+	// ErrAccessRefused: a wrong password, a missing permission, a reserved name, or a queue in exclusive use.
+	ErrAccessRefused = AccessRefused
+	// ErrResourceLocked: the exclusive queue of another connection; basic.get from a queue with a single active
+	// consumer.
+	ErrResourceLocked = ResourceLocked
+	ErrSyntax         = SyntaxError // a Table or Fields with a value that AMQP has no type for
+	// ErrNotImplemented: RabbitMQ does not do this: immediate, a prefetch size, DeleteConfig with quorum queues.
+	ErrNotImplemented = NotImplemented
+	// ErrNotAllowed: a limit is reached; a virtual host that the user may not enter; a consumer tag that is in
+	// use.
+	ErrNotAllowed     = NotAllowed
+	ErrCommandInvalid = CommandInvalid // RabbitMQ 3.10: an unknown type of exchange
+	ErrInternal       = InternalError  // RabbitMQ's channel crashes on this
 
 	// Sessions: Conn and Channel.
 
-	ErrChannel          = ChannelError     // Conn.OpenChannel: the number is in use
-	ErrResource         = ResourceError    // Channel.Commit: a queue that was published to has been deleted
-	ErrConnectionForced = ConnectionForced // the broker was closed, an operator closed the connection, or its user or virtual host is gone
+	ErrChannel  = ChannelError  // Conn.OpenChannel: the number is in use
+	ErrResource = ResourceError // Channel.Commit: a queue that was published to has been deleted
+	// ErrConnectionForced: the broker was closed, an operator closed the connection, or its user or virtual host
+	// is gone.
+	ErrConnectionForced = ConnectionForced
 
 	// Codes that only stand on the wire, in what a listener sends.
 

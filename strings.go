@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// What fmt prints of the nouns: their names, in RabbitMQ's words. Nothing here needs a lock, so that a log line or a debugger may print a
-// broker that is at work.
+// What fmt prints of the nouns: their names, in RabbitMQ's words. Nothing here needs a lock, so that a log line or a
+// debugger may print a broker that is at work.
 
 // String returns "virtual host 'name'".
 func (v *vhost) String() string { return "virtual host '" + v.name + "'" }

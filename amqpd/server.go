@@ -119,10 +119,10 @@ func (s *Server) Dial() (net.Conn, error) {
 	return client, nil
 }
 
-// Close stops accepting, closes the connections (code 320, CONNECTION_FORCED) and returns when all of them have
-// ended. Clients that do not answer are cut off after two seconds. Close does not wait longer than another second for a connection that
-// is running an event hook or handler of the program. So a hook may call Close; the connection that runs the hook ends when
-// the hook has returned. Close does not close the broker, and always returns nil.
+// Close stops accepting, closes the connections (code 320, CONNECTION_FORCED) and returns when all of them have ended.
+// Clients that do not answer are cut off after two seconds. Close does not wait longer than another second for a
+// connection that is running an event hook or handler of the program. So a hook may call Close; the connection that
+// runs the hook ends when the hook has returned. Close does not close the broker, and always returns nil.
 func (s *Server) Close() error {
 	e := errorf(leveret.ConnectionForced, "broker forced connection closure with reason 'shutdown'")
 	conns := s.stop()
