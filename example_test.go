@@ -9,7 +9,8 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// The manual: what people do with a broker, one page each. The other operations have their examples in example_NOUN_test.go.
+// The manual: what people do with a broker, one page each. The other operations have their examples in
+// example_NOUN_test.go.
 
 // try and check keep the examples short; a program handles its errors.
 func try[T any](value T, err error) T {

@@ -42,8 +42,8 @@ func (d *difference) String() string {
 // timed matches the short times in programs: a run that is too slow changes what they lead to.
 var timed = regexp.MustCompile(`(ttl|expires|expiration)=1[07]00\b`)
 
-// differs runs a script and returns where the side differs, or nil if at least one run did not. retried reports whether it
-// was not the first one.
+// differs runs a script and returns where the side differs, or nil if at least one run did not. retried reports
+// whether it was not the first one.
 func (s side) differs(script *scenario.Script) (d *difference, retried bool) {
 	for n := 0; n < s.tries; n++ {
 		if n > 0 && n == s.tries-1 {

@@ -9,8 +9,8 @@ import (
 	"github.com/leveretmq/leveret/internal/scenario"
 )
 
-// The codec here and in decode.go is like amqpd's, on purpose: the listener's own codec would make its mistakes on both sides
-// of the wire, where nothing shows them. What is written here is read by real brokers, too.
+// The codec here and in decode.go is like amqpd's, on purpose: the listener's own codec would make its mistakes
+// on both sides of the wire, where nothing shows them. What is written here is read by real brokers, too.
 
 // encodeProperties writes property flags and properties as AMQP does; nil without properties.
 func encodeProperties(p *leveret.Properties) []byte {

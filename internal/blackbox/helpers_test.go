@@ -38,7 +38,8 @@ func mustDeclare(t *testing.T, b *leveret.Broker, name string, args leveret.Tabl
 // mustPublish publishes to one queue through the default exchange; expiration may be empty.
 func mustPublish(t *testing.T, b *leveret.Broker, queue, body, expiration string) {
 	t.Helper()
-	out, err := b.Publish("", queue, leveret.Message{Body: []byte(body), Properties: &leveret.Properties{Expiration: expiration}})
+	out, err := b.Publish("", queue, leveret.Message{Body: []byte(body),
+		Properties: &leveret.Properties{Expiration: expiration}})
 	require.NoError(t, err)
 	require.Equal(t, 1, out.Queues)
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Matching a name starts no goroutine, whatever the pattern and the script of the name: a bubble would not end before it.
+// Matching a name starts no goroutine, whatever the pattern and the script of the name: a bubble would not end
+// before it.
 func TestPatternsInsideSynctest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := leveret.New()
@@ -32,7 +33,8 @@ func TestPatternsInsideSynctest(t *testing.T) {
 // A pattern that takes too long for one name is in force for the next.
 func TestHardPatternStaysInForce(t *testing.T) {
 	b, _ := newTestBroker(t)
-	require.NoError(t, b.SetPolicy(leveret.Policy{Name: "p", Pattern: `^(a+)+\1$`, Definition: leveret.Table{"max-length": 1}}))
+	require.NoError(t, b.SetPolicy(leveret.Policy{Name: "p", Pattern: `^(a+)+\1$`,
+		Definition: leveret.Table{"max-length": 1}}))
 	hard := mustDeclare(t, b, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", nil)
 	easy := mustDeclare(t, b, "aaa", nil)
 	require.Empty(t, hard.Info().Policy)

@@ -38,7 +38,8 @@ func FuzzPolicyInForce(f *testing.F) {
 		if operator {
 			set, clear, list = b.SetOperatorPolicy, b.ClearOperatorPolicy, b.OperatorPolicies
 		}
-		err := set(leveret.Policy{Name: "p", Pattern: pattern, ApplyTo: leveret.ApplyTo(applyTo), Definition: def, Priority: priority})
+		err := set(leveret.Policy{Name: "p", Pattern: pattern, ApplyTo: leveret.ApplyTo(applyTo), Definition: def,
+			Priority: priority})
 		if err != nil {
 			var e *leveret.Error
 			if !errors.As(err, &e) || e.Reason == "" {

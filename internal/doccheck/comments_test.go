@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestDocCommentsNameTheirFunction finds doc comments that were left behind when a function was renamed or moved, or when
-// another one was put in between: the first word is another name.
+// TestDocCommentsNameTheirFunction finds doc comments that were left behind when a function was renamed or
+// moved, or when another one was put in between: the first word is another name.
 func TestDocCommentsNameTheirFunction(t *testing.T) {
 	packages := 0
 	err := filepath.WalkDir(root, func(dir string, d fs.DirEntry, err error) error {
@@ -95,8 +95,9 @@ func (d declaration) String() string {
 	return d.at.String() + ": the doc comment of " + d.name + " begins with the name " + d.firstWord
 }
 
-// strayComments returns the declarations whose comment begins with the name of another one, or with a word in mixed case,
-// which can only be the name of something that there was. A test or an example may begin with the name of what it shows.
+// strayComments returns the declarations whose comment begins with the name of another one, or with a word in
+// mixed case, which can only be the name of something that there was. A test or an example may begin with the
+// name of what it shows.
 func strayComments(all []declaration) (stray []declaration) {
 	names := map[string]bool{}
 	for _, d := range all {

@@ -77,7 +77,9 @@ func TestWellGrouped(t *testing.T) {
 			t.Error(good)
 		}
 	}
-	for _, bad := range [][][]string{{{"os", "fmt"}}, {{"fmt", "a.b/c"}}, {{"a.b/c"}, {"fmt"}}, {{"fmt"}, {"a.b/c"}, {"a.b/d"}}, {{"fmt"}, {"os"}}} {
+	for _, bad := range [][][]string{
+		{{"os", "fmt"}}, {{"fmt", "a.b/c"}}, {{"a.b/c"}, {"fmt"}}, {{"fmt"}, {"a.b/c"}, {"a.b/d"}}, {{"fmt"}, {"os"}},
+	} {
 		if wellGrouped(bad) {
 			t.Error(bad)
 		}

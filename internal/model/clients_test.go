@@ -306,7 +306,8 @@ func (s *machine) connEnded(cc *clientConn) {
 	s.m.end(chs...)
 	s.m.drain()
 	s.conns[i] = nil
-	s.m.out = slices.DeleteFunc(s.m.out, func(d mDelivery) bool { return strings.HasPrefix(d.channel, fmt.Sprint(i, ".")) })
+	ended := func(d mDelivery) bool { return strings.HasPrefix(d.channel, fmt.Sprint(i, ".")) }
+	s.m.out = slices.DeleteFunc(s.m.out, ended)
 }
 
 func (s *machine) tx(t *rapid.T) {

@@ -239,7 +239,8 @@ func (d mDelivery) String() string {
 func deathText(ds []mDeath) string {
 	var s []string
 	for _, d := range ds {
-		s = append(s, fmt.Sprintf("%s/%s x%d at %d from %q %v exp %q", d.queue, d.reason, d.count, (d.at-1)/1000, d.exchange, d.keys, d.expiration))
+		s = append(s, fmt.Sprintf("%s/%s x%d at %d from %q %v exp %q", d.queue, d.reason, d.count, (d.at-1)/1000,
+			d.exchange, d.keys, d.expiration))
 	}
 	return "[" + strings.Join(s, "; ") + "]"
 }

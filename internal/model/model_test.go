@@ -143,7 +143,10 @@ func (m *model) queue(name string) *mQueue {
 
 func newModel() *model {
 	m := &model{now: 1}
-	for _, x := range [][2]string{{"", "direct"}, {"amq.direct", "direct"}, {"amq.fanout", "fanout"}, {"amq.topic", "topic"}, {"amq.headers", "headers"}, {"amq.match", "headers"}} {
+	for _, x := range [][2]string{
+		{"", "direct"}, {"amq.direct", "direct"}, {"amq.fanout", "fanout"}, {"amq.topic", "topic"},
+		{"amq.headers", "headers"}, {"amq.match", "headers"},
+	} {
 		m.exchanges = append(m.exchanges, &mExchange{name: x[0], kind: x[1]})
 	}
 	return m

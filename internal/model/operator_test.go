@@ -243,7 +243,8 @@ func (s *machine) setPolicy(t *rapid.T) {
 	if which == 1 {
 		set = s.b.SetOperatorPolicy
 	}
-	err := set(leveret.Policy{Name: p.name, Pattern: p.pattern, ApplyTo: leveret.ApplyTo(p.applyTo), Priority: p.priority, Definition: def})
+	err := set(leveret.Policy{Name: p.name, Pattern: p.pattern, ApplyTo: leveret.ApplyTo(p.applyTo),
+		Priority: p.priority, Definition: def})
 	s.same("set policy", errText(err), "")
 	s.dropPolicy(which, p.name)
 	s.m.policies[which] = append(s.m.policies[which], p)

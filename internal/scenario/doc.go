@@ -47,5 +47,6 @@
 // where "from" is left out if the message came over the default exchange under the queue's own name. The
 // entries of x-death stand in order as death(REASON QUEUE xCOUNT EXCHANGE [KEYS] [expiration=MS]); an array that is
 // not shaped as the broker shapes it is shown as it is. x-first-death-* is left out if it tells the same as the last
-// entry, x-last-death-* if the release has none or it tells the same as the first entry; first(…) and last(…) show them otherwise.
+// entry, x-last-death-* if the release has none or it tells the same as the first entry; first(…) and last(…)
+// show them otherwise.
 package scenario

@@ -6,9 +6,9 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// A Driver runs scripts on a broker through one API: Go's, or AMQP. The broker has an empty virtual host for the run. What
-// the broker refuses is a *leveret.Error with the code and reason that a client sees. Any other error means that the run
-// itself failed.
+// A Driver runs scripts on a broker through one API: Go's, or AMQP. The broker has an empty virtual host for
+// the run. What the broker refuses is a *leveret.Error with the code and reason that a client sees. Any other
+// error means that the run itself failed.
 type Driver interface {
 	Kind() string // how the head of a script names it (driver:): go or amqp
 	Profile() leveret.Profile

@@ -82,11 +82,12 @@ func TestVectors(t *testing.T) {
 }
 
 var (
+	wordGen    = rapid.SampledFrom([]string{"#", "*", "", "a", "b", "c", "#a"})
 	patternGen = rapid.Custom(func(t *rapid.T) string {
-		return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"#", "*", "", "a", "b", "c", "#a"}), 0, 7).Draw(t, "words"), ".")
+		return strings.Join(rapid.SliceOfN(wordGen, 0, 7).Draw(t, "words"), ".")
 	})
 	keyGen = rapid.Custom(func(t *rapid.T) string {
-		return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"#", "*", "", "a", "b", "c", "#a"}), 0, 9).Draw(t, "words"), ".")
+		return strings.Join(rapid.SliceOfN(wordGen, 0, 9).Draw(t, "words"), ".")
 	})
 )
 
