@@ -4,9 +4,8 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/stretchr/testify/require"
 )
 
 func TestJSON(t *testing.T) {
