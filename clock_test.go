@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
-
 	"github.com/leveretmq/leveret"
+	"github.com/stretchr/testify/assert"
 )
 
 // Timers fire in the order of their deadlines; those of one instant fire in the order in which they were set.

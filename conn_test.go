@@ -3,9 +3,8 @@ package leveret_test
 import (
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/leveretmq/leveret"
+	"github.com/stretchr/testify/require"
 )
 
 // A connection that asks for no number of channels may have 2047. A real broker shows the number when it negotiates.
