@@ -6,6 +6,7 @@ type Fault struct {
 	Offset  int // in bytes, where PCRE noticed
 }
 
+// Error returns the message.
 func (f *Fault) Error() string { return f.Message }
 
 // A message is a Fault's text in both dialects.

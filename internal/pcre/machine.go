@@ -60,21 +60,26 @@ func (m *machine) tick() bool {
 	return m.steps > 0
 }
 
+// tryAgain is tick for another try at a guarded place. A machine that remembers makes few of them: they do not count.
+func (m *machine) tryAgain() bool {
+	if m.forgets {
+		return m.tick()
+	}
+	return m.steps > 0
+}
+
 // enter reports whether a guarded place is worth a try at pos. What was tried there failed: otherwise
 // the match would be over.
 func (m *machine) enter(guard, pos int) bool {
-	if !m.tick() {
-		return false
-	}
 	if m.forgets {
-		return true
+		return m.tick()
 	}
 	word, bit := guard*m.row+pos/64, uint64(1)<<(pos%64)
 	if m.failed[word]&bit != 0 {
 		return false
 	}
 	m.failed[word] |= bit
-	return true
+	return m.tick()
 }
 
 // run matches a sub at pos. What comes of it depends on nothing else, if the machine remembers. What the

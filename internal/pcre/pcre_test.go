@@ -187,7 +187,7 @@ func stepsOf(p *Pattern, name string) int {
 func TestStepsAreFew(t *testing.T) {
 	name := strings.Repeat("a", 254) + "!"
 	for _, source := range []string{`^(a+)+$`, `^(a|a)*$`, `^(?!x)(a+)+$`, `((a|a)*)*(?<=b)$`, `(?=(a+)+$)b`, `(?=.*(?=.*(?=.*(?=.*x))))`,
-		`^(?>(a|aa)+b|a)+$`, `(a?){30}a{300}`, `(.*)(.*)(.*)(.*)(.*)b`} {
+		`^(?>(a|aa)+b|a)+$`, `(a?){30}a{300}`, `(.*)(.*)(.*)(.*)(.*)b`, strings.Repeat(".*", 500) + "b"} {
 		for _, v := range versions {
 			p := mustCompile(t, source, v)
 			require.False(t, p.forgets, source)

@@ -49,7 +49,7 @@ func (c *compiler) repeatOne(s set, n repeat, next step) step {
 				return false
 			}
 			last := most(m, pos)
-			for end := pos + n.min; end <= last && m.tick(); end++ {
+			for end := pos + n.min; end <= last && m.tryAgain(); end++ {
 				if next(m, end) {
 					return true
 				}
@@ -61,7 +61,7 @@ func (c *compiler) repeatOne(s set, n repeat, next step) step {
 		if !m.enter(guard, pos) {
 			return false
 		}
-		for end := most(m, pos); end >= pos+n.min && m.tick(); end-- {
+		for end := most(m, pos); end >= pos+n.min && m.tryAgain(); end-- {
 			if next(m, end) {
 				return true
 			}
