@@ -102,3 +102,15 @@ func FieldRules(profileFile string) (map[string][]string, error) {
 	})
 	return out, nil
 }
+
+// MutantRules returns the numbers of the rules that each const and edit of testdata/mutants.txt is about.
+func MutantRules(file string) (map[string][]string, error) {
+	text, err := os.ReadFile(file)
+	out := map[string][]string{}
+	for line := range strings.Lines(string(text)) {
+		if words := strings.Fields(line); len(words) >= 3 && (words[0] == "const" || words[0] == "edit") {
+			out[words[1]] = strings.Split(words[2], ",")
+		}
+	}
+	return out, err
+}
