@@ -40,7 +40,7 @@ func (tx *transaction) settle(ch *Channel, chosen []uint64, how settling) {
 func (ch *Channel) Tx() error {
 	return ch.do("tx.select", func() *Error {
 		if ch.confirm {
-			return errorf(PreconditionFailed, "", "", "cannot switch from confirm to tx mode")
+			return PreconditionFailed.errorf("", "cannot switch from confirm to tx mode")
 		}
 		if ch.tx == nil {
 			ch.tx = new(transaction)
@@ -88,7 +88,7 @@ func (ch *Channel) Commit() (returns []*Return, err error) {
 			ch.settleAll(s.tags, s.how)
 		}
 		if out.Rejected {
-			return errorf(PreconditionFailed, "", "", "partial tx completion")
+			return PreconditionFailed.errorf("", "partial tx completion")
 		}
 		return nil
 	})
