@@ -64,7 +64,7 @@ func (ch *Channel) prepareBind(r *bindRequest) *Error {
 	r.destination, r.source = withoutLineBreaks(r.destination), withoutLineBreaks(r.source)
 	if r.toQueue && r.destination == "" {
 		if ch.lastQueue == "" {
-			return errNoDeclaredQueue()
+			return errorf(NotFound, "", "", "no previously declared queue")
 		}
 		r.destination = ch.lastQueue
 		if r.key == "" {
@@ -144,11 +144,11 @@ func (b *binding) validate() *Error {
 	case LocalRandom:
 		switch {
 		case b.queue == nil:
-			return PreconditionFailed.errorf(b.id.name, "Destination not found")
+			return errorf(PreconditionFailed, "", b.id.name, "Destination not found")
 		case b.id.key != "":
-			return PreconditionFailed.errorf(b.id.name, "Non empty binding '%s' key not permitted", b.id.key)
+			return errorf(PreconditionFailed, "", b.id.name, "Non empty binding '%s' key not permitted", b.id.key)
 		case b.queue.args.kind != classicQueue:
-			return PreconditionFailed.errorf(b.id.name, "Queue type %s not valid for this exchange type", b.queue.args.kind.module())
+			return errorf(PreconditionFailed, "", b.id.name, "Queue type %s not valid for this exchange type", b.queue.args.kind.module())
 		}
 	}
 	return nil
@@ -226,6 +226,6 @@ func validateTopicKey(key string, r *rules) *Error {
 	if n <= maxHashWords {
 		return nil
 	}
-	return PreconditionFailed.errorf("",
+	return errorf(PreconditionFailed, "", "",
 		"Topic binding key '%s' uses %d '#' wildcards, at most %d are allowed", key, n, maxHashWords)
 }

@@ -102,7 +102,7 @@ func (b *Broker) VHost(name string) (*VHost, error) {
 	if v, ok := b.vhosts[name]; ok {
 		return v, nil
 	}
-	return nil, NotFound.errorf(name, "vhost %s not found", name)
+	return nil, errorf(NotFound, "", name, "vhost %s not found", name)
 }
 
 // Broker returns the broker that the virtual host belongs to.
@@ -117,9 +117,9 @@ func (b *Broker) DeleteVHost(name string) error {
 	delete(b.vhosts, name)
 	b.mu.Unlock()
 	if !ok {
-		return NotFound.errorf(name, "vhost %s not found", name)
+		return errorf(NotFound, "", name, "vhost %s not found", name)
 	}
-	v.close(ConnectionForced.errorf(name, "vhost '%s' is deleted", name))
+	v.close(&Error{Code: ConnectionForced, Reason: "vhost '" + name + "' is deleted"})
 	return b.changeAccess(forgetVHost(name))
 }
 
@@ -180,7 +180,7 @@ func (b *Broker) CloseConnection(id uint64, reason string) error {
 		v.unlock()
 	})
 	if !found {
-		return NotFound.errorf("", "connection %d not found", id)
+		return errorf(NotFound, "", "", "connection %d not found", id)
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (b *Broker) closeUserConnections(user string) {
 		v.lock()
 		for _, c := range v.sortedConns() {
 			if c.cfg.User == user {
-				c.end(ConnectionForced.errorf(user, "user '%s' is deleted", user))
+				c.end(&Error{Code: ConnectionForced, Reason: "user '" + user + "' is deleted"})
 			}
 		}
 		v.unlock()

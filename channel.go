@@ -134,31 +134,30 @@ func (ch *Channel) detach(reason *Error) {
 	}
 }
 
-// giveBack is the second half of end. What the channel holds of a queue that goes with its last consumer goes with it.
+// giveBack is the second half of end. Each queue takes back all that the channel held of it before the queue delivers any of
+// it. What the channel holds of a queue that goes with its last consumer goes with it.
 // Rules: D-5, D-31, L-8.
 func (ch *Channel) giveBack() {
 	for _, q := range ch.leaving {
 		q.removeUnused()
 	}
-	var grouped []unacked
-	var classic []*Queue
-	whole := map[*Queue][]unacked{} // a classic queue takes all back before it delivers any // D-5
+	var queues []*Queue
+	held := map[*Queue][]unacked{}
 	for _, u := range ch.tags.All() {
-		switch {
-		case !u.q.traits.returnsWhole:
-			grouped = append(grouped, *u)
-			continue
-		case whole[u.q] == nil:
-			classic = append(classic, u.q)
+		if held[u.q] == nil {
+			queues = append(queues, u.q)
 		}
-		whole[u.q] = append(whole[u.q], *u)
+		held[u.q] = append(held[u.q], *u)
 	}
 	ch.tags = tags.Window[unacked]{}
-	for _, q := range classic {
-		ch.applyGroup(whole[q], ended)
+	for _, q := range queues {
+		us := held[q]
+		if q.traits.holdersInOrder {
+			slices.SortStableFunc(us, func(a, b unacked) int { return ch.v.rules.compareHolders(a.c, b.c) })
+		}
+		ch.applyGroup(us, ended)
 	}
-	inGroups(grouped)
-	ch.apply(grouped, ended)
+	ch.unstall()
 	for _, q := range ch.leaving {
 		q.left()
 	}
@@ -333,7 +332,7 @@ func (ch *Channel) Qos(cfg QosConfig) error {
 	return ch.do("basic.qos", func() *Error {
 		switch {
 		case cfg.PrefetchSize != 0:
-			return NotImplemented.errorf("", "prefetch_size!=0 (%d)", cfg.PrefetchSize)
+			return errorf(NotImplemented, "", "", "prefetch_size!=0 (%d)", cfg.PrefetchSize)
 		case cfg.Global && ch.v.rules.channelPrefetch:
 			ch.window = cfg.PrefetchCount
 			ch.apply(nil, acked)

@@ -12,6 +12,7 @@ type Consumer struct {
 	ch       *Channel
 	q        *Queue // nil for direct reply-to
 	tag      string
+	number   uint64 // of its virtual host's subscriptions
 	cfg      ConsumeConfig
 	args     Fields
 	priority int64
@@ -73,7 +74,7 @@ func (ch *Channel) consume(name string, cfg ConsumeConfig) (*Consumer, *Error) {
 		return ch.consumeReplies(cfg)
 	}
 	if ch.consumers[cfg.Tag] != nil {
-		return nil, NotAllowed.errorf(name, "attempt to reuse consumer tag '%s'", cfg.Tag)
+		return nil, errorf(NotAllowed, "", name, "attempt to reuse consumer tag '%s'", cfg.Tag)
 	}
 	q, err := ch.openQueue(name, read)
 	if err != nil {
@@ -83,7 +84,7 @@ func (ch *Channel) consume(name string, cfg ConsumeConfig) (*Consumer, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	args, err := parseConsumerArgs(fields, q.args.kind, ch.v.rules, q.v.queueSubject(q.name))
+	args, err := parseConsumerArgs(fields, q.args.kind, ch.v.rules, q.text())
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +100,9 @@ func (ch *Channel) consume(name string, cfg ConsumeConfig) (*Consumer, *Error) {
 	if q.consumers == nil {
 		q.consumers = &consumers{q: q}
 	}
+	if q.traits.heirs && q.impl.ghosts() > 0 {
+		c.inherit()
+	}
 	q.consumers.add(c)
 	ch.v.consumerEvent(c, true)
 	q.impl.freed()
@@ -109,7 +113,7 @@ func (ch *Channel) consume(name string, cfg ConsumeConfig) (*Consumer, *Error) {
 // Rules: D-19, D-27.
 func (ch *Channel) checkConsume(q *Queue, cfg ConsumeConfig) *Error {
 	if ch.window > 0 && !q.traits.channelWindow {
-		return NotImplemented.errorf(q.name, "%s does not support global qos", q.text())
+		return errorf(NotImplemented, "", q.name, "%s does not support global qos", q.text())
 	}
 	if !q.traits.exclusiveConsumers {
 		return nil
@@ -118,7 +122,7 @@ func (ch *Channel) checkConsume(q *Queue, cfg ConsumeConfig) *Error {
 	taken := cs.len() > 0 && (cs.exclusive != nil || cfg.Exclusive)
 	contradictory := cfg.Exclusive && q.args.singleActive
 	if taken || contradictory {
-		return AccessRefused.errorf(q.name, "%s in exclusive use", q.text())
+		return errorf(AccessRefused, "", q.name, "%s in exclusive use", q.text())
 	}
 	return nil
 }
@@ -130,6 +134,8 @@ func (ch *Channel) subscribe(c *Consumer) {
 		c.tag = ch.v.b.random.name("amq.ctag-")
 	}
 	ch.consumers[c.tag] = c
+	ch.v.subscribed++
+	c.number = ch.v.subscribed
 	if c.cfg.Handler != nil {
 		return
 	}

@@ -96,21 +96,60 @@ func (cs *consumers) enter(c *Consumer) {
 
 // resume lets a consumer that has room again take messages. c is nil for basic.get.
 func (c *Consumer) resume() {
-	if c == nil || c.q == nil || c.q.deleted {
-		return
+	if c.rejoin() && c.q.store.ready.n > 0 {
+		c.q.impl.freed()
 	}
-	q, cs := c.q, c.q.consumers
+}
+
+// rejoin puts a consumer that has room again in line. It reports whether the consumer can take a message.
+func (c *Consumer) rejoin() bool {
+	if c == nil || c.q == nil || c.q.deleted {
+		return false
+	}
+	cs := c.q.consumers
 	if cs.yielding && c == cs.single && c.unacked == 0 {
 		cs.elect() // D-22
 	}
 	if c.ended || !c.able() {
-		return
+		return false
 	}
-	if !c.inLine && !q.args.singleActive {
+	if !c.inLine && !c.q.args.singleActive {
 		cs.enter(c)
 	}
-	if q.store.ready.n > 0 {
-		q.impl.freed()
+	return true
+}
+
+// heir is the consumer to which the settlement of c's deliveries gives room: c itself or, of a classic queue, the consumer
+// that has the tag of c since c was cancelled. A classic queue counts by tag.
+// Rules: D-26.
+func (c *Consumer) heir() *Consumer {
+	if c == nil || !c.ended {
+		return c
+	}
+	if again := c.ch.consumers[c.tag]; again != nil && again.q == c.q {
+		return again
+	}
+	return c
+}
+
+// inherit makes c take over what a cancelled consumer with its tag holds. To a quorum queue the two are one consumer.
+// Rules: D-29.
+func (c *Consumer) inherit() {
+	for _, u := range c.ch.tags.All() {
+		old := u.c
+		if old == nil || old == c || old.tag != c.tag || old.q != c.q || old.late || u.void {
+			continue
+		}
+		c.number = old.number
+		c.unacked++
+		if old.unacked--; old.unacked == 0 {
+			c.ch.v.timing.heap.Remove(&old.timer)
+			c.q.impl.countGhosts(-1)
+		}
+		u.c = c
+	}
+	if at, ok := c.nextWake(); ok && c.timeout >= 0 {
+		c.ch.v.wakeAt(&c.timer, at)
 	}
 }
 

@@ -17,13 +17,9 @@ func (ch *Channel) checkOwner(q *Queue) *Error {
 }
 
 func lockedError(q *Queue) *Error {
-	return ResourceLocked.errorf(q.name, "cannot obtain exclusive access to locked %s. It could be originally declared on "+
+	return errorf(ResourceLocked, "", q.name, "cannot obtain exclusive access to locked %s. It could be originally declared on "+
 		"another connection or the exclusive property value does not match that of the original declaration.", q.text())
 }
-
-// errNoDeclaredQueue refuses the empty queue name on a channel that has declared no queue.
-// Rules: Q-33.
-func errNoDeclaredQueue() *Error { return NotFound.errorf("", "no previously declared queue") }
 
 // queueName resolves the empty name to the channel's last declared queue.
 // Rules: Q-33.
@@ -32,7 +28,7 @@ func (ch *Channel) queueName(name string) (string, *Error) {
 		return name, nil
 	}
 	if ch.lastQueue == "" {
-		return "", errNoDeclaredQueue()
+		return "", errorf(NotFound, "", "", "no previously declared queue")
 	}
 	return ch.lastQueue, nil
 }
@@ -76,7 +72,7 @@ func (ch *Channel) declareQueue(name string, cfg QueueConfig) (*Queue, *Error) {
 	if err := ch.checkDeadLetterArgs(name, args); err != nil {
 		return nil, err
 	}
-	parsed, err := parseQueueArgs(args, v.rules, v.meta.DefaultQueueType, v.queueSubject(name))
+	parsed, err := parseQueueArgs(args, v.rules, v.meta.DefaultQueueType, v.queueText(name))
 	if err != nil {
 		return nil, err
 	}
@@ -99,14 +95,14 @@ func (ch *Channel) declareQueue(name string, cfg QueueConfig) (*Queue, *Error) {
 func (ch *Channel) nameQueue(name string, args Fields) (string, *Error) {
 	v := ch.v
 	if strings.HasPrefix(name, "amq.") {
-		return "", AccessRefused.errorf(name, "queue name '%s' contains reserved prefix 'amq.*'", name)
+		return "", errorf(AccessRefused, "", name, "queue name '%s' contains reserved prefix 'amq.*'", name)
 	}
 	if name != "" {
 		return name, nil
 	}
 	t, _ := args.Get(ArgQueueType)
 	if kind, _ := parseKind(fmt.Sprint(t)); !v.traits[kind].serverNamed {
-		return "", PreconditionFailed.errorf("", "Cannot declare a server-named queue for type %s", kind.module())
+		return "", errorf(PreconditionFailed, "", "", "Cannot declare a server-named queue for type %s", kind.module())
 	}
 	return v.b.random.name("amq.gen-"), nil
 }
@@ -118,7 +114,7 @@ func (ch *Channel) redeclareQueue(q *Queue, cfg QueueConfig, args Fields) *Error
 		return lockedError(q)
 	}
 	received := queueShape{durable: cfg.Durable, autoDelete: cfg.AutoDelete, args: args}
-	if err := equivalentQueue(q.shape(), received, q.v.rules, q.v.queueSubject(q.name)); err != nil {
+	if err := equivalentQueue(q.shape(), received, q.v.rules, q.text()); err != nil {
 		return err
 	}
 	if q.traits.usedByDeclare && !cfg.NoWait {
@@ -135,7 +131,7 @@ func (q *Queue) shape() queueShape {
 // to the exchange, which need not exist.
 // Rules.
 func (ch *Channel) checkDeadLetterArgs(name string, args Fields) *Error {
-	dlx, given, err := deadLetterExchangeArg(args, ch.v.queueSubject(name))
+	dlx, given, err := deadLetterExchangeArg(args, ch.v.queueText(name))
 	if err != nil || !given {
 		return err
 	}
@@ -149,7 +145,7 @@ func (ch *Channel) checkDeadLetterArgs(name string, args Fields) *Error {
 // Rules.
 func (v *vhost) admitQueue(name string, args *queueArgs, cfg QueueConfig) *Error {
 	if n := v.meta.Limits.MaxQueues; n >= 0 && len(v.queues) >= n {
-		return PreconditionFailed.errorf(name, "cannot declare queue '%s': queue limit in vhost '%s' (%d) is reached", name, v.name, n)
+		return errorf(PreconditionFailed, "", name, "cannot declare queue '%s': queue limit in vhost '%s' (%d) is reached", name, v.name, n)
 	}
 	if v.traits[args.kind].transient {
 		return nil
@@ -159,7 +155,7 @@ func (v *vhost) admitQueue(name string, args *queueArgs, cfg QueueConfig) *Error
 		name string
 	}{{cfg.AutoDelete, "auto-delete"}, {cfg.Exclusive, "exclusive-owner"}, {!cfg.Durable, "non-durable"}} {
 		if p.bad {
-			return PreconditionFailed.errorf(name, "invalid property '%s' for %s", p.name, v.queueText(name))
+			return errorf(PreconditionFailed, "", name, "invalid property '%s' for %s", p.name, v.queueText(name))
 		}
 	}
 	return nil
@@ -218,10 +214,10 @@ func (q *Queue) checkDelete(cfg DeleteConfig) *Error {
 		return q.refuseCondition(cfg)
 	}
 	if cfg.IfEmpty && q.store.ready.n > 0 {
-		return PreconditionFailed.errorf(q.name, "%s not empty", q.text())
+		return errorf(PreconditionFailed, "", q.name, "%s not empty", q.text())
 	}
 	if cfg.IfUnused && q.consumers.len() > 0 {
-		return PreconditionFailed.errorf(q.name, "%s in use", q.text())
+		return errorf(PreconditionFailed, "", q.name, "%s in use", q.text())
 	}
 	return nil
 }
@@ -236,7 +232,7 @@ func (q *Queue) refuseCondition(cfg DeleteConfig) *Error {
 	default:
 		return nil
 	}
-	return NotImplemented.errorf(q.name, "cannot delete %s. queue.delete operations with %s flag set are not supported by quorum queues", q.text(), flag)
+	return errorf(NotImplemented, "", q.name, "cannot delete %s. queue.delete operations with %s flag set are not supported by quorum queues", q.text(), flag)
 }
 
 // purgeQueue removes the ready messages.

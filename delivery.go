@@ -53,33 +53,47 @@ func (d *Delivery) Nack(requeue bool) error { return d.ch.Nack(d.DeliveryTag, fa
 func (d *Delivery) Reject(requeue bool) error { return d.ch.Reject(d.DeliveryTag, requeue) }
 
 // deliver gives e to c, who is able to take it.
-// Rules: D-6, D-30.
+// Rules: D-6.
 func (q *Queue) deliver(c *Consumer, e entry) {
+	q.assign(c, e.m)
+	q.send(c, e)
+}
+
+// assign decides that c gets m: the delivery counts for the windows, and the next consumer is at the head of the line.
+func (q *Queue) assign(c *Consumer, m *message) {
+	if !c.cfg.NoAck {
+		c.unacked++
+		c.ch.held++
+		q.store.countUnacked(m, 1)
+	}
+	c.inbox.expect(m)
+	q.consumers.served(c)
+}
+
+// send gives a message that was assigned to c its delivery tag and hands it to the client.
+// Rules: D-30.
+func (q *Queue) send(c *Consumer, e entry) {
 	ch := c.ch
 	d := ch.newDelivery(q, &e)
 	d.ConsumerTag = c.tag
 	if c.cfg.NoAck {
-		d.DeliveryTag = ch.tags.Skip() // D-30
+		d.DeliveryTag = ch.tags.Skip()
 	} else {
 		u := ch.hold(q, c, &e, d)
 		if c.timeout >= 0 {
 			u.at = q.v.now()
 			q.v.wakeAt(&c.timer, deadlineAfter(u.at, c.timeout))
 		}
-		c.unacked++
 	}
-	q.consumers.served(c)
 	c.hand(d)
 	q.v.deliveredEvent(q, d, c.cfg.NoAck)
 }
 
-// hold enters e as unacknowledged on the channel and gives d its tag.
+// hold enters e among the channel's deliveries to be settled and gives d its tag.
 func (ch *Channel) hold(q *Queue, c *Consumer, e *entry, d *Delivery) *unacked {
 	tag, u := ch.tags.Add()
 	u.q, u.c, u.e = q, c, *e
 	d.DeliveryTag = tag
-	ch.held++
-	q.store.countUnacked(e.m, 1)
 	return u
 }
 
@@ -114,7 +128,7 @@ func (ch *Channel) get(name string, cfg GetConfig) (*Delivery, *Error) {
 		if ch.v.rules.plainQuorumName {
 			kind = "quorum"
 		}
-		return nil, ResourceLocked.errorf(q.name, "cannot obtain access to locked %s. basic.get operations are not supported by %s queues with single active consumer", q.text(), kind)
+		return nil, errorf(ResourceLocked, "", q.name, "cannot obtain access to locked %s. basic.get operations are not supported by %s queues with single active consumer", q.text(), kind)
 	}
 	return q.impl.get(ch, cfg), nil
 }
@@ -130,6 +144,8 @@ func (q *Queue) deliverGet(ch *Channel, e entry, cfg GetConfig) *Delivery {
 		return d
 	}
 	u := ch.hold(q, nil, &e, d)
+	ch.held++
+	q.store.countUnacked(e.m, 1)
 	if q.traits.watchesGets {
 		ch.watchGet(q, u)
 	}

@@ -20,6 +20,7 @@ type rules struct {
 	verbatimExpiration bool // M-6: consumers get the expiration as the publisher wrote it
 	keepHeaderOrder    bool // M-14: headers are delivered in the publisher's order, duplicates included
 	routesToNames      bool // C-10: a transaction's route are names, of which the queues are sought at the commit
+	txNackIsReject     bool // C-10: in a transaction a nack and a reject that follow each other are settled together
 	oldPublishChecks   bool // M-3, M-7, A-9: a publish is checked in 3.10's order, without the topic keys of CC and BCC, with the delivery mode
 	returnReplies      bool // M-19, M-19a: a mandatory publish to a direct reply-to name is returned; declaring one's own name crashes, not a malformed one
 
@@ -49,6 +50,7 @@ type rules struct {
 	quorumFIFO                 bool  // D-39: no priorities: one list
 	deliveryLimit              int64 // D-12a: default; -1: none
 	countEveryReturn           bool  // D-7, D-12: every return counts towards the delivery limit; nothing carries over to other queues
+	holdersByTag               bool  // D-5, D-20: several consumers are served and taken back from in the order of their tags, not of subscription
 	requeueToTail              bool  // D-4: without a delivery limit a settled requeue goes to the tail
 	oldCountHeader             bool  // D-10: x-delivery-count counts returns, from 0 on basic.get; no x-acquired-count
 	noPreemption               bool  // D-22: single active consumer: priorities are ignored
@@ -99,7 +101,7 @@ var profiles = [...]rules{
 		firstDuplicateHeader: true, noNewExchangeTypes: true,
 		plainQueueType: true, checkQueueMode: true, queueVersion1: true, noClassicLocator: true,
 		plainPriorityZero: true, noNewQuorumArguments: true,
-		quorumFIFO: true, countEveryReturn: true, requeueToTail: true, oldCountHeader: true, noPreemption: true,
+		quorumFIFO: true, countEveryReturn: true, requeueToTail: true, holdersByTag: true, txNackIsReject: true, oldCountHeader: true, noPreemption: true,
 		plainQuorumName: true, bodyBytesOnly: true, newestTrimmedFirst: true, stopsForGood: true, purgeSkipsPending: true,
 		policyChangeIsUse: true, quorumRefusesHaCancel: true, negativeLimitIsZero: true,
 		policyExpiresFirst: true, selfDeadLettersUnconfirmed: true,

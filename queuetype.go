@@ -65,7 +65,8 @@ type traits struct {
 	counts          countHeaders // headers of counts on its deliveries // D-10, D-12
 	keepsRedelivery bool         // deliveries elsewhere set the redelivered flag // D-9
 	levelsApart     bool         // each priority is a queue of its own: of messages rejected together the highest dies first // DL-10
-	returnsWhole    bool         // it takes back all that a channel held at once, not consumer by consumer // D-5
+	holdersInOrder  bool         // it takes back from an ended channel consumer by consumer, a classic queue in the order of delivery // D-5
+	heirs           bool         // a consumer whose tag a cancelled one had takes over the deliveries that this holds
 	byName          bool         // a transaction finds it by its name, so a queue declared anew gets the message
 	commitHears     bool         // tx.commit fails when it refuses a message
 }
@@ -85,7 +86,7 @@ func classicTraits(r *rules) traits {
 		serverNamed: true, transient: true, deletesOnCondition: true, usedByDeclare: true, usedByPolicy: true,
 		exclusiveConsumers: true, channelWindow: true, ackTimeout: -1,
 		singleActiveGet: true, electsByPriority: true, idleCancel: r.idleCancel,
-		levelsApart: true, returnsWhole: true, commitHears: true,
+		levelsApart: true, commitHears: true,
 	}
 	if r.channelAckTimeout {
 		t.ackTimeout, t.watchesGets = defaultAckTimeout, true
@@ -99,7 +100,7 @@ func quorumTraits(r *rules) traits {
 		window: 2000, leavesLineWhenFull: true,
 		ackTimeout: defaultAckTimeout, ownAckTimeout: !r.channelAckTimeout, watchesGets: true,
 		listsOnlyActive: true,
-		counts:          counts, keepsRedelivery: true, byName: true,
+		counts:          counts, keepsRedelivery: true, byName: true, holdersInOrder: true, heirs: true,
 	}
 	if r.oldCountHeader {
 		t.counts, t.keepsRedelivery = oldCounts, false

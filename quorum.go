@@ -1,6 +1,7 @@
 package leveret
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/leveretmq/leveret/internal/schedule"
@@ -102,7 +103,7 @@ func (c *quorum) giveBack(back []entry, how settling, from *Consumer) {
 	}
 	// What expired in its holder's hands expires now. // T-8
 	c.expireDue()
-	from.resume()
+	from.rejoin()
 	// Consumers get their messages before the limit is enforced. // L-8
 	c.deliverReady()
 	c.trim()
@@ -215,22 +216,65 @@ func (c *quorum) deadLetter(e entry, reason Reason) {
 // countGhosts counts what RabbitMQ goes on counting as consumers of a quorum queue: each message that basic.get holds,
 // each cancelled consumer that holds messages, and until its channel ends each that did not settle in time.
 // Rules: Q-41.
-func (c *quorum) countGhosts(n int) { c.lingering += n }
-func (c *quorum) ghosts() int       { return c.lingering }
+func (c *quorum) countGhosts(n int) {
+	c.lingering += n
+	// The end of the last one is the last use of the queue. // Q-35
+	if c.lingering == 0 && !c.q.deleted && c.q.consumers.len() == 0 {
+		c.q.touch()
+	}
+}
+func (c *quorum) ghosts() int { return c.lingering }
 
-// deliverReady hands ready messages to consumers that can take them.
+// deliverReady assigns ready messages to consumers that can take them, one by one, and then sends them consumer by consumer.
+// Rules: D-20.
 func (c *quorum) deliverReady() {
+	var few [4]assignment
+	batch := few[:0]
 	for c.ready.n > 0 {
 		to := c.q.nextConsumer()
 		if to == nil {
-			return
+			break
 		}
 		if c.deadlines > 0 && c.headExpired(c.q.v.now()) {
 			c.deadLetter(c.take(), Expired)
 			continue
 		}
-		c.q.deliver(to, c.take())
+		e := c.take()
+		c.q.assign(to, e.m)
+		batch = append(batch, assignment{to, e})
 	}
+	if len(batch) > 1 {
+		r := c.q.v.rules
+		slices.SortStableFunc(batch, func(a, b assignment) int { return r.compareHolders(a.to, b.to) })
+	}
+	for _, a := range batch {
+		c.q.send(a.to, a.e)
+	}
+}
+
+// An assignment is a message with the consumer that gets it.
+type assignment struct {
+	to *Consumer
+	e  entry
+}
+
+// compareHolders is the order in which a quorum queue sends to several consumers in one step, and takes back from them when
+// their channel ends: that of their subscription, and basic.get, which is nil, last. In 3.10 it is that of the tags, and
+// basic.get comes first.
+// Rules: D-5, D-20.
+func (r *rules) compareHolders(a, b *Consumer) int {
+	switch {
+	case a == b:
+		return 0
+	case a == nil || b == nil:
+		if (a == nil) == r.holdersByTag {
+			return -1
+		}
+		return 1
+	case r.holdersByTag:
+		return cmp.Compare(a.tag, b.tag)
+	}
+	return cmp.Compare(a.number, b.number)
 }
 
 // take removes the head.

@@ -114,14 +114,14 @@ func (ch *Channel) ackOne(tag uint64) *Error {
 	if !q.deleted {
 		q.impl.settled()
 	}
-	c.resume()
+	c.heir().resume()
 	ch.unstall()
 	return nil
 }
 
 // Rules: D-30a.
 func errUnknownTag(tag uint64) *Error {
-	return PreconditionFailed.errorf("", "unknown delivery tag %d", tag)
+	return errorf(PreconditionFailed, "", "", "unknown delivery tag %d", tag)
 }
 
 // outstanding returns the tags that tag and multiple name, in order.
@@ -183,11 +183,13 @@ func (u *unacked) tag() string {
 	return u.c.tag
 }
 
-// apply settles deliveries that have left the channel's window: those of one holder that follow each other together.
+// apply settles deliveries that have left the channel's window. Those of one consumer that follow each other are settled
+// together, each one of basic.get is settled alone.
+// Rules: D-5.
 func (ch *Channel) apply(us []unacked, how settling) {
 	for len(us) > 0 {
 		n := 1
-		for n < len(us) && us[n].q == us[0].q && us[n].c == us[0].c {
+		for n < len(us) && us[0].c != nil && us[n].q == us[0].q && us[n].c == us[0].c {
 			n++
 		}
 		ch.applyGroup(us[:n], how)
@@ -222,7 +224,7 @@ func (ch *Channel) applyGroup(us []unacked, how settling) {
 	} else if !q.deleted {
 		q.impl.settled()
 	}
-	c.resume()
+	c.heir().resume()
 }
 
 // sortByLevel puts deliveries of a higher priority first.
@@ -251,17 +253,32 @@ func (ch *Channel) release(u *unacked) bool {
 	ch.held--
 	if c := u.c; c == nil {
 		u.q.impl.countGhosts(-1)
-	} else if c.unacked--; c.ended && c.unacked == 0 {
-		ch.v.timing.heap.Remove(&c.timer)
-		if !c.late {
-			u.q.impl.countGhosts(-1)
-		}
+	} else {
+		c.unacked--
+		c.released()
 	}
 	if u.q.deleted {
 		return false
 	}
 	u.q.store.countUnacked(u.e.m, -1)
 	return true
+}
+
+// released follows the settlement of a delivery that a cancelled consumer held.
+func (c *Consumer) released() {
+	if !c.ended {
+		return
+	}
+	if heir := c.heir(); heir != c && heir.window > 0 {
+		heir.window++ // D-26
+	}
+	if c.unacked > 0 {
+		return
+	}
+	c.ch.v.timing.heap.Remove(&c.timer)
+	if !c.late {
+		c.q.impl.countGhosts(-1)
+	}
 }
 
 // unstall lets the consumers go on that wait for room in the channel's window.

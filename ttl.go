@@ -82,7 +82,7 @@ func (t *idleTimer) wake(now int64) {
 
 // Rules: Q-34.
 func (t *idleTimer) nextWake() (int64, bool) {
-	if t.q.deleted || t.q.consumers.len() > 0 {
+	if t.q.deleted || t.q.consumerCount() > 0 {
 		return 0, false
 	}
 	return t.due(), true

@@ -25,13 +25,28 @@ type txSettlement struct {
 // Rules: C-9.
 func (tx *transaction) publish(p publication) { tx.publishes = append(tx.publishes, p) }
 
-// Rules: C-9.
+// settle keeps a settlement for the commit. Settlements of one kind that follow each other become one.
+// Rules: C-9, C-10.
 func (tx *transaction) settle(ch *Channel, chosen []uint64, how settling) {
 	for _, t := range chosen {
 		ch.tags.Get(t).inTx = true
 	}
 	tx.marked += len(chosen)
+	if n := len(tx.settled); n > 0 && ch.v.rules.sameKind(tx.settled[n-1].how, how) {
+		last := &tx.settled[n-1]
+		last.tags = append(last.tags, chosen...)
+		return
+	}
 	tx.settled = append(tx.settled, txSettlement{chosen, how})
+}
+
+// sameKind reports whether two settlements of a transaction become one. To 3.10 a nack is a reject.
+// Rules: C-10.
+func (r *rules) sameKind(a, b settling) bool {
+	if r.txNackIsReject && a != acked && b != acked {
+		return a.requeue() == b.requeue()
+	}
+	return a == b
 }
 
 // Tx is tx.select: from now on the channel works in transactions.
@@ -40,7 +55,7 @@ func (tx *transaction) settle(ch *Channel, chosen []uint64, how settling) {
 func (ch *Channel) Tx() error {
 	return ch.do("tx.select", func() *Error {
 		if ch.confirm {
-			return PreconditionFailed.errorf("", "cannot switch from confirm to tx mode")
+			return errorf(PreconditionFailed, "", "", "cannot switch from confirm to tx mode")
 		}
 		if ch.tx == nil {
 			ch.tx = new(transaction)
@@ -85,10 +100,11 @@ func (ch *Channel) Commit() (returns []*Return, err error) {
 			}
 		}
 		for _, s := range tx.settled {
+			slices.Sort(s.tags)
 			ch.settleAll(s.tags, s.how)
 		}
 		if out.Rejected {
-			return PreconditionFailed.errorf("", "partial tx completion")
+			return errorf(PreconditionFailed, "", "", "partial tx completion")
 		}
 		return nil
 	})
