@@ -61,7 +61,9 @@ func (ch *Channel) checkTopic(perm permission, exchange, key string) *Error {
 		return nil
 	}
 	at := topicKey{ch.conn.cfg.User, ch.v.name, exchange}
-	if ch.v.b.access.Load().topicAllowed(at, perm, key) {
+	access := ch.v.b.access.Load()
+	ch.grants.awake(access, ch.v)
+	if ch.grants.topicAllowed(access, at, grantedTopic{perm, exchange, key}) {
 		return nil
 	}
 	return &Error{Code: AccessRefused, Name: exchange, Reason: topicRefusal(perm, key, at, ch.v.rules)}
@@ -86,10 +88,11 @@ func topicRefusal(perm permission, key string, at topicKey, r *rules) string {
 
 // A permissionCache remembers what a channel was allowed to do last, as RabbitMQ's channels
 // do: what is in it stays allowed when the permission is taken away, until the channel has
-// had nothing to do for a second.
+// had nothing to do for a second. The keys of topic exchanges have a cache of their own, of the same size.
 // Rules: A-8.
 type permissionCache struct {
-	granted  []grantedAccess
+	granted  recent[grantedAccess]
+	topics   recent[grantedTopic]
 	table    *accessTable // in force when lastUsed was last looked at
 	lastUsed int64        // ns
 	uses     uint8        // since lastUsed was last brought up to date
@@ -111,7 +114,9 @@ func (p *permissionCache) awake(t *accessTable, v *vhost) {
 	}
 	now := v.now()
 	if now-p.lastUsed >= permissionCacheIdle {
-		p.granted, p.table = p.granted[:0], t
+		p.granted.clear()
+		p.topics.clear()
+		p.table = t
 	}
 	p.uses, p.lastUsed = 0, now
 }
@@ -122,20 +127,54 @@ type grantedAccess struct {
 	name string
 }
 
-// permissionCacheSize is how many different accesses a channel remembers.
-const permissionCacheSize = 12
+type grantedTopic struct {
+	perm          permission
+	exchange, key string
+}
 
 // allowed is the table's answer, or an earlier one.
 func (p *permissionCache) allowed(t *accessTable, who grantKey, access grantedAccess) bool {
-	if slices.Contains(p.granted, access) {
+	if p.granted.has(access) {
 		return true
 	}
 	if !t.allowed(who, access.perm, access.name) {
 		return false
 	}
-	if len(p.granted) == permissionCacheSize { // the one granted first goes, used since or not
-		p.granted = append(p.granted[:0], p.granted[1:]...)
-	}
-	p.granted = append(p.granted, access)
+	p.granted.add(access)
 	return true
 }
+
+// topicAllowed is the table's answer, or an earlier one. The user and the virtual host of at are the channel's.
+func (p *permissionCache) topicAllowed(t *accessTable, at topicKey, access grantedTopic) bool {
+	if p.topics.has(access) {
+		return true
+	}
+	if !t.topicAllowed(at, access.perm, access.key) {
+		return false
+	}
+	p.topics.add(access)
+	return true
+}
+
+// permissionCacheSize is how many different accesses a channel remembers.
+const permissionCacheSize = 12
+
+// recent holds the last permissionCacheSize values that were added.
+type recent[T comparable] struct {
+	values []T
+	oldest int // index of the value that the next one replaces, once there are enough
+}
+
+func (r *recent[T]) has(v T) bool { return slices.Contains(r.values, v) }
+
+// add adds a value. The one added first goes, used since or not.
+func (r *recent[T]) add(v T) {
+	if len(r.values) < permissionCacheSize {
+		r.values = append(r.values, v)
+		return
+	}
+	r.values[r.oldest] = v
+	r.oldest = (r.oldest + 1) % permissionCacheSize
+}
+
+func (r *recent[T]) clear() { r.values, r.oldest = r.values[:0], 0 }
