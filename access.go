@@ -294,6 +294,24 @@ func forgetVHost(vhost string) change {
 	}
 }
 
+// hasTopics reports whether there are topic permissions for an exchange.
+func (t *accessTable) hasTopics(vhost, exchange string) bool {
+	for k := range t.topics {
+		if k.vhost == vhost && k.exchange == exchange {
+			return true
+		}
+	}
+	return false
+}
+
+// forgetExchange removes the topic permissions for an exchange.
+func forgetExchange(vhost, exchange string) change {
+	return func(t *accessTable) error {
+		maps.DeleteFunc(t.topics, func(k topicKey, _ *topicGrant) bool { return k.vhost == vhost && k.exchange == exchange })
+		return nil
+	}
+}
+
 // userNames lists the users' names in their order.
 func (t *accessTable) userNames() []string { return slices.Sorted(maps.Keys(t.users)) }
 

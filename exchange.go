@@ -242,8 +242,18 @@ func (v *vhost) removeExchange(x *Exchange) {
 				doomed = append(doomed, b.source)
 			}
 		}
+		v.forgetTopics(x.name)
 		v.exchangeEvent(x.name, false)
 	}
+}
+
+// forgetTopics removes the topic permissions for an exchange that was deleted.
+// Rules: A-9.
+func (v *vhost) forgetTopics(exchange string) {
+	if v.rules.anyTopicExchange || !v.b.access.Load().hasTopics(v.name, exchange) {
+		return
+	}
+	v.b.access.change(forgetExchange(v.name, exchange)) // refuses nothing
 }
 
 // outgoing are an exchange's bindings, arranged for its way of routing. Only the arrangement

@@ -27,7 +27,7 @@ type rules struct {
 	// Permissions.
 	bareRefusals     bool // refusals do not name the kind of access
 	passiveUnchecked bool // passive declares need no permission
-	anyTopicExchange bool // topic permissions may be set for an exchange that does not exist
+	anyTopicExchange bool // topic permissions may be set for an exchange that does not exist, and outlive one that is deleted
 	rawTopicVars     bool // user and vhost names are put into topic expressions without escaping
 
 	// Exchanges.
