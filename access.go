@@ -141,30 +141,35 @@ func (t *accessTable) limits(user string) UserLimits {
 	return UserLimits{-1, -1}
 }
 
-// compileAccess compiles an expression of a permission; the empty one is for the empty name only.
+// compileAccess compiles an expression of a permission, or returns the term for what is wrong with it. The empty expression is for
+// the empty name only.
 // Rules: A-1.
-func compileAccess(source string, r *rules) (*pcre.Pattern, error) {
-	expression := source
+func compileAccess(source string, r *rules) (p *pcre.Pattern, fault any) {
 	if source == "" {
-		expression = "^$"
+		source = "^$"
 	}
-	var reason any = erl.Atom("pattern_too_long")
-	if r.oldPatterns || len(source) <= maxPatternLength {
-		p, fault := pcre.Compile(expression, r.dialect())
-		if fault == nil {
-			return p, nil
-		}
-		reason = faultTerm(fault)
+	if !r.oldPatterns && len(source) > maxPatternLength {
+		return nil, erl.Atom("pattern_too_long")
 	}
-	return nil, &Error{Code: PreconditionFailed, Reason: erl.Format(erl.Tuple{erl.Atom("invalid_regexp"), erl.String(source), reason}, 0)}
+	p, bad := pcre.Compile(source, r.dialect())
+	if bad != nil {
+		return nil, faultTerm(bad)
+	}
+	return p, nil
+}
+
+// invalidExpression is the refusal of an expression, which is a term.
+func invalidExpression(expression, fault any) error {
+	reason := erl.Format(erl.Tuple{erl.Atom("invalid_regexp"), expression, fault}, 0)
+	return &Error{Code: PreconditionFailed, Reason: reason}
 }
 
 func newGrant(p Permissions, r *rules) (*grant, error) {
 	g := &grant{Permissions: p}
 	for perm, source := range [...]string{configure: p.Configure, write: p.Write, read: p.Read} {
-		compiled, err := compileAccess(source, r)
-		if err != nil {
-			return nil, err
+		compiled, fault := compileAccess(source, r)
+		if fault != nil {
+			return nil, invalidExpression(erl.String(source), fault)
 		}
 		g.patterns[perm] = compiled
 	}
@@ -174,18 +179,17 @@ func newGrant(p Permissions, r *rules) (*grant, error) {
 // Rules.
 func newTopicGrant(key topicKey, p TopicPermissions, r *rules) (*topicGrant, error) {
 	g := &topicGrant{TopicPermissions: p}
-	for perm, source := range map[permission]string{write: p.Write, read: p.Read} {
-		if _, err := compileAccess(source, r); err != nil {
-			return nil, err
+	for _, perm := range [...]permission{write, read} {
+		source := [...]string{write: p.Write, read: p.Read}[perm]
+		if _, fault := compileAccess(source, r); fault != nil {
+			return nil, invalidExpression(erl.Binary(source), fault)
 		}
 		user, vhost := key.user, key.vhost
 		if !r.rawTopicVars {
 			user, vhost = escapeExpression(user), escapeExpression(vhost)
 		}
 		source = strings.ReplaceAll(strings.ReplaceAll(source, "{username}", user), "{vhost}", vhost)
-		if compiled, err := compileAccess(source, r); err == nil {
-			g.patterns[perm] = compiled
-		}
+		g.patterns[perm], _ = compileAccess(source, r)
 	}
 	return g, nil
 }
@@ -271,14 +275,19 @@ func setPermissions(key grantKey, p Permissions, r *rules) change {
 	}
 }
 
-func setTopicPermissions(key topicKey, p TopicPermissions, r *rules) change {
+// setTopicPermissions sets a user's expressions for a topic exchange. Of what can be wrong the expressions come first, then the user,
+// then the exchange: missing is the error if that must exist and does not.
+// Rules: A-9.
+func setTopicPermissions(key topicKey, p TopicPermissions, missing error, r *rules) change {
 	return func(t *accessTable) error {
 		g, err := newTopicGrant(key, p, r)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if t.users[key.user] == nil {
+		case t.users[key.user] == nil:
 			return noSuchUser(key.user)
+		case missing != nil:
+			return missing
 		}
 		t.topics[key] = g
 		return nil

@@ -80,14 +80,14 @@ func TestBrokenExpressions(t *testing.T) {
 			assert.Contains(t, err.(*Error).Reason, c.want)
 		}
 		_, err := changed(initialAccess(), setTopicPermissions(topicKey{"guest", "/", "x"},
-			TopicPermissions{Write: c.expression}, c.r))
+			TopicPermissions{Write: c.expression}, nil, c.r))
 		assert.ErrorIs(t, err, ErrPreconditionFailed)
 	}
 }
 
 func TestTopicPermissions(t *testing.T) {
 	set := func(r *rules, p TopicPermissions) *accessTable {
-		table, err := changed(grants(t, r, Permissions{}), setTopicPermissions(topicKey{"u.x", "v", "amq.topic"}, p, r))
+		table, err := changed(grants(t, r, Permissions{}), setTopicPermissions(topicKey{"u.x", "v", "amq.topic"}, p, nil, r))
 		require.NoError(t, err)
 		return table
 	}

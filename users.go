@@ -154,14 +154,21 @@ func (v *vhost) ClearPermissions(user string) error {
 }
 
 // SetTopicPermissions sets which keys a user may use with a topic exchange of the virtual
-// host. Errors are those of SetPermissions; in RabbitMQ 4.3 the exchange must exist.
+// host. Errors are those of SetPermissions; in RabbitMQ 4.3 a missing exchange is ErrNotFound, too.
+//
+// Rules: A-9.
 func (v *vhost) SetTopicPermissions(user, exchange string, p TopicPermissions) error {
-	if exchange != "" && !v.rules.anyTopicExchange {
-		if _, err := v.Exchange(exchange); err != nil {
-			return err
-		}
+	// The lock is held until the permissions are there, so that an exchange that is deleted meanwhile takes them with it.
+	v.lock()
+	defer v.unlock()
+	if v.closed {
+		return ErrClosed
 	}
-	return v.b.changeAccess(setTopicPermissions(topicKey{user, v.name, exchange}, p, v.rules))
+	var missing error
+	if exchange != "" && !v.rules.anyTopicExchange && v.exchanges[exchange] == nil {
+		missing = v.noExchange(exchange)
+	}
+	return v.b.access.change(setTopicPermissions(topicKey{user, v.name, exchange}, p, missing, v.rules))
 }
 
 // ClearTopicPermissions has a user's keys for an exchange no longer checked, or for all

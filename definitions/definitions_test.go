@@ -243,6 +243,9 @@ func TestImportRefusals(t *testing.T) {
 			`permissions[0] 'u': {invalid_regexp,"(",{"missing closing parenthesis",1}}`},
 		{`{"users":[` + user + `],"permissions":[{"user":"u","vhost":"/","configure":"","write":""}]}`, `permissions[0] 'u': key "read" is missing`},
 		{`{"topic_permissions":[{"user":"guest","vhost":"/","exchange":"no","write":"","read":""}]}`, `topic_permissions[0] 'guest': {no_such_exchange,<<"no">>}`},
+		{`{"topic_permissions":[{"user":"nobody","vhost":"/","exchange":"no","write":"","read":""}]}`, `topic_permissions[0] 'nobody': {no_such_user,<<"nobody">>}`},
+		{`{"topic_permissions":[{"user":"nobody","vhost":"/","exchange":"no","write":"","read":"("}]}`,
+			`topic_permissions[0] 'nobody': {invalid_regexp,<<"(">>,{"missing closing parenthesis",1}}`},
 		{`{"vhosts":[{"name":"v","metadata":{"default_queue_type":"nope"}}]}`, `vhosts[0] 'v': nope is not a valid queue type`},
 		{`{"vhosts":[{}]}`, `vhosts[0] '': the name is missing`},
 	} {

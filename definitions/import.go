@@ -263,12 +263,11 @@ func (im *importer) topicPermission(e *TopicPermission) error {
 	if err := required(key{"write", e.Write}, key{"read", e.Read}); err != nil {
 		return err
 	}
-	if e.Exchange != "" && !im.anyTopicExchange {
-		if _, err := v.Exchange(e.Exchange); err != nil {
-			return refuse("%s", erl.Format(erl.Tuple{erl.Atom("no_such_exchange"), erl.Binary(e.Exchange)}, 0))
-		}
+	err = v.SetTopicPermissions(e.User, e.Exchange, leveret.TopicPermissions{Write: *e.Write, Read: *e.Read})
+	if _, noUser := im.b.User(e.User); noUser == nil && errors.Is(err, leveret.ErrNotFound) {
+		return refuse("%s", erl.Format(erl.Tuple{erl.Atom("no_such_exchange"), erl.Binary(e.Exchange)}, 0))
 	}
-	return grantRefused(v.SetTopicPermissions(e.User, e.Exchange, leveret.TopicPermissions{Write: *e.Write, Read: *e.Read}), e.User)
+	return grantRefused(err, e.User)
 }
 
 // A key is one of an entry's texts; nil if the entry does not have it.

@@ -8,7 +8,6 @@ type release struct {
 	oldShape           bool // the export has no origin, virtual hosts are no more than names: J-1, J-2, J-3
 	exportsInternal    bool // internal exchanges are exported: J-4
 	noDefaultQueueType bool // a virtual host has no default queue type
-	anyTopicExchange   bool // topic permissions may be for an exchange that does not exist
 	lenientBindings    bool // a binding to what does not exist is passed over: J-9
 	shortPlace         bool // the place of a refused policy or parameter is (VHOST/NAME): J-9
 }
@@ -16,6 +15,6 @@ type release struct {
 var releases = map[leveret.Profile]*release{
 	leveret.RabbitMQ43: {},
 	leveret.RabbitMQ310: {
-		oldShape: true, exportsInternal: true, noDefaultQueueType: true, anyTopicExchange: true, lenientBindings: true, shortPlace: true,
+		oldShape: true, exportsInternal: true, noDefaultQueueType: true, lenientBindings: true, shortPlace: true,
 	},
 }

@@ -85,19 +85,23 @@ func setPermissions(c *call) (result, error) {
 		return result{}, err
 	}
 	p := leveret.Permissions{Configure: c.args[1], Write: c.args[2], Read: c.args[3]}
-	return result{}, badPattern(v.SetPermissions(c.args[0], p), "~c")
+	return result{}, badPattern(v.SetPermissions(c.args[0], p))
 }
 
-var invalidPattern = regexp.MustCompile(`^\{invalid_regexp,("(?:[^"\\]|\\.)*"),\{("(?:[^"\\]|\\.)*"),([0-9]+)\}\}$`)
+var invalidPattern = regexp.MustCompile(`^\{invalid_regexp,(<<)?("(?:[^"\\]|\\.)*")(?:>>)?,\{("(?:[^"\\]|\\.)*"),([0-9]+)\}\}$`)
 
-// badPattern shows the refusal of a regular expression in Elixir's notation instead of Erlang's.
-// The sigil is what stands before the expression there.
-func badPattern(err error, sigil string) error {
+// badPattern shows the refusal of a regular expression in Elixir's notation instead of Erlang's. A binary is written there
+// as Erlang writes a list of characters; a list has a sigil.
+func badPattern(err error) error {
 	if err == nil {
 		return nil
 	}
 	if m := invalidPattern.FindStringSubmatch(reason(err)); m != nil {
-		return failed(exitUnavailable, "{:invalid_regexp, "+sigil+m[1]+", {~c"+m[2]+", "+m[3]+"}}")
+		expression := m[2]
+		if m[1] == "" {
+			expression = "~c" + expression
+		}
+		return failed(exitUnavailable, "{:invalid_regexp, "+expression+", {~c"+m[3]+", "+m[4]+"}}")
 	}
 	return err
 }
@@ -124,12 +128,13 @@ func setTopicPermissions(c *call) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	if _, err := v.Exchange(c.args[1]); errors.Is(err, leveret.ErrNotFound) {
+	p := leveret.TopicPermissions{Write: c.args[2], Read: c.args[3]}
+	err = v.SetTopicPermissions(c.args[0], c.args[1], p)
+	if errors.Is(err, leveret.ErrNotFound) {
 		text := "Exchange " + c.args[1] + " does not exist"
 		return result{}, c.failedOn(exitUnavailable, text, text)
 	}
-	p := leveret.TopicPermissions{Write: c.args[2], Read: c.args[3]}
-	return result{}, badPattern(v.SetTopicPermissions(c.args[0], c.args[1], p), "")
+	return result{}, badPattern(err)
 }
 
 func clearTopicPermissions(c *call) (result, error) {
