@@ -290,7 +290,7 @@ func (v *vhost) deadFirst(l deadLetter, x *Exchange, at int64) *message {
 
 func (m *message) dropHeader(name string) {
 	if _, there := m.headers().Get(name); there {
-		m.editProps().HeaderFields = m.headers().without(name)
+		m.editProps().HeaderFields = m.headers().withoutFirst(name)
 	}
 }
 

@@ -296,7 +296,8 @@ func (ch *Channel) takeExpiration(m *message) *Error {
 	return nil
 }
 
-// takeCC takes the further routing keys from the headers CC and BCC, in this order, and removes BCC.
+// takeCC takes the further routing keys from the headers CC and BCC, in this order, and removes BCC. Of several headers of
+// one name the first counts, and only this one is removed.
 // Rules: M-9, M-10, M-11.
 func (ch *Channel) takeCC(m *message) *Error {
 	h := m.headers()
@@ -312,7 +313,7 @@ func (ch *Channel) takeCC(m *message) *Error {
 		return err
 	}
 	if _, there := h.Get(headerBCC); there {
-		m.editProps().HeaderFields = h.without(headerBCC)
+		m.editProps().HeaderFields = h.withoutFirst(headerBCC)
 	}
 	if cc != nil || bcc != nil {
 		m.editExtra().routing = &routing{append(append([]string{m.key}, cc...), bcc...), bcc}

@@ -74,7 +74,7 @@ type rules struct {
 	// Dead letters.
 	headerHistory  bool // DL-22, DL-20: x-death itself is the history: clients' entries are continued
 	dropCCWithKey  bool // DL-9: a dead-letter routing key removes the CC header
-	keysWithoutBCC bool // DL-15: an entry's routing-keys are the routing key and CC, without list subtraction
+	keysWithoutBCC bool // DL-15: an entry's routing-keys are the routing key and the headers CC and BCC, without list subtraction
 
 	// Policies and definitions.
 	oldPatterns   bool // P-9, P-4, A-1: patterns are those of PCRE 8 with Latin-1 letters, not of PCRE2, and of any length

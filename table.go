@@ -204,15 +204,13 @@ func (f Fields) with(g Fields) Fields {
 	return append(out, g...)
 }
 
-// without returns a copy of f without the fields of that name; never nil.
-func (f Fields) without(name string) Fields {
-	out := make(Fields, 0, len(f))
-	for _, x := range f {
-		if x.Name != name {
-			out = append(out, x)
-		}
+// withoutFirst returns a copy of f without the first field of that name; never nil.
+func (f Fields) withoutFirst(name string) Fields {
+	i := slices.IndexFunc(f, func(x Field) bool { return x.Name == name })
+	if i < 0 {
+		return append(Fields{}, f...)
 	}
-	return out
+	return append(append(make(Fields, 0, len(f)), f[:i]...), f[i+1:]...)
 }
 
 func ascending(f Fields) bool {

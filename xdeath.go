@@ -103,21 +103,31 @@ func (d *death) except(gone *death) *death {
 }
 
 // recordedKeys are the routing-keys of a death: without those of BCC. RabbitMQ 4.3 removes, for
-// each BCC key, the first equal key; 3.10 lists the routing key and CC.
+// each BCC key, the first equal key; 3.10 lists the routing key and what the message's headers CC and BCC name now.
 // Rules: DL-15.
 func (r *rules) recordedKeys(m *message) []string {
+	if r.keysWithoutBCC {
+		return m.headerKeys()
+	}
 	keys, bcc := m.keys(), m.bccKeys()
 	if len(bcc) == 0 {
 		return keys
-	}
-	if r.keysWithoutBCC {
-		return keys[:len(keys)-len(bcc)]
 	}
 	keys = slices.Clone(keys)
 	for _, k := range bcc {
 		if i := slices.Index(keys, k); i >= 0 {
 			keys = slices.Delete(keys, i, i+1)
 		}
+	}
+	return keys
+}
+
+// headerKeys are the routing key and those of the headers CC and BCC. A BCC header is there if the publisher sent two.
+func (m *message) headerKeys() []string {
+	keys := []string{m.key}
+	for _, name := range [...]string{headerCC, headerBCC} {
+		more, _ := keysOf(m.headers(), name) // a header that was not checked may be no array
+		keys = append(keys, more...)
 	}
 	return keys
 }

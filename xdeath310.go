@@ -74,7 +74,7 @@ func mergeDeaths(array []any) []Fields {
 
 // countedAgain returns the entry of one more such death.
 func countedAgain(t Fields) Fields {
-	return t.without("count").with(Fields{{"count", t.number("count") + 1}})
+	return t.withoutFirst("count").with(Fields{{"count", t.number("count") + 1}})
 }
 
 func isDeath(t Fields, queue, reason string) bool {
