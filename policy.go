@@ -198,28 +198,21 @@ func (p *policy) text(key string) (string, bool) {
 	return s, ok
 }
 
+// applyToQueues are the kinds of object that have queues of a type among them: of each type for "all" and "queues", of one for
+// the others.
+var applyToQueues = map[ApplyTo][len(kinds)]bool{
+	ApplyToAll:           {classicQueue: true, quorumQueue: true, streamQueue: true},
+	ApplyToQueues:        {classicQueue: true, quorumQueue: true, streamQueue: true},
+	ApplyToClassicQueues: {classicQueue: true},
+	ApplyToQuorumQueues:  {quorumQueue: true},
+	ApplyToStreams:       {streamQueue: true},
+}
+
 // matchesQueue reports whether the policy is for the queue. A policy with a key that the queue's
 // type does not know is for no queue of that type.
 // Rules: P-9, P-10, P-13.
 func (p *policy) matchesQueue(name string, kind queueKind) bool {
-	switch p.ApplyTo {
-	case ApplyToAll, ApplyToQueues:
-	case ApplyToClassicQueues:
-		if kind != classicQueue {
-			return false
-		}
-	case ApplyToQuorumQueues:
-		if kind != quorumQueue {
-			return false
-		}
-	case ApplyToStreams:
-		if kind != streamQueue {
-			return false
-		}
-	default:
-		return false
-	}
-	return !p.unfit[kind] && p.pattern.Match(name)
+	return applyToQueues[p.ApplyTo][kind] && !p.unfit[kind] && p.pattern.Match(name)
 }
 
 // matchesExchange reports whether the policy is for the exchange. No policy is for the default exchange.
