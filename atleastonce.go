@@ -92,7 +92,8 @@ func (p *pendingLetters) retryDue(now int64) {
 func (c *quorum) try(d *pendingLetter) bool {
 	v := c.q.v
 	d.at = deadlineAfter(v.now(), pendingRetry)
-	m, targets, _ := v.deadTargets(deadLetter{q: c.q, m: d.e.m, reason: d.reason}, d.died)
+	letter := deadLetter{q: c.q, m: d.e.m, copy: d.e.seq, reason: d.reason}
+	m, targets, _ := v.deadTargets(letter, d.died)
 	if len(targets) == 0 {
 		return false // a missing exchange, no route or only circles: it is kept // DL-30
 	}
@@ -109,14 +110,14 @@ func (c *quorum) try(d *pendingLetter) bool {
 	if !done || len(d.refusedBy) > 0 {
 		return false
 	}
-	v.deadLetteredEvent(c.q, m, d.reason, targets)
+	v.deadLetteredEvent(letter, m, targets)
 	c.confirmed(d)
 	return true
 }
 
 // offer hands a dead letter to one target and keeps whether the target took it.
 func (c *quorum) offer(d *pendingLetter, m *message, t *Queue) (taken bool) {
-	if !t.impl.accept(m, c.q.v.carried(d.e.deliveries), c.sender(d, t)) {
+	if !t.impl.accept(arrival{m, c.q.v.carried(d.e.deliveries), c.sender(d, t), d.e.seq}) {
 		mark(&d.refusedBy, t)
 		return false
 	}
@@ -148,7 +149,7 @@ func (c *quorum) confirmed(d *pendingLetter) {
 		c.countDeparting(d.e.m, -1)
 		return
 	}
-	c.q.v.counters.PendingConfirmed++
+	c.q.v.counters.DeadLettersConfirmed++
 	c.countAside(d.e.m, -1)
 }
 
@@ -174,7 +175,7 @@ func (c *quorum) dropPending(cause Cause) {
 		return
 	}
 	for _, d := range p.tried {
-		c.q.dropped(d.e, d.reason, cause)
+		c.q.drop(d.e, d.reason, cause)
 	}
 	c.purgePending(cause)
 	for _, d := range p.tried {
@@ -194,7 +195,7 @@ func (c *quorum) purgePending(cause Cause) int {
 	}
 	n := p.waiting.Len() + len(p.tried) - p.purged
 	for d := range p.waiting.All() {
-		c.q.dropped(d.e, d.reason, cause)
+		c.q.drop(d.e, d.reason, cause)
 		c.countAside(d.e.m, -1)
 	}
 	p.waiting.Clear()

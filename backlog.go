@@ -23,7 +23,7 @@ type backlog struct {
 // An entry is a message's place in one queue.
 type entry struct {
 	m          *message
-	seq        uint64 // position in the queue, kept through a requeue
+	seq        uint64 // the number of this copy, which is its position in the queue, too; kept through a requeue
 	deadline   int64  // ns since 1970 when it expires; 0: never
 	deliveries uint32 // the message's delivery count: failed deliveries, kept through dead-lettering
 	returns    uint32 // how often it came back to this queue

@@ -36,6 +36,8 @@ type Broker struct {
 	global   []GlobalParameter
 	watchers []*watcher // in the order in which they were added
 	events   *Events    // all watchers together; nil: nobody watches
+	leaving  []*vhost   // virtual hosts that are being deleted
+	gone     Counters   // of deleted virtual hosts
 	closed   bool
 }
 
@@ -71,7 +73,7 @@ func (b *Broker) Close() error {
 	all := b.sortedVHosts()
 	b.mu.Unlock()
 	each(all, func(v *vhost) {
-		v.close(&Error{Code: ConnectionForced, Reason: "broker forced connection closure with reason 'shutdown'"})
+		v.close(&Error{Code: ConnectionForced, Reason: "broker forced connection closure with reason 'shutdown'"}, "")
 	})
 	return nil
 }
@@ -114,12 +116,16 @@ func (v *VHost) Broker() *Broker { return v.b }
 func (b *Broker) DeleteVHost(name string) error {
 	b.mu.Lock()
 	v, ok := b.vhosts[name]
-	delete(b.vhosts, name)
+	if ok {
+		delete(b.vhosts, name)
+		b.leaving = append(b.leaving, &v.vhost)
+	}
 	b.mu.Unlock()
 	if !ok {
 		return errorf(NotFound, "", name, "vhost %s not found", name)
 	}
-	v.close(&Error{Code: ConnectionForced, Reason: "vhost '" + name + "' is deleted"})
+	defer b.keepCounters(&v.vhost)
+	v.close(&Error{Code: ConnectionForced, Reason: "vhost '" + name + "' is deleted"}, CauseVHostDeleted)
 	return b.changeAccess(forgetVHost(name))
 }
 

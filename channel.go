@@ -104,7 +104,7 @@ func (ch *Channel) Close() error {
 // Rules: E-7.
 func (ch *Channel) end(reason *Error) {
 	ch.detach(reason)
-	ch.giveBack()
+	ch.giveBack(reason)
 }
 
 // detach is the first half of end: it takes nothing more. A connection detaches all its channels before
@@ -117,6 +117,7 @@ func (ch *Channel) detach(reason *Error) {
 	ch.err = closedBy(reason)
 	ch.tx = nil
 	delete(ch.conn.channels, ch.number)
+	ch.v.ending = append(ch.v.ending, ch)
 	ch.conn.releaseChannel()
 	if ch.getters != nil {
 		ch.v.timing.heap.Remove(&ch.getters.timer)
@@ -137,23 +138,23 @@ func (ch *Channel) detach(reason *Error) {
 // giveBack is the second half of end. Each queue takes back all that the channel held of it before the queue delivers any of
 // it. What the channel holds of a queue that goes with its last consumer goes with it.
 // Rules: D-5, D-31, L-8.
-func (ch *Channel) giveBack() {
+func (ch *Channel) giveBack(reason *Error) {
 	for _, q := range ch.leaving {
 		q.removeUnused()
 	}
 	var queues []*Queue
-	held := map[*Queue][]unacked{}
-	for _, u := range ch.tags.All() {
+	held := map[*Queue][]settlement{}
+	for tag, u := range ch.tags.All() {
 		if held[u.q] == nil {
 			queues = append(queues, u.q)
 		}
-		held[u.q] = append(held[u.q], *u)
+		held[u.q] = append(held[u.q], settlement{*u, tag})
 	}
 	ch.tags = tags.Window[unacked]{}
 	for _, q := range queues {
 		us := held[q]
 		if q.traits.holdersInOrder {
-			slices.SortStableFunc(us, func(a, b unacked) int { return ch.v.rules.compareHolders(a.c, b.c) })
+			slices.SortStableFunc(us, func(a, b settlement) int { return ch.v.rules.compareHolders(a.c, b.c) })
 		}
 		ch.applyGroup(us, ended)
 	}
@@ -162,6 +163,8 @@ func (ch *Channel) giveBack() {
 		q.left()
 	}
 	ch.leaving = nil
+	ch.v.ending = without(ch.v.ending, ch)
+	ch.v.channelEvent(ch, reason)
 }
 
 func (ch *Channel) sortedConsumers() []*Consumer {

@@ -28,18 +28,18 @@ func (c *classic) init(q *Queue) *store {
 }
 
 // accept takes a message that was routed to the queue.
-func (c *classic) accept(m *message, deliveries uint32, _ publisher) bool {
+func (c *classic) accept(a arrival) bool {
 	q, s := c.q, c.q.set
 	// reject-publish decides first, before any consumer is considered. // L-10
-	if s.overflow != dropHead && c.refuses(m, deliveries) {
+	if s.overflow != dropHead && c.refuses(a) {
 		return false
 	}
-	e := entry{m: m, seq: c.nextSequence(), deliveries: deliveries}
-	ttl := lowerTTL(s.ttl, m.expiration())
+	e := entry{m: a.m, seq: c.nextSequence(), deliveries: a.deliveries}
+	ttl := lowerTTL(s.ttl, a.m.expiration())
 	if ttl >= 0 {
 		e.deadline = deadlineAfter(q.v.now(), ttl) // T-2
 	}
-	q.v.enqueuedEvent(q, m)
+	q.enqueuedEvent(a.m, e.seq, a.parent)
 	// An empty queue delivers the message to a consumer without enqueueing it. // D-24
 	if c.ready.n == 0 && q.consumers != nil && q.deliverNext(e) {
 		return true
@@ -50,7 +50,7 @@ func (c *classic) accept(m *message, deliveries uint32, _ publisher) bool {
 		return true
 	}
 	// The redelivered flag is all that the queue remembers of deliveries elsewhere. // D-8
-	if deliveries > 0 {
+	if a.deliveries > 0 {
 		e.returns = 1
 	}
 	c.enqueueTail(e)
@@ -82,15 +82,16 @@ func (c *classic) enqueueTail(e entry) {
 
 // refuses applies reject-publish and reject-publish-dlx to a message that arrives.
 // Rules: L-10, L-16, L-19.
-func (c *classic) refuses(m *message, deliveries uint32) bool {
+func (c *classic) refuses(a arrival) bool {
 	s := c.q.set
-	if !s.over(holdings{c.ready.n + 1, c.ready.bytes + c.size(m)}) {
+	if !s.over(holdings{c.ready.n + 1, c.ready.bytes + c.size(a.m)}) {
 		return false
 	}
+	e := entry{m: a.m, seq: c.nextSequence(), deliveries: a.deliveries}
+	c.q.refusedEvent(e.m, e.seq, a.parent)
 	if s.overflow == rejectPublishDLX {
-		c.deadLetter(entry{m: m, deliveries: deliveries}, MaxLength)
+		c.deadLetter(e, MaxLength)
 	}
-	c.q.v.refusedEvent(c.q, m)
 	return true
 }
 
@@ -102,14 +103,15 @@ func (c *classic) get(ch *Channel, cfg GetConfig) *Delivery {
 	if c.ready.n == 0 {
 		return nil
 	}
-	d := c.q.deliverGet(ch, c.take(), cfg)
+	e := c.take()
+	d := c.q.deliverGet(ch, e, cfg)
 	// Heads that are uncovered expire before the remaining messages are counted.
 	if c.deadlines > 0 {
 		c.expire(c.ready.n)
 	}
 	d.MessageCount = c.ready.n
 	c.checkHead()
-	c.q.v.deliveredEvent(c.q, d, cfg.NoAck)
+	c.q.deliveredEvent(d, e.seq, cfg.NoAck)
 	return d
 }
 
@@ -118,7 +120,6 @@ func (c *classic) get(ch *Channel, cfg GetConfig) *Delivery {
 func (c *classic) giveBack(back []entry, how settling, from *Consumer) {
 	// Each message goes to its old position. // D-2, D-40
 	for _, e := range back {
-		c.q.v.requeuedEvent(c.q, e.m)
 		if how.failed() && !c.q.v.rules.countEveryReturn {
 			e.deliveries = saturatingInc(e.deliveries) // D-7
 		}

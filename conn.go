@@ -89,7 +89,7 @@ func (v *vhost) admit(c *Conn) error {
 		in.v, in.shared = v, true
 	}
 	v.conns[c.id] = c
-	v.connectionEvent(c, true)
+	v.connectionEvent(c, nil)
 	if v.b.memory.alarm.Load() {
 		c.tellBlocked(true)
 	}
@@ -145,6 +145,7 @@ func (c *Conn) OpenChannel(number uint16) (*Channel, error) {
 	}
 	ch := &Channel{conn: c, v: c.v, number: number, consumers: map[string]*Consumer{}}
 	c.channels[number] = ch
+	c.v.channelEvent(ch, nil)
 	return ch, nil
 }
 
@@ -196,12 +197,12 @@ func (c *Conn) end(reason *Error) {
 		ch.detach(reason)
 	}
 	for _, ch := range channels {
-		ch.giveBack()
+		ch.giveBack(reason)
 	}
 	slices.SortFunc(c.exclusives, func(a, b *Queue) int { return cmp.Compare(a.name, b.name) })
 	for _, q := range c.exclusives {
 		if !q.deleted {
-			v.removeQueue(q, CauseQueueDeleted)
+			v.removeQueue(q, CauseOwnerGone)
 		}
 	}
 	c.exclusives = nil
@@ -211,7 +212,7 @@ func (c *Conn) end(reason *Error) {
 	}
 	delete(v.conns, c.id)
 	v.b.sessions.release(v.b.sessions.conns, c.cfg.User)
-	v.connectionEvent(c, false)
+	v.connectionEvent(c, reason)
 	if in := c.cfg.Inbox; in != nil {
 		if reason != nil {
 			in.put(Notification{Kind: ConnClosed, Err: reason})

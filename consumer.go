@@ -104,7 +104,7 @@ func (ch *Channel) consume(name string, cfg ConsumeConfig) (*Consumer, *Error) {
 		c.inherit()
 	}
 	q.consumers.add(c)
-	ch.v.consumerEvent(c, true)
+	ch.v.consumerEvent(c)
 	q.impl.freed()
 	return c, nil
 }
@@ -163,7 +163,7 @@ func (c *Consumer) leave(why error) {
 	if c.unacked == 0 {
 		c.ch.v.timing.heap.Remove(&c.timer)
 	}
-	c.ch.v.consumerEvent(c, false)
+	c.ch.v.consumerEvent(c)
 	if q.deleted {
 		return
 	}
@@ -197,7 +197,7 @@ func (q *Queue) left() {
 // Rules: Q-32.
 func (q *Queue) removeUnused() bool {
 	if !q.deleted && q.cfg.AutoDelete && q.consumers.len() == 0 {
-		q.v.removeQueue(q, CauseQueueDeleted)
+		q.v.removeQueue(q, CauseQueueUnused)
 	}
 	return q.deleted
 }

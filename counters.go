@@ -1,21 +1,55 @@
 package leveret
 
-// Each virtual host keeps counters under its lock. Those of the broker are added up when they are asked for.
+// Counters are kept by each virtual host and each queue under the lock of the virtual host.
 
-// Counters count what has happened since the broker was made. All only grow.
+// Counters count what has happened since the broker was made. All only grow; what deleted queues and virtual hosts have counted stays.
 // Rules: O-2, O-3.
 type Counters struct {
 	Published, Routed                     uint64 // messages that passed all checks, and those of them that reached a queue
 	UnroutableDropped, UnroutableReturned uint64
 	Confirmed                             uint64 // acks on confirming channels
-	Refused                               uint64 // by a queue's reject-publish
-	Delivered, Redelivered                uint64
-	Acknowledged                          uint64
-	Requeued                              uint64
-	PendingConfirmed                      uint64        // at-least-once dead letters that all targets took
-	NoDeadLetterExchange                  DeathCounters // messages that died where no dead-letter exchange is set, or it does not exist
-	DeadLetteredOnce                      DeathCounters // published to the dead-letter exchange, at most once
-	DeadLetteredKept                      DeathCounters // kept until all targets confirmed them, at least once
+	Refused                               uint64 // copies that queues did not take, by reject-publish and reject-publish-dlx
+	DeliveryCounters
+	DeadLettersConfirmed    uint64        // at-least-once dead letters that all targets took
+	NoDeadLetterExchange    DeathCounters // messages that died where no dead-letter exchange is set, or it does not exist
+	DeadLetteredAtMostOnce  DeathCounters // dead letters published by queues that do not wait for their targets
+	DeadLetteredAtLeastOnce DeathCounters // dead letters of queues that keep them until all targets have them
+	Dropped                 DropCounters  // all that was lost
+}
+
+// QueueCounters count what has happened in a queue since it was declared.
+type QueueCounters struct {
+	Enqueued uint64 // messages that the queue took
+	Refused  uint64 // messages that it did not take, by reject-publish and reject-publish-dlx
+	DeliveryCounters
+	Died    DeathCounters // messages that died here, whether they were dead-lettered or dropped
+	Dropped DropCounters  // all that was lost from here
+}
+
+// DeliveryCounters count deliveries and what was done with them.
+type DeliveryCounters struct {
+	Delivered, Redelivered uint64
+	Acknowledged           uint64 // deliveries that need no acknowledgement included
+	Requeued               uint64
+	Rejected               uint64 // without requeue
+}
+
+func (c *DeliveryCounters) add(o DeliveryCounters) {
+	c.Delivered += o.Delivered
+	c.Redelivered += o.Redelivered
+	c.Acknowledged += o.Acknowledged
+	c.Requeued += o.Requeued
+	c.Rejected += o.Rejected
+}
+
+func (c *DeliveryCounters) delivered(redelivered, noAck bool) {
+	c.Delivered++
+	if redelivered {
+		c.Redelivered++
+	}
+	if noAck {
+		c.Acknowledged++
+	}
 }
 
 // DeathCounters count deaths by reason.
@@ -34,23 +68,6 @@ func (d *DeathCounters) died(r Reason) {
 	}
 }
 
-func (c *Counters) add(o *Counters) {
-	c.Published += o.Published
-	c.Routed += o.Routed
-	c.UnroutableDropped += o.UnroutableDropped
-	c.UnroutableReturned += o.UnroutableReturned
-	c.Confirmed += o.Confirmed
-	c.Refused += o.Refused
-	c.Delivered += o.Delivered
-	c.Redelivered += o.Redelivered
-	c.Acknowledged += o.Acknowledged
-	c.Requeued += o.Requeued
-	c.PendingConfirmed += o.PendingConfirmed
-	c.NoDeadLetterExchange.add(o.NoDeadLetterExchange)
-	c.DeadLetteredOnce.add(o.DeadLetteredOnce)
-	c.DeadLetteredKept.add(o.DeadLetteredKept)
-}
-
 func (d *DeathCounters) add(o DeathCounters) {
 	d.Rejected += o.Rejected
 	d.Expired += o.Expired
@@ -58,14 +75,144 @@ func (d *DeathCounters) add(o DeathCounters) {
 	d.DeliveryLimit += o.DeliveryLimit
 }
 
+// DropCounters count losses by cause, as a DroppedEvent tells them: there is one figure for each [Cause].
+type DropCounters struct {
+	Unroutable           uint64
+	NoReplyConsumer      uint64
+	NoDeadLetterExchange uint64
+	ExchangeMissing      uint64
+	DeadLetterUnroutable uint64
+	Cycle                uint64
+	Refused              uint64
+	StrategyChanged      uint64
+	Purged               uint64
+	QueueDeleted         uint64
+	QueueExpired         uint64
+	QueueUnused          uint64
+	OwnerGone            uint64
+	VHostDeleted         uint64
+}
+
+// of returns the figure of a cause.
+func (d *DropCounters) of(c Cause) *uint64 {
+	switch c {
+	case CauseUnroutable:
+		return &d.Unroutable
+	case CauseNoReplyConsumer:
+		return &d.NoReplyConsumer
+	case CauseNoDeadLetterExchange:
+		return &d.NoDeadLetterExchange
+	case CauseExchangeMissing:
+		return &d.ExchangeMissing
+	case CauseDeadLetterUnroutable:
+		return &d.DeadLetterUnroutable
+	case CauseCycle:
+		return &d.Cycle
+	case CauseRefused:
+		return &d.Refused
+	case CauseStrategyChanged:
+		return &d.StrategyChanged
+	case CausePurged:
+		return &d.Purged
+	case CauseQueueDeleted:
+		return &d.QueueDeleted
+	case CauseQueueExpired:
+		return &d.QueueExpired
+	case CauseQueueUnused:
+		return &d.QueueUnused
+	case CauseOwnerGone:
+		return &d.OwnerGone
+	case CauseVHostDeleted:
+		return &d.VHostDeleted
+	}
+	panic("leveret: nothing counts the cause of loss " + string(c))
+}
+
+var causes = [...]Cause{
+	CauseUnroutable,
+	CauseNoReplyConsumer,
+	CauseNoDeadLetterExchange,
+	CauseExchangeMissing,
+	CauseDeadLetterUnroutable,
+	CauseCycle,
+	CauseRefused,
+	CauseStrategyChanged,
+	CausePurged,
+	CauseQueueDeleted,
+	CauseQueueExpired,
+	CauseQueueUnused,
+	CauseOwnerGone,
+	CauseVHostDeleted,
+}
+
+func (d *DropCounters) add(o *DropCounters) {
+	for _, c := range causes {
+		*d.of(c) += *o.of(c)
+	}
+}
+
+// Total is how many messages were lost, for whatever cause.
+func (d DropCounters) Total() (n uint64) {
+	for _, c := range causes {
+		n += *d.of(c)
+	}
+	return n
+}
+
+func (c *Counters) add(o *Counters) {
+	c.Published += o.Published
+	c.Routed += o.Routed
+	c.UnroutableDropped += o.UnroutableDropped
+	c.UnroutableReturned += o.UnroutableReturned
+	c.Confirmed += o.Confirmed
+	c.Refused += o.Refused
+	c.DeliveryCounters.add(o.DeliveryCounters)
+	c.DeadLettersConfirmed += o.DeadLettersConfirmed
+	c.NoDeadLetterExchange.add(o.NoDeadLetterExchange)
+	c.DeadLetteredAtMostOnce.add(o.DeadLetteredAtMostOnce)
+	c.DeadLetteredAtLeastOnce.add(o.DeadLetteredAtLeastOnce)
+	c.Dropped.add(&o.Dropped)
+}
+
+// queueCounters are what a queue counts. Most queues lose nothing, and have no figures for it.
+type queueCounters struct {
+	Enqueued, Refused uint64
+	DeliveryCounters
+	losses *losses // nil: none
+}
+
+type losses struct {
+	died    DeathCounters
+	dropped DropCounters
+}
+
+// lost returns the figures of losses, to be changed.
+func (c *queueCounters) lost() *losses {
+	if c.losses == nil {
+		c.losses = &losses{}
+	}
+	return c.losses
+}
+
 // Counters returns the counters of all virtual hosts together.
 func (b *Broker) Counters() Counters {
-	var sum Counters
-	b.eachVHost(func(v *vhost) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	sum := b.gone
+	for _, v := range append(b.sortedVHosts(), b.leaving...) {
 		c := v.Counters()
 		sum.add(&c)
-	})
+	}
 	return sum
+}
+
+// keepCounters adds those of a deleted virtual host to what the broker has counted.
+func (b *Broker) keepCounters(v *vhost) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.leaving = without(b.leaving, v)
+	c := v.Counters()
+	b.gone.add(&c)
 }
 
 // Counters returns the virtual host's counters.
@@ -73,4 +220,15 @@ func (v *vhost) Counters() Counters {
 	v.lock()
 	defer v.unlock()
 	return v.counters
+}
+
+// Counters returns the queue's counters; those of a deleted queue are the last.
+func (q *Queue) Counters() QueueCounters {
+	q.v.lock()
+	defer q.v.unlock()
+	c := QueueCounters{Enqueued: q.counters.Enqueued, Refused: q.counters.Refused, DeliveryCounters: q.counters.DeliveryCounters}
+	if l := q.counters.losses; l != nil {
+		c.Died, c.Dropped = l.died, l.dropped
+	}
+	return c
 }

@@ -23,6 +23,7 @@ const (
 type deadLetter struct {
 	q          *Queue
 	m          *message
+	copy       uint64 // the number of m in q
 	deliveries uint32
 	reason     Reason
 	pending    *pendingLetters
@@ -107,13 +108,19 @@ func (v *vhost) deadLetterAll() {
 // Rules: T-13, DL-2.
 func (q *Queue) deadLetterOnce(e entry, reason Reason) {
 	v := q.v
+	q.counters.lost().died.died(reason)
 	if !q.set.hasDLX {
 		v.counters.NoDeadLetterExchange.died(reason)
-		q.dropped(e, reason, CauseNoDeadLetterExchange)
+		// These are the steps of Queue.drop for a cause that is known.
+		v.counters.Dropped.NoDeadLetterExchange++
+		q.counters.lost().dropped.NoDeadLetterExchange++
+		if v.watchesDrops() {
+			v.droppedEvent(q, loss{m: e.m, copy: e.seq, reason: reason, cause: CauseNoDeadLetterExchange})
+		}
 		return
 	}
-	if !v.die(deadLetter{q: q, m: e.m, deliveries: e.deliveries, reason: reason}) {
-		q.dropped(e, reason, CauseCycle)
+	if !v.die(deadLetter{q: q, m: e.m, copy: e.seq, deliveries: e.deliveries, reason: reason}) {
+		q.drop(e, reason, CauseCycle)
 	}
 }
 
@@ -123,20 +130,21 @@ func (v *vhost) deadLetter(d deadLetter) {
 	m, targets, circles := v.deadTargets(d, v.now()/1e9)
 	if m == nil {
 		v.counters.NoDeadLetterExchange.died(d.reason)
-		v.droppedEvent(d.q, d.m, d.reason, CauseExchangeMissing, "")
+		v.drop(d.q, loss{m: d.m, copy: d.copy, reason: d.reason, cause: CauseExchangeMissing})
 		return
 	}
-	v.counters.DeadLetteredOnce.died(d.reason)
-	v.deadLetteredEvent(d.q, m, d.reason, targets)
+	v.counters.DeadLetteredAtMostOnce.died(d.reason)
+	v.deadLetteredEvent(d, m, targets)
 	if len(targets)+len(circles) == 0 {
-		v.droppedEvent(d.q, m, d.reason, CauseDeadLetterUnroutable, "")
+		v.drop(d.q, loss{m: m, parent: d.copy, reason: d.reason, cause: CauseDeadLetterUnroutable})
 	}
 	for _, t := range circles {
-		v.droppedEvent(d.q, m, d.reason, CauseCycle, t.name)
+		v.drop(d.q, loss{m: m, parent: d.copy, reason: d.reason, cause: CauseCycle, target: t})
 	}
 	for _, t := range targets {
-		if !t.impl.accept(m, v.carried(d.deliveries), nil) {
-			v.droppedEvent(d.q, m, d.reason, CauseRefused, t.name)
+		taken := t.impl.accept(arrival{m, v.carried(d.deliveries), nil, d.copy})
+		if died := t.set.overflow == rejectPublishDLX; !taken && !died { // L-16
+			v.drop(d.q, loss{m: m, parent: d.copy, reason: d.reason, cause: CauseRefused, target: t})
 		}
 	}
 }

@@ -86,7 +86,7 @@ func (q *Queue) send(c *Consumer, e entry) {
 		}
 	}
 	c.hand(d)
-	q.v.deliveredEvent(q, d, c.cfg.NoAck)
+	q.deliveredEvent(d, e.seq, c.cfg.NoAck)
 }
 
 // hold enters e among the channel's deliveries to be settled and gives d its tag.

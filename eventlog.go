@@ -1,11 +1,21 @@
 package leveret
 
-// Emission of events. Each function is called under the lock with everything at hand, returns
-// at once if nobody watches, and otherwise leaves the call for after the lock.
+// Emission of events. Each function is called under the lock with everything at hand. It counts, returns if nobody watches, and
+// otherwise leaves the call of the hook for after the lock.
+
+// tell has hook called with e, if there is one, after the lock is released.
+func tell[E any](v *vhost, hook func(E), e E) {
+	if hook != nil {
+		v.after(func() { hook(e) })
+	}
+}
 
 func (v *vhost) eventMessage(m *message) EventMessage {
-	return EventMessage{Time: v.time(), VHost: v.name, Exchange: m.exchange.name, RoutingKey: m.key, Properties: m.props, Body: m.body}
+	return EventMessage{Time: v.time(), VHost: v.name, Message: m.number(), Exchange: m.exchange.name, RoutingKey: m.key,
+		Properties: m.props, Body: m.body}
 }
+
+func (ch *Channel) session() EventSession { return EventSession{ch.conn.id, ch.number} }
 
 func queueNames(qs []*Queue) []string {
 	names := make([]string, len(qs))
@@ -15,118 +25,119 @@ func queueNames(qs []*Queue) []string {
 	return names
 }
 
-func (v *vhost) publishedEvent(m *message, queues []*Queue) {
-	if ev := v.events; ev != nil && ev.Published != nil {
-		e := PublishedEvent{v.eventMessage(m), queueNames(queues)}
-		v.after(func() { ev.Published(e) })
-	}
-}
-
-func (v *vhost) returnedEvent(m *message) {
-	if ev := v.events; ev != nil && ev.Returned != nil {
-		e := ReturnedEvent{v.eventMessage(m)}
-		v.after(func() { ev.Returned(e) })
-	}
-}
-
-func (v *vhost) enqueuedEvent(q *Queue, m *message) {
-	if ev := v.events; ev != nil && ev.Enqueued != nil {
-		e := EnqueuedEvent{v.eventMessage(m), q.name}
-		v.after(func() { ev.Enqueued(e) })
-	}
-}
-
-func (v *vhost) refusedEvent(q *Queue, m *message) {
-	v.counters.Refused++
-	if ev := v.events; ev != nil && ev.Refused != nil {
-		e := RefusedEvent{v.eventMessage(m), q.name}
-		v.after(func() { ev.Refused(e) })
-	}
-}
-
-func (v *vhost) deliveredEvent(q *Queue, d *Delivery, noAck bool) {
-	c := &v.counters
-	c.Delivered++
-	if d.Redelivered {
-		c.Redelivered++
-	}
-	ev := v.events
-	if noAck {
-		c.Acknowledged++
-	}
-	if ev == nil {
+// publishedEvent tells of a publish. A message that is published while anybody watches gets its number.
+func (ch *Channel) publishedEvent(m *message, queues []*Queue) {
+	v := ch.v
+	if v.events == nil {
 		return
 	}
-	if ev.Delivered != nil {
-		e := DeliveredEvent{v.eventMessage(d.m), q.name, d.ConsumerTag, d.DeliveryTag, d.Redelivered}
-		v.after(func() { ev.Delivered(e) })
-	}
-	if noAck && ev.Acked != nil {
-		e := AckedEvent{v.eventMessage(d.m), q.name, d.ConsumerTag}
-		v.after(func() { ev.Acked(e) })
+	v.lastMessage++
+	m.editExtra().number = v.lastMessage
+	if hook := v.events.Published; hook != nil {
+		tell(v, hook, PublishedEvent{v.eventMessage(m), ch.session(), queueNames(queues)})
 	}
 }
 
-func (v *vhost) ackedEvent(u *unacked) {
+func (ch *Channel) returnedEvent(m *message) {
+	if ev := ch.v.events; ev != nil && ev.Returned != nil {
+		tell(ch.v, ev.Returned, ReturnedEvent{ch.v.eventMessage(m), ch.session()})
+	}
+}
+
+// enqueuedEvent tells of a copy that q has taken; parent is the copy that died, 0 for a publish.
+func (q *Queue) enqueuedEvent(m *message, copy, parent uint64) {
+	q.counters.Enqueued++
+	if ev := q.v.events; ev != nil && ev.Enqueued != nil {
+		tell(q.v, ev.Enqueued, EnqueuedEvent{q.v.eventMessage(m), q.name, copy, parent})
+	}
+}
+
+func (q *Queue) refusedEvent(m *message, copy, parent uint64) {
+	q.counters.Refused++
+	q.v.counters.Refused++
+	if ev := q.v.events; ev != nil && ev.Refused != nil {
+		tell(q.v, ev.Refused, RefusedEvent{q.v.eventMessage(m), q.name, copy, parent})
+	}
+}
+
+// deliveredEvent tells of a delivery of q's copy.
+func (q *Queue) deliveredEvent(d *Delivery, copy uint64, noAck bool) {
+	q.counters.delivered(d.Redelivered, noAck)
+	q.v.counters.delivered(d.Redelivered, noAck)
+	if q.v.events != nil {
+		d.event(EventDelivery{d.ch.session(), q.name, copy, d.ConsumerTag, d.DeliveryTag}, noAck)
+	}
+}
+
+// event tells of a delivery, and of its acknowledgement if it needs none.
+func (d *Delivery) event(what EventDelivery, noAck bool) {
+	v := d.ch.v
+	ev := v.events
+	if ev == nil || ev.Delivered == nil && ev.Acked == nil {
+		return
+	}
+	m := v.eventMessage(d.m)
+	tell(v, ev.Delivered, DeliveredEvent{m, what, d.Redelivered})
+	if noAck {
+		tell(v, ev.Acked, AckedEvent{m, what})
+	}
+}
+
+// delivery tells which delivery u is, under its tag.
+func (u *unacked) delivery(ch *Channel, tag uint64) EventDelivery {
+	return EventDelivery{ch.session(), u.q.name, u.e.seq, u.consumerTag(), tag}
+}
+
+func (ch *Channel) ackedEvent(u *unacked, tag uint64) {
+	v := ch.v
+	u.q.counters.Acknowledged++
 	v.counters.Acknowledged++
 	if ev := v.events; ev != nil && ev.Acked != nil {
-		e := AckedEvent{v.eventMessage(u.e.m), u.q.name, u.tag()}
-		v.after(func() { ev.Acked(e) })
+		tell(v, ev.Acked, AckedEvent{v.eventMessage(u.e.m), u.delivery(ch, tag)})
 	}
 }
 
-func (v *vhost) requeuedEvent(q *Queue, m *message) {
+func (ch *Channel) requeuedEvent(u *unacked, tag uint64) {
+	v := ch.v
+	u.q.counters.Requeued++
 	v.counters.Requeued++
 	if ev := v.events; ev != nil && ev.Requeued != nil {
-		e := RequeuedEvent{v.eventMessage(m), q.name}
-		v.after(func() { ev.Requeued(e) })
+		tell(v, ev.Requeued, RequeuedEvent{v.eventMessage(u.e.m), u.delivery(ch, tag)})
 	}
 }
 
-func (v *vhost) deadLetteredEvent(q *Queue, m *message, reason Reason, targets []*Queue) {
+func (ch *Channel) rejectedEvent(u *unacked, tag uint64) {
+	v := ch.v
+	u.q.counters.Rejected++
+	v.counters.Rejected++
+	if ev := v.events; ev != nil && ev.Rejected != nil {
+		tell(v, ev.Rejected, RejectedEvent{v.eventMessage(u.e.m), u.delivery(ch, tag)})
+	}
+}
+
+func (v *vhost) deadLetteredEvent(d deadLetter, m *message, targets []*Queue) {
 	if ev := v.events; ev != nil && ev.DeadLettered != nil {
-		e := DeadLetteredEvent{v.eventMessage(m), q.name, reason, queueNames(targets)}
-		v.after(func() { ev.DeadLettered(e) })
+		tell(v, ev.DeadLettered, DeadLetteredEvent{v.eventMessage(m), d.q.name, d.copy, d.reason, queueNames(targets)})
 	}
 }
 
-func (v *vhost) watchesDrops() bool { return v.events != nil && v.events.Dropped != nil }
-
-func (q *Queue) dropped(e entry, reason Reason, cause Cause) {
-	q.v.droppedEvent(q, e.m, reason, cause, "")
-}
-
-// droppedEvent tells of a loss; q is nil for a publish that no queue received.
-func (v *vhost) droppedEvent(q *Queue, m *message, reason Reason, cause Cause, target string) {
-	if !v.watchesDrops() {
-		return
+func (v *vhost) queueEvent(name string, deleted Cause) {
+	ev := v.events
+	switch {
+	case ev == nil:
+	case deleted == "":
+		tell(v, ev.QueueDeclared, QueueEvent{Time: v.time(), VHost: v.name, Queue: name})
+	default:
+		tell(v, ev.QueueDeleted, QueueEvent{v.time(), v.name, name, deleted})
 	}
-	e := DroppedEvent{EventMessage: v.eventMessage(m), Reason: reason, Cause: cause, Target: target}
-	if q != nil {
-		e.Queue = q.name
-	}
-	f := v.events.Dropped
-	v.after(func() { f(e) })
 }
 
 // either returns the hook of a beginning or of an end.
-func either[T any](begin bool, began, ended func(T)) func(T) {
+func either[E any](begin bool, began, ended func(E)) func(E) {
 	if begin {
 		return began
 	}
 	return ended
-}
-
-func tell[T any](v *vhost, f func(T), e T) {
-	if f != nil {
-		v.after(func() { f(e) })
-	}
-}
-
-func (v *vhost) queueEvent(name string, declared bool) {
-	if ev := v.events; ev != nil {
-		tell(v, either(declared, ev.QueueDeclared, ev.QueueDeleted), QueueEvent{v.time(), v.name, name})
-	}
 }
 
 func (v *vhost) exchangeEvent(name string, declared bool) {
@@ -141,9 +152,10 @@ func (v *vhost) bindingEvent(b *binding, bound bool) {
 	}
 }
 
-func (v *vhost) consumerEvent(c *Consumer, added bool) {
+func (v *vhost) consumerEvent(c *Consumer) {
 	if ev := v.events; ev != nil {
-		tell(v, either(added, ev.ConsumerAdded, ev.ConsumerRemoved), ConsumerEvent{v.time(), v.name, c.q.name, c.tag})
+		tell(v, either(c.err == nil, ev.ConsumerAdded, ev.ConsumerRemoved),
+			ConsumerEvent{v.time(), v.name, c.q.name, c.tag, c.ch.session(), c.err})
 	}
 }
 
@@ -153,9 +165,18 @@ func (v *vhost) policyEvent(name string, operator, set bool) {
 	}
 }
 
-func (v *vhost) connectionEvent(c *Conn, opened bool) {
+// connectionEvent tells that c was opened, or closed because of reason, nil if the client wants it.
+func (v *vhost) connectionEvent(c *Conn, reason *Error) {
 	if ev := v.events; ev != nil {
-		tell(v, either(opened, ev.ConnectionOpened, ev.ConnectionClosed), ConnectionEvent{v.time(), v.name, c.cfg.User, c.id})
+		tell(v, either(c.err == nil, ev.ConnectionOpened, ev.ConnectionClosed),
+			ConnectionEvent{v.time(), v.name, c.cfg.User, c.id, c.cfg.Name, reason})
+	}
+}
+
+// channelEvent tells that ch was opened, or closed because of reason, nil if the client wants it.
+func (v *vhost) channelEvent(ch *Channel, reason *Error) {
+	if ev := v.events; ev != nil && !ch.super {
+		tell(v, either(ch.err == nil, ev.ChannelOpened, ev.ChannelClosed), ChannelEvent{v.time(), v.name, ch.session(), reason})
 	}
 }
 

@@ -173,6 +173,20 @@ func ExampleBroker_Counters() {
 	// Output: 2 published, 1 routed, 1 dropped, 1 acknowledged
 }
 
+// Each cause of loss has a figure, and there is their sum.
+func ExampleDropCounters_Total() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
+	try(b.Publish("", "nowhere", leveret.Message{}))
+	try(q.Purge())
+	lost := b.Counters().Dropped
+	fmt.Println(lost.Unroutable, "unroutable,", lost.Purged, "purged,", lost.Total(), "in all")
+	// Output: 1 unroutable, 1 purged, 2 in all
+}
+
 func ExampleBroker_Memory() {
 	b := leveret.New()
 	defer b.Close()

@@ -207,3 +207,17 @@ func ExampleQueue_Persistent() {
 	fmt.Println(messages, bytes)
 	// Output: 1 5
 }
+
+func ExampleQueue_Counters() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{leveret.ArgMaxLength: 2}}))
+	for range 3 {
+		try(b.Publish("", "q", leveret.Message{}))
+	}
+	check(taken(q.Get()).Ack())
+	c := q.Counters()
+	fmt.Println(c.Enqueued, "enqueued,", c.Acknowledged, "acknowledged,", c.Died.MaxLength, "over the limit,", c.Dropped.Total(), "lost")
+	// Output: 3 enqueued, 1 acknowledged, 1 over the limit, 1 lost
+}

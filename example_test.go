@@ -320,6 +320,35 @@ func ExampleManualClock_Advance() {
 	// 12:00:02 expired
 }
 
+// The numbers in events show the way of one message: it keeps its own, and each place in a queue has one.
+func ExampleEvents() {
+	b := leveret.New(leveret.WithEvents(leveret.Events{
+		Enqueued: func(e leveret.EnqueuedEvent) {
+			fmt.Printf("message %d is copy %d, in %s, made from %d\n", e.Message, e.Copy, e.Queue, e.Parent)
+		},
+		Rejected: func(e leveret.RejectedEvent) {
+			fmt.Printf("copy %d: delivery %d on channel %d of connection %d was rejected\n", e.Copy, e.DeliveryTag, e.Channel, e.Conn)
+		},
+		DeadLettered: func(e leveret.DeadLetteredEvent) {
+			fmt.Printf("copy %d died, %s, and goes to %v\n", e.Copy, e.Reason, e.Queues)
+		},
+	}))
+	defer b.Close()
+
+	try(b.DeclareQueue("work", leveret.QueueConfig{Arguments: leveret.Table{
+		leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: "failed",
+	}}))
+	try(b.DeclareQueue("failed", leveret.QueueConfig{}))
+	try(b.Publish("", "work", leveret.Message{Body: []byte("one")}))
+	ch := try(try(b.Connect("guest", "guest", "/")).Channel())
+	check(taken(ch.Get("work", leveret.GetConfig{})).Reject(false))
+	// Output:
+	// message 1 is copy 1, in work, made from 0
+	// copy 1: delivery 1 on channel 1 of connection 1 was rejected
+	// copy 1 died, rejected, and goes to [failed]
+	// message 1 is copy 2, in failed, made from 1
+}
+
 // Events tell what becomes of every message, the lost ones included.
 func ExampleWithEvents() {
 	b := leveret.New(leveret.WithEvents(leveret.Events{
@@ -336,5 +365,5 @@ func ExampleWithEvents() {
 	// Output:
 	// one is in q
 	// two is lost: unroutable
-	// one is lost: no dead-letter exchange
+	// one is lost: no_dead_letter_exchange
 }

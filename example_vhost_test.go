@@ -211,7 +211,7 @@ func ExampleVHost_Counters() {
 		try(staging.Publish("", "q", leveret.Message{}))
 	}
 	c := staging.Counters()
-	fmt.Println(c.Published, "published,", c.DeadLetteredOnce.MaxLength, "dead-lettered over the limit")
+	fmt.Println(c.Published, "published,", c.DeadLetteredAtMostOnce.MaxLength, "dead-lettered over the limit")
 	// Output: 3 published, 2 dead-lettered over the limit
 }
 

@@ -154,6 +154,7 @@ type extra struct {
 	firstDeath   *death         // as it was recorded
 	lastExchange *Exchange      // where it was published to before the last death
 	common       *commonHistory // has this extra, if several messages share it; nil: it belongs to one message
+	number       uint64         // see EventMessage.Message
 	removed      int32          // bytes of properties that dying has removed; quorum queues still count them
 }
 
@@ -201,6 +202,14 @@ func (m *message) expiration() int64 {
 		return -1
 	}
 	return m.extra.expiration
+}
+
+// number is the message's number in events, 0 if nobody watched when it was published.
+func (m *message) number() uint64 {
+	if m.extra == nil {
+		return 0
+	}
+	return m.extra.number
 }
 
 func (m *message) deaths() *death {

@@ -239,9 +239,9 @@ func (ch *Channel) enqueue(p publication, out *Outcome) {
 	v := ch.v
 	v.counters.Published++
 	out.Queues = len(p.queues)
-	v.publishedEvent(p.m, p.queues)
+	ch.publishedEvent(p.m, p.queues)
 	if len(p.queues) == 0 {
-		v.unroutable(p, out)
+		ch.unroutable(p, out)
 		return
 	}
 	v.counters.Routed++
@@ -249,7 +249,7 @@ func (ch *Channel) enqueue(p publication, out *Outcome) {
 	// hear of a quorum queue's.
 	for _, q := range p.queues {
 		heard := ch.tx == nil || q.traits.commitHears
-		if !q.impl.accept(p.m, 0, ch) && heard {
+		if !q.impl.accept(arrival{m: p.m, by: ch}) && heard {
 			out.Rejected = true
 		}
 	}
@@ -260,7 +260,8 @@ func (ch *Channel) enqueue(p publication, out *Outcome) {
 
 // unroutable ends a publish that reached no queue: a confirming client gets an ack, and with mandatory the message before it.
 // Rules: C-2, C-5, C-6.
-func (v *vhost) unroutable(p publication, out *Outcome) {
+func (ch *Channel) unroutable(p publication, out *Outcome) {
+	v := ch.v
 	if out.Sequence > 0 {
 		v.counters.Confirmed++
 	}
@@ -270,11 +271,11 @@ func (v *vhost) unroutable(p publication, out *Outcome) {
 	}
 	if !p.mandatory {
 		v.counters.UnroutableDropped++
-		v.droppedEvent(nil, p.m, "", CauseUnroutable, "")
+		v.drop(nil, loss{m: p.m, cause: CauseUnroutable})
 		return
 	}
 	v.counters.UnroutableReturned++
-	v.returnedEvent(p.m)
+	ch.returnedEvent(p.m)
 	out.Return = &Return{Exchange: p.m.exchange.name, RoutingKey: p.m.key,
 		Message: Message{Properties: v.returnedProperties(p.m), Body: p.m.body}}
 }

@@ -14,9 +14,10 @@ type Queue struct {
 	visited  uint64 // the last routing that came by
 	incoming map[*binding]struct{}
 
-	impl   queueType // what it does with messages
-	traits *traits   // of its type
-	store  *store    // the messages, kept by impl
+	impl     queueType // what it does with messages
+	traits   *traits   // of its type
+	store    *store    // the messages, kept by impl
+	counters queueCounters
 
 	consumers *consumers // nil: never had one
 	idle      *idleTimer // nil: the queue itself does not expire
@@ -66,12 +67,12 @@ func (v *vhost) newQueue(q *Queue) {
 	q.traits = &v.traits[q.args.kind]
 	q.impl = queueTypes[q.args.kind].make()
 	q.store = q.impl.init(q)
-	q.store.memory = &v.growth
+	q.store.memory, q.store.sequence = &v.growth, &v.lastCopy
 	v.queues[q.name] = q
 	v.topology++
 	q.findPolicies()
 	q.configure()
-	v.queueEvent(q.name, true)
+	v.queueEvent(q.name, "")
 }
 
 // lowerTTL is the time to live of a message that arrives, in ms: the lower of the queue's and its own; negative for none.
@@ -81,17 +82,6 @@ func lowerTTL(queue, own int64) int64 {
 		return own
 	}
 	return queue
-}
-
-// dropReady drops the ready messages and returns how many. Nothing is dead-lettered.
-// Rules: DL-4.
-func (q *Queue) dropReady(cause Cause) int {
-	if q.v.watchesDrops() {
-		for e := range q.store.all() {
-			q.dropped(*e, "", cause)
-		}
-	}
-	return q.store.clear()
 }
 
 // state is what declare-ok tells: ready messages and consumers.
@@ -114,6 +104,7 @@ func (v *vhost) removeQueue(q *Queue, cause Cause) {
 	delete(v.queues, q.name)
 	v.topology++
 	q.impl.deleted(cause)
+	q.dropHeld(cause)
 	v.account(-q.store.unacked.bytes)
 	if q.idle != nil {
 		v.timing.heap.Remove(&q.idle.timer)
@@ -126,7 +117,7 @@ func (v *vhost) removeQueue(q *Queue, cause Cause) {
 			v.removeExchange(b.source)
 		}
 	}
-	v.queueEvent(q.name, false)
+	v.queueEvent(q.name, cause)
 }
 
 // findPolicies looks up the policies that apply.

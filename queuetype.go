@@ -11,7 +11,7 @@ type queueType interface {
 	// init binds the type to its queue and returns the store in which it keeps the messages.
 	init(q *Queue) *store
 	// accept takes a message that was routed to the queue. It reports false if the queue refuses the message.
-	accept(m *message, deliveries uint32, by publisher) bool
+	accept(a arrival) bool
 	// get hands the head to basic.get; nil if there is no ready message.
 	get(ch *Channel, cfg GetConfig) *Delivery
 	// giveBack takes back messages that were returned together by one holder: a consumer, or nil for basic.get.
@@ -35,6 +35,14 @@ type queueType interface {
 	// countGhosts adds n to the ghosts: what the queue counts as consumers though they get nothing any more.
 	countGhosts(n int)
 	ghosts() int
+}
+
+// An arrival is a message that was routed to a queue.
+type arrival struct {
+	m          *message
+	deliveries uint32    // the delivery count that a dead letter brings along // D-7
+	by         publisher // nil: an at-most-once dead letter
+	parent     uint64    // the copy that died; 0: published
 }
 
 // traits are how a type of queue differs outside of its acts. The table below is the only place that asks for the type;

@@ -39,19 +39,19 @@ func (c *quorum) init(q *Queue) *store {
 // accept takes a message that was routed to the queue from a publisher. At-most-once dead letters have none: they are
 // taken however full the queue is.
 // Rules: L-15.
-func (c *quorum) accept(m *message, deliveries uint32, by publisher) bool {
+func (c *quorum) accept(a arrival) bool {
 	q := c.q
 	// A publisher that was told to stop is refused, whatever room there is. // L-11
-	if by != nil && c.rejects(by) {
-		q.v.refusedEvent(q, m)
+	if a.by != nil && c.rejects(a.by) {
+		q.refusedEvent(a.m, c.nextSequence(), a.parent)
 		return false
 	}
-	e := entry{m: m, seq: c.nextSequence(), deliveries: deliveries}
-	ttl := lowerTTL(q.set.ttl, m.expiration())
+	e := entry{m: a.m, seq: c.nextSequence(), deliveries: a.deliveries}
+	ttl := lowerTTL(q.set.ttl, a.m.expiration())
 	if ttl >= 0 {
 		e.deadline = deadlineAfter(q.v.now(), ttl) // T-2
 	}
-	q.v.enqueuedEvent(q, m)
+	q.enqueuedEvent(a.m, e.seq, a.parent)
 	// An empty queue delivers the message to a consumer without enqueueing it. // D-24
 	if c.ready.n == 0 && q.consumers != nil && q.deliverNext(e) {
 		return true
@@ -78,7 +78,8 @@ func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
 	if c.ready.n == 0 {
 		return nil
 	}
-	d := c.q.deliverGet(ch, c.take(), cfg)
+	e := c.take()
+	d := c.q.deliverGet(ch, e, cfg)
 	if cfg.NoAck {
 		// The settlement that comes with the get expires uncovered heads before the remaining messages are counted.
 		c.expireDue()
@@ -87,7 +88,7 @@ func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
 	}
 	d.MessageCount = c.ready.n
 	c.removed()
-	c.q.v.deliveredEvent(c.q, d, cfg.NoAck)
+	c.q.deliveredEvent(d, e.seq, cfg.NoAck)
 	return d
 }
 
@@ -96,7 +97,6 @@ func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
 func (c *quorum) giveBack(back []entry, how settling, from *Consumer) {
 	// Each message joins the returned list, waits for its retry, or dies. // D-3, D-41
 	for _, e := range back {
-		c.q.v.requeuedEvent(c.q, e.m)
 		if died := c.returned(e, how); died {
 			from.creditDeath()
 		}
@@ -172,7 +172,7 @@ func (c *quorum) reconfigured(was *settings) {
 		c.tellPublishers(false)
 	}
 	if was.atLeastOnce && !s.atLeastOnce {
-		c.dropPending(CauseNoDeadLetterExchange) // DL-34
+		c.dropPending(CauseStrategyChanged) // DL-34
 	} else {
 		c.hurryPending()
 	}
@@ -209,7 +209,8 @@ func (c *quorum) deadLetter(e entry, reason Reason) {
 		c.q.deadLetterOnce(e, reason)
 		return
 	}
-	c.q.v.counters.DeadLetteredKept.died(reason)
+	c.q.v.counters.DeadLetteredAtLeastOnce.died(reason)
+	c.q.counters.lost().died.died(reason)
 	c.keepPending(e, reason)
 }
 

@@ -92,6 +92,9 @@ func (m *message) isReply() bool {
 // Rules: M-19a.
 func (v *vhost) publishReply(p publication, out *Outcome) bool {
 	delivered := v.deliverReply(p.m)
+	if !delivered && !v.rules.returnReplies {
+		v.drop(nil, loss{m: p.m, cause: CauseNoReplyConsumer})
+	}
 	if delivered {
 		out.Queues = 1
 	}
@@ -114,5 +117,6 @@ func (v *vhost) deliverReply(m *message) bool {
 	d.ConsumerTag, d.DeliveryTag = c.tag, ch.tags.Skip()
 	c.inbox.expect(m)
 	c.hand(d)
+	d.event(EventDelivery{ch.session(), replyQueue, 0, c.tag, d.DeliveryTag}, true)
 	return true
 }

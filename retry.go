@@ -101,7 +101,7 @@ func (c *quorum) dropRetries(cause Cause) int {
 	}
 	n := c.retries.wait.Len()
 	c.retries.wait.Ascend(func(d delayedRetry) bool {
-		c.q.dropped(d.e, "", cause)
+		c.q.drop(d.e, "", cause)
 		c.countAside(d.e.m, -1)
 		return true
 	})

@@ -17,6 +17,12 @@ type unacked struct {
 	void bool  // taken back by the broker: settling it does nothing
 }
 
+// A settlement is a delivery that has left its channel's window to be settled.
+type settlement struct {
+	unacked
+	tag uint64
+}
+
 // settling is how a delivery is settled.
 type settling uint8
 
@@ -82,7 +88,7 @@ func (ch *Channel) settleLocked(tag uint64, multiple bool, how settling) *Error 
 		if !ok {
 			return errUnknownTag(tag)
 		}
-		one := [1]unacked{u}
+		one := [1]settlement{{u, tag}}
 		ch.apply(one[:], how)
 		return nil
 	}
@@ -108,7 +114,7 @@ func (ch *Channel) ackOne(tag uint64) *Error {
 	}
 	q, c := u.q, u.c
 	if ch.release(u) {
-		ch.v.ackedEvent(u)
+		ch.ackedEvent(u, tag)
 	}
 	ch.tags.Drop(tag)
 	if !q.deleted {
@@ -148,10 +154,10 @@ func (ch *Channel) outstanding(tag uint64, multiple bool) ([]uint64, *Error) {
 }
 
 func (ch *Channel) settleAll(chosen []uint64, how settling) {
-	us := make([]unacked, 0, len(chosen))
+	us := make([]settlement, 0, len(chosen))
 	for _, t := range chosen {
 		if u, ok := ch.tags.Take(t); ok {
-			us = append(us, u)
+			us = append(us, settlement{u, t})
 		}
 	}
 	inGroups(us)
@@ -172,11 +178,11 @@ func (ch *Channel) Recover() error {
 // inGroups orders deliveries as RabbitMQ settles many at once: those of basic.get first, then consumer by consumer in the
 // order of their tags, each in the order of delivery.
 // Rules: D-5.
-func inGroups(us []unacked) {
-	slices.SortStableFunc(us, func(a, b unacked) int { return cmp.Compare(a.tag(), b.tag()) })
+func inGroups(us []settlement) {
+	slices.SortStableFunc(us, func(a, b settlement) int { return cmp.Compare(a.consumerTag(), b.consumerTag()) })
 }
 
-func (u *unacked) tag() string {
+func (u *unacked) consumerTag() string {
 	if u.c == nil {
 		return ""
 	}
@@ -186,7 +192,7 @@ func (u *unacked) tag() string {
 // apply settles deliveries that have left the channel's window. Those of one consumer that follow each other are settled
 // together, each one of basic.get is settled alone.
 // Rules: D-5.
-func (ch *Channel) apply(us []unacked, how settling) {
+func (ch *Channel) apply(us []settlement, how settling) {
 	for len(us) > 0 {
 		n := 1
 		for n < len(us) && us[0].c != nil && us[n].q == us[0].q && us[n].c == us[0].c {
@@ -199,7 +205,7 @@ func (ch *Channel) apply(us []unacked, how settling) {
 }
 
 // applyGroup settles deliveries of one queue to one holder.
-func (ch *Channel) applyGroup(us []unacked, how settling) {
+func (ch *Channel) applyGroup(us []settlement, how settling) {
 	q, c := us[0].q, us[0].c
 	if !how.requeue() && q.traits.levelsApart {
 		q.store.sortByLevel(us)
@@ -207,13 +213,14 @@ func (ch *Channel) applyGroup(us []unacked, how settling) {
 	var back []entry
 	for i := range us {
 		u := &us[i]
-		if !ch.release(u) {
+		if !ch.release(&u.unacked) {
 			continue
 		}
 		switch {
 		case how == acked:
-			ch.v.ackedEvent(u)
+			ch.ackedEvent(&u.unacked, u.tag)
 		case how.requeue():
+			ch.requeuedEvent(&u.unacked, u.tag)
 			back = append(back, u.e)
 		default:
 			ch.discard(u, how)
@@ -229,15 +236,16 @@ func (ch *Channel) applyGroup(us []unacked, how settling) {
 
 // sortByLevel puts deliveries of a higher priority first.
 // Rules: DL-10.
-func (s *store) sortByLevel(us []unacked) {
+func (s *store) sortByLevel(us []settlement) {
 	if s.levels > 1 {
-		slices.SortStableFunc(us, func(a, b unacked) int { return cmp.Compare(s.level(b.e.m), s.level(a.e.m)) })
+		slices.SortStableFunc(us, func(a, b settlement) int { return cmp.Compare(s.level(b.e.m), s.level(a.e.m)) })
 	}
 }
 
 // discard ends the time of a message that was rejected without requeue.
 // Rules: D-7, DL-1.
-func (ch *Channel) discard(u *unacked, how settling) {
+func (ch *Channel) discard(u *settlement, how settling) {
+	ch.rejectedEvent(&u.unacked, u.tag)
 	if how.failed() {
 		u.e.deliveries = saturatingInc(u.e.deliveries)
 	}

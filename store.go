@@ -7,7 +7,7 @@ import "fmt"
 // decides what happens to a message; the store keeps it and counts it.
 type store struct {
 	backlog
-	sequence  uint64 // of the last message that arrived
+	sequence  *uint64 // the number of the last copy, of all stores that share it
 	ready     holdings
 	unacked   holdings // delivered and not yet settled
 	aside     holdings // neither: delayed retries and pending dead letters
@@ -41,8 +41,8 @@ func (s *store) size(m *message) int64 {
 
 // nextSequence numbers a message that arrives.
 func (s *store) nextSequence() uint64 {
-	s.sequence++
-	return s.sequence
+	*s.sequence++
+	return *s.sequence
 }
 
 // countReady adds a message to the ready ones, with n = -1 it takes the message out.

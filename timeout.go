@@ -67,8 +67,9 @@ func (c *Consumer) timedOut(now int64) {
 		ch.timedOutOf = append(ch.timedOutOf, q)
 		c.endedByServer()
 	}
-	for _, u := range ch.tags.All() {
+	for tag, u := range ch.tags.All() {
 		if u.c == c && !u.void && deadlineAfter(u.at, c.timeout) <= now && ch.release(u) {
+			ch.requeuedEvent(u, tag)
 			back = append(back, u.e)
 			u.void = true
 		}

@@ -91,7 +91,8 @@ func (ch *Channel) Commit() (returns []*Return, err error) {
 				return err
 			}
 			if out.Rejected = out.Rejected || lost; lost && len(queues) == 0 {
-				ch.v.droppedEvent(nil, p.m, "", CauseQueueDeleted, "")
+				ch.publishedEvent(p.m, nil)
+				ch.v.drop(nil, loss{m: p.m, cause: CauseQueueDeleted})
 				continue
 			}
 			ch.enqueue(publication{p.m, queues, p.mandatory}, &out)

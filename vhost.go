@@ -34,9 +34,16 @@ type vhost struct {
 	events     *Events // all watchers together; nil: nobody watches
 	effects    effects
 	counters   Counters
-	settings   *settings // the last queue's, shared by those that equal it
-	growth     int64     // bytes of messages added and not yet reported to the broker's memory figure
-	closed     bool
+	numbers
+	settings *settings // the last queue's, shared by those that equal it
+	growth   int64     // bytes of messages added and not yet reported to the broker's memory figure
+	closed   bool
+}
+
+// numbers are the last that were given.
+type numbers struct {
+	lastMessage uint64 // to a message that was published while anybody watched
+	lastCopy    uint64 // to a message's place in a queue
 }
 
 // registry is what there is in a virtual host, by name or number.
@@ -47,6 +54,7 @@ type registry struct {
 	queues    map[string]*Queue
 	conns     map[uint64]*Conn
 	replies   map[string]*Channel // direct reply-to names and who they lead to
+	ending    []*Channel          // channels that end in this operation and have not given back what they hold
 }
 
 func newVHost(b *Broker, name string) *vhost {
@@ -111,7 +119,8 @@ func (v *vhost) now() int64 {
 
 func (v *vhost) time() time.Time { return time.Unix(0, v.now()) }
 
-func (v *vhost) close(reason *Error) {
+// close ends the virtual host and its connections. lost is why its messages are lost, empty if nobody is to be told.
+func (v *vhost) close(reason *Error, lost Cause) {
 	v.lock()
 	v.closed = true
 	for _, c := range v.sortedConns() {
@@ -119,6 +128,9 @@ func (v *vhost) close(reason *Error) {
 	}
 	v.system.conn.end(reason)
 	v.system.err = ErrClosed
+	if lost != "" {
+		v.dropAll(lost)
+	}
 	for _, q := range v.queues {
 		v.account(-q.store.bytes())
 	}

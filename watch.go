@@ -1,6 +1,9 @@
 package leveret
 
-import "sync/atomic"
+import (
+	"slices"
+	"sync/atomic"
+)
 
 // Watchers come and go. The broker keeps all of them as one set of hooks, each of which calls the watchers' hooks one after
 // the other; a virtual host that nobody watches has none.
@@ -30,14 +33,9 @@ type watcher struct {
 	stopped atomic.Bool // events that are on their way do not reach the watcher any more
 }
 
-func without(all []*watcher, gone *watcher) []*watcher {
-	var rest []*watcher
-	for _, w := range all {
-		if w != gone {
-			rest = append(rest, w)
-		}
-	}
-	return rest
+// without returns all but one, in a slice of its own.
+func without[T comparable](all []T, one T) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return t == one })
 }
 
 // setWatchers changes the watchers of all virtual hosts, each between two operations.
@@ -75,6 +73,7 @@ func (e *Events) add(w *watcher) {
 	join(&e.Delivered, w, o.Delivered)
 	join(&e.Acked, w, o.Acked)
 	join(&e.Requeued, w, o.Requeued)
+	join(&e.Rejected, w, o.Rejected)
 	join(&e.DeadLettered, w, o.DeadLettered)
 	join(&e.Dropped, w, o.Dropped)
 	join(&e.QueueDeclared, w, o.QueueDeclared)
@@ -89,6 +88,8 @@ func (e *Events) add(w *watcher) {
 	join(&e.PolicyCleared, w, o.PolicyCleared)
 	join(&e.ConnectionOpened, w, o.ConnectionOpened)
 	join(&e.ConnectionClosed, w, o.ConnectionClosed)
+	join(&e.ChannelOpened, w, o.ChannelOpened)
+	join(&e.ChannelClosed, w, o.ChannelClosed)
 	join(&e.MemoryAlarmRaised, w, o.MemoryAlarmRaised)
 	join(&e.MemoryAlarmCleared, w, o.MemoryAlarmCleared)
 }

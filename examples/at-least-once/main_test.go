@@ -13,7 +13,7 @@ func Example() {
 	// Output:
 	// at-most-once
 	// 09:00:00  payments holds 3, late holds 0
-	// 09:00:05  lost: payment 3, dead letter refused by late
+	// 09:00:05  lost: payment 3, dead_letter_refused by late
 	// 09:01:00  payments holds 0, late holds 2
 	// 09:01:00  collected: payment 1
 	// 09:01:00  collected: payment 2

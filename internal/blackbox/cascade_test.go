@@ -26,7 +26,7 @@ func TestMillionDeaths(t *testing.T) {
 	watch := watchHeap()
 	mustPublish(t, b, "a", "one too many", "")
 	peak := watch()
-	deaths := int(b.Counters().DeadLetteredOnce.MaxLength)
+	deaths := int(b.Counters().DeadLetteredAtMostOnce.MaxLength)
 	t.Logf("%d deaths, %d MiB before, %d MiB peak", deaths, before>>20, peak>>20)
 	require.GreaterOrEqual(t, deaths, 2*size)
 	for _, q := range b.Queues() {

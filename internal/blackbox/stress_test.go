@@ -67,6 +67,12 @@ func (s *stress) args() leveret.Table {
 	if s.r.IntN(2) == 0 {
 		args["x-message-ttl"] = s.r.IntN(3)
 	}
+	if s.r.IntN(8) == 0 {
+		args["x-expires"] = 1 + s.r.IntN(20)
+	}
+	if s.r.IntN(4) == 0 {
+		args["x-dead-letter-strategy"] = "at-least-once"
+	}
 	if s.r.IntN(2) == 0 {
 		args["x-max-length"] = s.r.IntN(5)
 		args["x-overflow"] = [...]string{"drop-head", "reject-publish", "reject-publish-dlx"}[s.r.IntN(3)]
@@ -90,7 +96,7 @@ func (s *stress) step() {
 		s.held, s.cons = nil, nil
 		return
 	}
-	switch s.r.IntN(22) {
+	switch s.r.IntN(25) {
 	case 0:
 		s.b.DeclareQueue(s.queue(), leveret.QueueConfig{Durable: true, Arguments: s.args()})
 	case 1:
@@ -116,7 +122,7 @@ func (s *stress) step() {
 			s.held = append(s.held, d)
 		}
 	case 14:
-		if c, err := s.ch.Consume(s.queue(), leveret.ConsumeConfig{Prefetch: s.r.IntN(4)}); err == nil {
+		if c, err := s.ch.Consume(s.queue(), leveret.ConsumeConfig{Prefetch: s.r.IntN(4), NoAck: s.r.IntN(8) == 0}); err == nil {
 			s.cons = append(s.cons, c)
 		}
 	case 15, 16, 17:
@@ -125,6 +131,16 @@ func (s *stress) step() {
 		s.settle()
 	case 21:
 		s.look()
+	case 22:
+		s.conn.Close()
+		s.ch = nil
+	case 23:
+		if s.r.IntN(4) == 0 {
+			s.ch.Tx()
+		}
+		s.ch.Commit()
+	case 24:
+		s.ch.DeclareQueue(s.queue(), leveret.QueueConfig{Exclusive: true})
 	}
 	if s.ch != nil && s.ch.Qos(leveret.QosConfig{}) != nil { // an error closed it
 		s.ch, s.held, s.cons = nil, nil, nil
@@ -169,9 +185,5 @@ func (s *stress) look() {
 		q.Messages()
 		q.Effective()
 		q.Purge()
-	}
-	if s.r.IntN(20) == 0 {
-		s.conn.Close()
-		s.ch = nil
 	}
 }
