@@ -51,15 +51,17 @@ type bindRequest struct {
 	destination, source string
 	key                 string
 	arguments           Table
-	args                Fields // the arguments, canonical
+	args                Fields // the arguments; prepareBind puts arguments here
 }
 
 // prepareBind fills in the channel's last declared queue for an empty name, and makes the checks that need no binding.
 // Rules: M-20, X-13, Q-33.
 func (ch *Channel) prepareBind(r *bindRequest) *Error {
-	var err *Error
-	if r.args, err = canonicalTable(r.arguments); err != nil {
-		return err
+	if r.args == nil {
+		var err *Error
+		if r.args, err = canonicalTable(r.arguments); err != nil {
+			return err
+		}
 	}
 	r.destination, r.source = withoutLineBreaks(r.destination), withoutLineBreaks(r.source)
 	if r.toQueue && r.destination == "" {

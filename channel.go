@@ -219,6 +219,49 @@ func (ch *Channel) UnbindQueue(queue, exchange, key string, args Table) error {
 	return ch.binding("queue.unbind", bindRequest{true, queue, exchange, key, args, nil}, ch.unbind)
 }
 
+// A Binding is a binding as AMQP carries it. Arguments may have a name twice; of such fields the order counts, and each is a demand of its
+// own at a headers exchange.
+type Binding struct {
+	Source, Destination string
+	DestinationType     string // "queue", which is the default, or "exchange"
+	RoutingKey          string
+	Arguments           Fields
+}
+
+// Bind is queue.bind or exchange.bind, as BindQueue and BindExchange.
+//
+// Rules: X-14.
+func (ch *Channel) Bind(b Binding) error {
+	r, err := b.request()
+	if err != nil {
+		return err
+	}
+	if r.toQueue {
+		return ch.binding("queue.bind", r, ch.bind)
+	}
+	return ch.binding("exchange.bind", r, ch.bind)
+}
+
+// Unbind is queue.unbind or exchange.unbind. Removing a missing binding succeeds.
+func (ch *Channel) Unbind(b Binding) error {
+	r, err := b.request()
+	if err != nil {
+		return err
+	}
+	if r.toQueue {
+		return ch.binding("queue.unbind", r, ch.unbind)
+	}
+	return ch.binding("exchange.unbind", r, ch.unbind)
+}
+
+func (b Binding) request() (bindRequest, error) {
+	args, err := b.Arguments.canonical()
+	if err != nil {
+		return bindRequest{}, &Error{Code: SyntaxError, Reason: err.Error()}
+	}
+	return bindRequest{b.DestinationType != "exchange", b.Destination, b.Source, b.RoutingKey, nil, args}, nil
+}
+
 func (ch *Channel) binding(op string, r bindRequest, f func(*bindRequest) *Error) error {
 	return ch.do(op, func() *Error {
 		if err := ch.prepareBind(&r); err != nil {

@@ -103,8 +103,17 @@ func (a *args) long() []byte {
 	return a.take(int(n))
 }
 
-// table reads a table.
+// table reads a table, of whose fields each has a name of its own.
 func (a *args) table() leveret.Table {
+	fields := a.fields()
+	if fields == nil {
+		return nil
+	}
+	return tableOf(fields)
+}
+
+// fields reads a table as it is. An empty one is nil.
+func (a *args) fields() leveret.Fields {
 	b := a.long()
 	if len(b) == 0 {
 		return nil
@@ -114,7 +123,7 @@ func (a *args) table() leveret.Table {
 		a.fail(badTable)
 		return nil
 	}
-	return tableOf(fields)
+	return fields
 }
 
 // done reports whether all arguments were read, and nothing but them was there.

@@ -37,58 +37,48 @@ func (c *conn) exchangeDeleteLocked(ch *channel, a *args) error {
 	return c.answerLocked(ch, err, f.has(1), exchangeDeleteOk)
 }
 
-// binding are the arguments that bind and unbind share.
-type binding struct {
-	destination, source, key string
-	noWait                   bool
-	arguments                leveret.Table
-}
-
-// binding reads them; only queue.unbind has no no-wait.
-func (a *args) binding(hasNoWait bool) (b binding, err error) {
+// binding reads the arguments that bind and unbind share; only queue.unbind has no no-wait.
+func (a *args) binding(destinationType string, hasNoWait bool) (b leveret.Binding, noWait bool, err error) {
 	a.u16()
-	b.destination, b.source, b.key = a.short(), a.short(), a.short()
+	b.DestinationType = destinationType
+	b.Destination, b.Source, b.RoutingKey = a.short(), a.short(), a.short()
 	if hasNoWait {
-		b.noWait = a.bits().has(0)
+		noWait = a.bits().has(0)
 	}
-	b.arguments = a.table()
-	return b, a.end()
+	b.Arguments = a.fields()
+	return b, noWait, a.end()
 }
 
 func (c *conn) exchangeBindLocked(ch *channel, a *args) error {
-	b, err := a.binding(true)
+	b, noWait, err := a.binding("exchange", true)
 	if err != nil {
 		return err
 	}
-	err = ch.ch.BindExchange(b.destination, b.source, b.key, b.arguments)
-	return c.answerLocked(ch, err, b.noWait, exchangeBindOk)
+	return c.answerLocked(ch, ch.ch.Bind(b), noWait, exchangeBindOk)
 }
 
 func (c *conn) exchangeUnbindLocked(ch *channel, a *args) error {
-	b, err := a.binding(true)
+	b, noWait, err := a.binding("exchange", true)
 	if err != nil {
 		return err
 	}
-	err = ch.ch.UnbindExchange(b.destination, b.source, b.key, b.arguments)
-	return c.answerLocked(ch, err, b.noWait, exchangeUnbindOk)
+	return c.answerLocked(ch, ch.ch.Unbind(b), noWait, exchangeUnbindOk)
 }
 
 func (c *conn) queueBindLocked(ch *channel, a *args) error {
-	b, err := a.binding(true)
+	b, noWait, err := a.binding("queue", true)
 	if err != nil {
 		return err
 	}
-	err = ch.ch.BindQueue(b.destination, b.source, b.key, b.arguments)
-	return c.answerLocked(ch, err, b.noWait, queueBindOk)
+	return c.answerLocked(ch, ch.ch.Bind(b), noWait, queueBindOk)
 }
 
 func (c *conn) queueUnbindLocked(ch *channel, a *args) error {
-	b, err := a.binding(false)
+	b, _, err := a.binding("queue", false)
 	if err != nil {
 		return err
 	}
-	err = ch.ch.UnbindQueue(b.destination, b.source, b.key, b.arguments)
-	return c.answerLocked(ch, err, false, queueUnbindOk)
+	return c.answerLocked(ch, ch.ch.Unbind(b), false, queueUnbindOk)
 }
 
 // Rules: Q-2.

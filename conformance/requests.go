@@ -26,20 +26,20 @@ func (ch *channel) DeleteExchange(name string, cfg leveret.DeleteConfig) error {
 	return ch.result(ch.amqp.ExchangeDelete(name, cfg.IfUnused, false))
 }
 
-func (ch *channel) BindExchange(destination, source, key string, args leveret.Table) error {
-	t, err := table(args)
-	if err != nil {
-		return err
+func (ch *channel) Bind(b leveret.Binding) error {
+	ch.conn.tap.bindNext(b.Arguments)
+	if b.DestinationType == "exchange" {
+		return ch.result(ch.amqp.ExchangeBind(b.Destination, b.RoutingKey, b.Source, false, nil))
 	}
-	return ch.result(ch.amqp.ExchangeBind(destination, key, source, false, t))
+	return ch.result(ch.amqp.QueueBind(b.Destination, b.RoutingKey, b.Source, false, nil))
 }
 
-func (ch *channel) UnbindExchange(destination, source, key string, args leveret.Table) error {
-	t, err := table(args)
-	if err != nil {
-		return err
+func (ch *channel) Unbind(b leveret.Binding) error {
+	ch.conn.tap.bindNext(b.Arguments)
+	if b.DestinationType == "exchange" {
+		return ch.result(ch.amqp.ExchangeUnbind(b.Destination, b.RoutingKey, b.Source, false, nil))
 	}
-	return ch.result(ch.amqp.ExchangeUnbind(destination, key, source, false, t))
+	return ch.result(ch.amqp.QueueUnbind(b.Destination, b.RoutingKey, b.Source, nil))
 }
 
 func (ch *channel) DeclareQueue(name string, cfg leveret.QueueConfig) (leveret.QueueState, error) {
@@ -67,22 +67,6 @@ func (ch *channel) DeleteQueue(name string, cfg leveret.DeleteConfig) (int, erro
 func (ch *channel) PurgeQueue(name string) (int, error) {
 	n, err := ch.amqp.QueuePurge(name, false)
 	return n, ch.result(err)
-}
-
-func (ch *channel) BindQueue(queue, exchange, key string, args leveret.Table) error {
-	t, err := table(args)
-	if err != nil {
-		return err
-	}
-	return ch.result(ch.amqp.QueueBind(queue, key, exchange, false, t))
-}
-
-func (ch *channel) UnbindQueue(queue, exchange, key string, args leveret.Table) error {
-	t, err := table(args)
-	if err != nil {
-		return err
-	}
-	return ch.result(ch.amqp.QueueUnbind(queue, key, exchange, t))
 }
 
 func (ch *channel) Cancel(tag string) error {

@@ -228,12 +228,8 @@ func (c *goChannel) CheckExchange(name string) error { return c.saw(c.Channel.Ch
 func (c *goChannel) DeleteExchange(name string, cfg leveret.DeleteConfig) error {
 	return c.saw(c.Channel.DeleteExchange(name, cfg))
 }
-func (c *goChannel) BindExchange(destination, source, key string, args leveret.Table) error {
-	return c.saw(c.Channel.BindExchange(destination, source, key, args))
-}
-func (c *goChannel) UnbindExchange(destination, source, key string, args leveret.Table) error {
-	return c.saw(c.Channel.UnbindExchange(destination, source, key, args))
-}
+func (c *goChannel) Bind(b leveret.Binding) error   { return c.saw(c.Channel.Bind(b)) }
+func (c *goChannel) Unbind(b leveret.Binding) error { return c.saw(c.Channel.Unbind(b)) }
 func (c *goChannel) DeclareQueue(name string, cfg leveret.QueueConfig) (leveret.QueueState, error) {
 	s, err := c.Channel.DeclareQueue(name, cfg)
 	return s, c.saw(err)
@@ -249,12 +245,6 @@ func (c *goChannel) DeleteQueue(name string, cfg leveret.DeleteConfig) (int, err
 func (c *goChannel) PurgeQueue(name string) (int, error) {
 	n, err := c.Channel.PurgeQueue(name)
 	return n, c.saw(err)
-}
-func (c *goChannel) BindQueue(queue, exchange, key string, args leveret.Table) error {
-	return c.saw(c.Channel.BindQueue(queue, exchange, key, args))
-}
-func (c *goChannel) UnbindQueue(queue, exchange, key string, args leveret.Table) error {
-	return c.saw(c.Channel.UnbindQueue(queue, exchange, key, args))
 }
 
 func (c *goChannel) Publish(exchange, key string, m leveret.Message) (Published, error) {

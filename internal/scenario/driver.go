@@ -79,14 +79,12 @@ type Channel interface {
 	DeclareExchange(name string, kind leveret.ExchangeType, cfg leveret.ExchangeConfig) error
 	CheckExchange(name string) error
 	DeleteExchange(name string, cfg leveret.DeleteConfig) error
-	BindExchange(destination, source, key string, args leveret.Table) error
-	UnbindExchange(destination, source, key string, args leveret.Table) error
+	Bind(leveret.Binding) error
+	Unbind(leveret.Binding) error
 	DeclareQueue(name string, cfg leveret.QueueConfig) (leveret.QueueState, error)
 	CheckQueue(name string) (leveret.QueueState, error)
 	DeleteQueue(name string, cfg leveret.DeleteConfig) (int, error)
 	PurgeQueue(name string) (int, error)
-	BindQueue(queue, exchange, key string, args leveret.Table) error
-	UnbindQueue(queue, exchange, key string, args leveret.Table) error
 	Publish(exchange, key string, m leveret.Message) (Published, error)
 	Get(queue string, noAck bool) (*Delivery, error) // nil: empty
 	Consume(queue string, cfg leveret.ConsumeConfig) (tag string, err error)

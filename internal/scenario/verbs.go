@@ -105,20 +105,18 @@ func number(n int) []string {
 
 // bind QUEUE EXCHANGE/KEY [arguments]; bind exchange DESTINATION SOURCE/KEY [arguments]; unbind likewise.
 func bind(r *run, s *session, w *words) ([]string, error) {
-	toExchange := w.flag("exchange")
-	name := w.word("a destination")
-	source, key := w.target()
-	args := w.rest()
-	w.done()
-	switch {
-	case toExchange && w.step.Verb == "bind":
-		return nil, s.ch.BindExchange(name, source, key, args)
-	case toExchange:
-		return nil, s.ch.UnbindExchange(name, source, key, args)
-	case w.step.Verb == "bind":
-		return nil, s.ch.BindQueue(name, source, key, args)
+	b := leveret.Binding{DestinationType: "queue"}
+	if w.flag("exchange") {
+		b.DestinationType = "exchange"
 	}
-	return nil, s.ch.UnbindQueue(name, source, key, args)
+	b.Destination = w.word("a destination")
+	b.Source, b.RoutingKey = w.target()
+	b.Arguments, w.named = w.named, nil
+	w.done()
+	if w.step.Verb == "bind" {
+		return nil, s.ch.Bind(b)
+	}
+	return nil, s.ch.Unbind(b)
 }
 
 func purge(r *run, s *session, w *words) ([]string, error) {
