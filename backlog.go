@@ -15,9 +15,9 @@ import (
 type backlog struct {
 	levels   int               // how many priorities; 0 or 1: none
 	absent   int               // the priority of a message that has none
+	returned fifo.Queue[entry] // in the order in which the messages came back
 	lane     lane              // the only lane of a queue without priorities
 	lanes    *lanes            // by priority; nil until a message arrives
-	returned fifo.Queue[entry] // in the order in which the messages came back
 }
 
 // An entry is a message's place in one queue.
@@ -78,13 +78,10 @@ func (b *backlog) top() *lane {
 // pop removes the head. There must be one.
 // Rules: D-1.
 func (b *backlog) pop() entry {
-	switch {
-	case b.returned.Len() > 0:
+	if b.returned.Len() > 0 {
 		return b.returned.PopFront()
-	case b.levels <= 1:
-		return b.lane.pop()
 	}
-	return b.lanes.highest().pop()
+	return b.top().pop()
 }
 
 // heads yields the first returned message and the first of each lane. A queue without priorities is one list, with one head.

@@ -216,7 +216,7 @@ func (c *classic) expireHeads() {
 // take removes the head. The queue looks at the next head from now on.
 func (c *classic) take() entry {
 	c.headUnchecked = false
-	e := c.pop()
+	e := c.top().pop() // nothing is in the returned list
 	c.countReady(e, -1)
 	if e.deadline != 0 {
 		c.watchHead()
