@@ -26,7 +26,7 @@ type UserInfo struct {
 	Password PasswordHash
 }
 
-// UserLimits are the limits of a user; a negative one is none.
+// UserLimits are the limits of a user; a negative one is none. See NoLimit.
 type UserLimits struct{ MaxConnections, MaxChannels int }
 
 // Permissions are a user's regular expressions for one virtual host. Access to a queue or an
@@ -91,7 +91,7 @@ func initialAccess() *accessTable {
 	everything, _ := newGrant(Permissions{".*", ".*", ".*"}, RabbitMQ43.rules())
 	return &accessTable{
 		users: map[string]*UserInfo{"guest": {
-			Name: "guest", Tags: []string{"administrator"}, Limits: UserLimits{-1, -1}, Password: hashPassword(0, "guest"),
+			Name: "guest", Tags: []string{"administrator"}, Limits: UserLimits{NoLimit, NoLimit}, Password: hashPassword(0, "guest"),
 		}},
 		permissions: map[grantKey]*grant{{"guest", defaultVHost}: everything},
 		topics:      map[topicKey]*topicGrant{},
@@ -138,7 +138,7 @@ func (t *accessTable) limits(user string) UserLimits {
 	if a := t.users[user]; a != nil {
 		return a.Limits
 	}
-	return UserLimits{-1, -1}
+	return UserLimits{NoLimit, NoLimit}
 }
 
 // compileAccess compiles an expression of a permission, or returns the term for what is wrong with it. The empty expression is for

@@ -159,7 +159,7 @@ func TestUsers(t *testing.T) {
 	guest, err := b.User("guest")
 	require.NoError(t, err)
 	assert.Equal(t, []UserInfo{guest}, b.Users())
-	assert.Equal(t, UserInfo{"guest", []string{"administrator"}, UserLimits{-1, -1}, guest.Password}, guest)
+	assert.Equal(t, UserInfo{"guest", []string{"administrator"}, UserLimits{NoLimit, NoLimit}, guest.Password}, guest)
 	assert.True(t, guest.Password.accepts("guest"))
 	require.NoError(t, b.Authenticate("guest", "guest"))
 
@@ -238,7 +238,7 @@ func TestSetUser(t *testing.T) {
 	assert.NoError(t, b.Authenticate("bob", "secret"))
 	bob, err := b.User("bob")
 	require.NoError(t, err)
-	assert.Equal(t, UserLimits{-1, -1}, bob.Limits)
+	assert.Equal(t, UserLimits{NoLimit, NoLimit}, bob.Limits)
 	assert.NotEqual(t, bob.Password, b.HashPassword("secret"), "the salt differs")
 	require.NoError(t, b.SetUser("locked", PasswordHash{}))
 	assert.Error(t, b.Authenticate("locked", ""))

@@ -1,6 +1,7 @@
 package leveret
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -440,7 +441,7 @@ func checkRange(v any, low, high int64) string {
 	if !ok {
 		return checkInteger(v)
 	}
-	value := strconv.FormatInt(n, 10)
+	value := fmt.Sprint(v)
 	switch {
 	case n < 0:
 		return "{value_negative," + value + "}"
@@ -463,7 +464,7 @@ func checkMaxPriority(v any, args Fields, r *rules) string {
 		return reason
 	}
 	if n, _ := asInteger(v); n > maxPriority {
-		return "{max_value_exceeded," + strconv.FormatInt(n, 10) + "}"
+		return "{max_value_exceeded," + fmt.Sprint(v) + "}"
 	}
 	return ""
 }

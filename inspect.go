@@ -3,6 +3,7 @@ package leveret
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"time"
 )
@@ -19,7 +20,10 @@ type VHostInfo struct {
 	Queues           int // how many queues there are, exclusive ones included
 }
 
-// VHostLimits are the limits of a virtual host; a negative one is none.
+// NoLimit is a limit that is not set. Any other negative number is no limit either, but is kept and exported.
+const NoLimit = math.MinInt
+
+// VHostLimits are the limits of a virtual host; a negative one is none. See NoLimit.
 type VHostLimits struct{ MaxConnections, MaxQueues int }
 
 // QueueInfo describes a queue.

@@ -37,7 +37,7 @@ func TestVHostInfo(t *testing.T) {
 	_, err = v.DeclareQueue("q", QueueConfig{})
 	require.NoError(t, err)
 	require.NoError(t, v.SetMetadata("a test", "x"))
-	want := VHostInfo{"shop", "a test", []string{"x"}, "classic", VHostLimits{-1, -1}, 1}
+	want := VHostInfo{"shop", "a test", []string{"x"}, "classic", VHostLimits{NoLimit, NoLimit}, 1}
 	assert.Equal(t, want, v.Info())
 	assert.Equal(t, want, b.VHosts()[1])
 	assert.Same(t, b, v.Broker())
@@ -48,7 +48,7 @@ func TestVHostInfo(t *testing.T) {
 func TestListedPoliciesAreWhatTheBrokerUnderstood(t *testing.T) {
 	b := New()
 	defer b.Close()
-	given := Table{"max-length": 5.0, "dead-letter-exchange": []byte("x")}
+	given := Table{"max-length": uint8(5), "dead-letter-exchange": []byte("x")}
 	require.NoError(t, b.SetPolicy(Policy{Name: "p", Definition: given}))
 	given["max-length"] = 7
 	want := Policy{Name: "p", ApplyTo: ApplyToAll, Definition: Table{"max-length": int64(5), "dead-letter-exchange": "x"}}

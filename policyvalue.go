@@ -3,7 +3,6 @@ package leveret
 import (
 	"encoding/json"
 	"maps"
-	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -15,8 +14,8 @@ import (
 // The values of a policy's definition: which Go types stand for them, and how RabbitMQ prints them.
 
 // policyValue brings the value of a definition to one of the types of policy.definition.
-// Numbers decoded by encoding/json are float64 even when they are whole, so a whole float64
-// is an integer; a json.Number is what it says.
+// A float64 is no integer even if it is whole; a json.Number is what it says.
+// Rules: P-5.
 func policyValue(v any) any {
 	switch v := v.(type) {
 	case nil, bool, string, Table, *big.Int:
@@ -40,12 +39,7 @@ func policyValue(v any) any {
 	case uint64:
 		return numberValue(json.Number(strconv.FormatUint(v, 10)))
 	case float32:
-		return policyValue(float64(v))
-	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
-			return int64(v)
-		}
-		return v
+		return float64(v)
 	case map[string]any:
 		return Table(v)
 	case ExchangeType:
@@ -74,16 +68,13 @@ func wholeNumber(v any) (int64, bool) {
 	case int64:
 		return v, true
 	case *big.Int:
-		if v.Sign() < 0 {
-			return math.MinInt64, true
-		}
-		return math.MaxInt64, true
+		return clampedInteger(v), true
 	}
 	return 0, false
 }
 
 // policyTermText prints a value as error texts do.
-func policyTermText(v any) string { return erl.JSONText(policyJSON(v)) }
+func policyTermText(v any) string { return erl.Format(policyTerm(v), 0) }
 
 // policyTerm is the term by which RabbitMQ prints a value of a definition.
 func policyTerm(v any) any { return erl.JSON(policyJSON(v)) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/big"
 	"reflect"
 	"slices"
 	"time"
@@ -21,7 +22,8 @@ import (
 //	[]byte            binary                   nil       void
 //	[]any, []string   array                    Table, map[string]any, Fields   table
 //
-// A time.Duration is accepted too and means a long of whole milliseconds. A Table does not
+// A time.Duration is accepted too and means a long of whole milliseconds. So is a *big.Int: definitions files may have a
+// long that needs more than 64 bits, of which AMQP clients get the lowest. A Table does not
 // keep an order; on delivery it reads in the order of its keys, as RabbitMQ 4.3 delivers headers.
 type Table map[string]any
 
@@ -55,7 +57,7 @@ const maxNesting = 100
 // []any, a table is Fields, and a named string type is string. Nothing that t refers to is
 // shared but the bytes of []byte values. A nil Table gives nil.
 //
-// A value of another Go type, a number that does not fit into 64 bits with sign, and a name of
+// A value of another Go type, a Go integer that does not fit into 64 bits with sign, and a name of
 // more than 255 bytes are errors that say where in the table they are. So is a table that contains itself, or more
 // than 100 tables and arrays one within the other.
 func (t Table) Fields() (Fields, error) {
@@ -343,6 +345,9 @@ var anyMap = reflect.TypeFor[map[string]any]()
 
 // canonicalOther is canonicalValue for named types and the integers that AMQP does not have.
 func canonicalOther(at *fieldPath, v any) (any, error) {
+	if n, ok := v.(*big.Int); ok {
+		return canonicalInteger(n), nil
+	}
 	r := reflect.ValueOf(v)
 	switch {
 	case r.Kind() == reflect.String:
@@ -358,4 +363,13 @@ func canonicalOther(at *fieldPath, v any) (any, error) {
 		return Table(r.Convert(anyMap).Interface().(map[string]any)).fields(at)
 	}
 	return nil, fmt.Errorf("%q: no AMQP field type for Go type %T", at.String(), v)
+}
+
+// canonicalInteger returns an int64 if n is one, else a copy of n.
+// Rules: J-7.
+func canonicalInteger(n *big.Int) any {
+	if n.IsInt64() {
+		return n.Int64()
+	}
+	return new(big.Int).Set(n)
 }

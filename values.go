@@ -3,6 +3,7 @@ package leveret
 import (
 	"encoding/binary"
 	"math"
+	"math/big"
 	"slices"
 	"time"
 
@@ -25,7 +26,7 @@ func fieldType(v any) string {
 		return "signedint"
 	case uint32:
 		return "unsignedint"
-	case int64:
+	case int64, *big.Int:
 		return "long"
 	case int16:
 		return "short"
@@ -86,7 +87,7 @@ func fieldTerm(v any) any {
 	return v
 }
 
-// asInteger returns the number that a value of an integer type is. A timestamp is none.
+// asInteger returns the number that a value of an integer type is, the largest or smallest int64 for one beyond. A timestamp is none.
 // Rules: E-9.
 func asInteger(v any) (int64, bool) {
 	switch v := v.(type) {
@@ -104,8 +105,20 @@ func asInteger(v any) (int64, bool) {
 		return int64(v), true
 	case uint8:
 		return int64(v), true
+	case *big.Int:
+		return clampedInteger(v), true
 	}
 	return 0, false
+}
+
+func clampedInteger(v *big.Int) int64 {
+	switch {
+	case v.IsInt64():
+		return v.Int64()
+	case v.Sign() < 0:
+		return math.MinInt64
+	}
+	return math.MaxInt64
 }
 
 // asFloat returns the number that a floating-point value is.
@@ -150,6 +163,9 @@ const (
 // tables and arrays types count.
 // Rules.
 func (c comparison) untyped(a, b any) bool {
+	if equal, large := equalLarge(a, b); large {
+		return equal
+	}
 	if t, ok := a.(time.Time); ok {
 		a = t.Unix()
 	}
@@ -172,6 +188,13 @@ func (c comparison) untyped(a, b any) bool {
 		return ok && x == y
 	}
 	return c.composite(a, b)
+}
+
+// equalLarge reports whether a or b is an integer of more than 64 bits, and if so whether they are equal. No other number has so many.
+func equalLarge(a, b any) (equal, large bool) {
+	x, xLarge := a.(*big.Int)
+	y, yLarge := b.(*big.Int)
+	return xLarge && yLarge && x.Cmp(y) == 0, xLarge || yLarge
 }
 
 // composite is untyped for the remaining types.
@@ -241,6 +264,9 @@ func appendTextID(id []byte, s string) []byte {
 // appendValueID appends the type and the value. Every part is of a fixed length or says its length.
 func appendValueID(id []byte, v any) []byte {
 	id = appendTextID(id, fieldType(v))
+	if n, ok := v.(*big.Int); ok {
+		return appendTextID(id, n.String())
+	}
 	if i, ok := asInteger(v); ok {
 		return binary.AppendVarint(id, i)
 	}

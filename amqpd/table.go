@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/big"
 	"slices"
 	"time"
 
@@ -247,6 +248,9 @@ func appendNested(b []byte, v any) ([]byte, bool) {
 	return b, false
 }
 
+// lowest64 are the bits of a long that AMQP has room for.
+var lowest64 = new(big.Int).SetUint64(math.MaxUint64)
+
 // Rules: E-9.
 func appendNumber(b []byte, v any) []byte {
 	be := binary.BigEndian
@@ -263,6 +267,8 @@ func appendNumber(b []byte, v any) []byte {
 		return be.AppendUint32(append(b, 'I'), uint32(v))
 	case uint32:
 		return be.AppendUint32(append(b, 'i'), v)
+	case *big.Int:
+		return be.AppendUint64(append(b, 'l'), new(big.Int).And(v, lowest64).Uint64())
 	case float32:
 		return be.AppendUint32(append(b, 'f'), math.Float32bits(v))
 	case float64:

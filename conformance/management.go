@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -130,9 +132,21 @@ func (m *management) SetPolicy(p leveret.Policy, operator bool) error {
 	if applyTo == "" {
 		applyTo = leveret.ApplyToAll
 	}
-	_, err := m.do("PUT", map[string]any{"pattern": p.Pattern, "definition": p.Definition, "priority": p.Priority,
+	_, err := m.do("PUT", map[string]any{"pattern": p.Pattern, "definition": jsonNumbers(p.Definition), "priority": p.Priority,
 		"apply-to": applyTo}, policies(operator), m.vhost, p.Name)
 	return err
+}
+
+// jsonNumbers returns a definition in whose JSON a floating-point number without a fraction stays one.
+func jsonNumbers(t leveret.Table) map[string]any {
+	definition := make(map[string]any, len(t))
+	for key, v := range t {
+		if f, ok := v.(float64); ok && f == math.Trunc(f) {
+			v = json.RawMessage(strconv.FormatFloat(f, 'f', 1, 64))
+		}
+		definition[key] = v
+	}
+	return definition
 }
 
 func policies(operator bool) string {
@@ -189,7 +203,7 @@ func (m *management) SetUserLimits(user string, l leveret.UserLimits) error {
 }
 
 func (m *management) limit(of, name, what string, n int) error {
-	if n < 0 {
+	if n == leveret.NoLimit {
 		_, err := m.do("DELETE", nil, of, name, what)
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os/exec"
 	"strconv"
@@ -75,10 +76,14 @@ func (c *rabbitmqctl) deleteUser(name string) error { return c.do("delete_user",
 // SetPolicy imports a policy whose priority is a fraction, which the command's option does not take.
 func (c *rabbitmqctl) SetPolicy(p leveret.Policy, operator bool) error {
 	if p.Priority != math.Trunc(p.Priority) && !operator {
-		return c.importAll(map[string][]map[string]any{"policies": {{"name": p.Name, "pattern": p.Pattern,
-			"definition": p.Definition, "priority": p.Priority, "apply-to": cmp.Or(p.ApplyTo, leveret.ApplyToAll)}}})
+		policy, err := json.Marshal(map[string]any{"name": p.Name, "pattern": p.Pattern, "definition": jsonNumbers(p.Definition),
+			"priority": p.Priority, "apply-to": cmp.Or(p.ApplyTo, leveret.ApplyToAll)})
+		if err != nil {
+			return err
+		}
+		return c.importAll(map[string][]json.RawMessage{"policies": {policy}})
 	}
-	definition, err := json.Marshal(p.Definition)
+	definition, err := json.Marshal(jsonNumbers(p.Definition))
 	if err != nil {
 		return err
 	}
@@ -122,13 +127,21 @@ func (c *rabbitmqctl) SetTopicPermissions(user, exchange string, p leveret.Topic
 }
 
 func (c *rabbitmqctl) SetVHostLimits(l leveret.VHostLimits) error {
-	return c.do("set_vhost_limits", "-p", c.vhost,
-		fmt.Sprintf(`{"max-queues": %d, "max-connections": %d}`, l.MaxQueues, l.MaxConnections))
+	return c.do("set_vhost_limits", "-p", c.vhost, givenLimits(map[string]int{
+		"max-queues": l.MaxQueues, "max-connections": l.MaxConnections}))
 }
 
 func (c *rabbitmqctl) SetUserLimits(user string, l leveret.UserLimits) error {
-	return c.do("set_user_limits", user,
-		fmt.Sprintf(`{"max-channels": %d, "max-connections": %d}`, l.MaxChannels, l.MaxConnections))
+	// The command leaves limits as they are that it is not told of.
+	return errors.Join(c.do("clear_user_limits", user, "all"), c.do("set_user_limits", user, givenLimits(map[string]int{
+		"max-channels": l.MaxChannels, "max-connections": l.MaxConnections})))
+}
+
+// givenLimits is the document with the limits that are set.
+func givenLimits(limits map[string]int) string {
+	maps.DeleteFunc(limits, func(_ string, n int) bool { return n == leveret.NoLimit })
+	document, _ := json.Marshal(limits)
+	return string(document)
 }
 
 func (c *rabbitmqctl) SetDefaultQueueType(t string) error {
@@ -136,18 +149,19 @@ func (c *rabbitmqctl) SetDefaultQueueType(t string) error {
 }
 
 func (c *rabbitmqctl) Import(definitions string) error {
-	var all map[string][]map[string]any
+	var all map[string][]json.RawMessage
 	if err := json.Unmarshal([]byte(definitions), &all); err != nil {
 		return err
 	}
 	return c.importAll(all)
 }
 
-// importAll names the virtual host in each definition, because the command is not for a single one.
-func (c *rabbitmqctl) importAll(definitions map[string][]map[string]any) error {
+// importAll names the virtual host in each definition, because the command is not for a single one. The definitions stay as they
+// are otherwise: a key may be there twice.
+func (c *rabbitmqctl) importAll(definitions map[string][]json.RawMessage) error {
 	for _, section := range definitions {
-		for _, d := range section {
-			d["vhost"] = c.vhost
+		for i, d := range section {
+			section[i] = fmt.Appendf(nil, `{"vhost":%q,%s`, c.vhost, bytes.TrimPrefix(d, []byte("{")))
 		}
 	}
 	document, err := json.Marshal(definitions)

@@ -83,7 +83,7 @@ func TestImportWhatRabbitMQExported(t *testing.T) {
 
 		require.NoError(t, b.Authenticate("ann", "secret"))
 		ann := b.Users()[0]
-		assert.Equal(t, []any{"ann", []string{"monitoring", "impersonator"}, leveret.UserLimits{MaxConnections: 7, MaxChannels: -1}}, []any{ann.Name, ann.Tags, ann.Limits})
+		assert.Equal(t, []any{"ann", []string{"monitoring", "impersonator"}, leveret.UserLimits{MaxConnections: 7, MaxChannels: leveret.NoLimit}}, []any{ann.Name, ann.Tags, ann.Limits})
 		v, err := b.VHost("shop")
 		require.NoError(t, err)
 		assert.Equal(t, leveret.Permissions{Configure: "^c", Read: ".*"}, v.Permissions()[0].Permissions)

@@ -12,7 +12,7 @@ import (
 // Import adds what the document says to what is there, as Apply does. The error is a *SyntaxError or
 // an *Error, which wraps leveret.ErrPreconditionFailed.
 func Import(b *leveret.Broker, data []byte) error {
-	d, err := Parse(data)
+	d, err := parseFor(b, data)
 	if err != nil {
 		return err
 	}
@@ -22,7 +22,7 @@ func Import(b *leveret.Broker, data []byte) error {
 // ImportVHost imports the policies, parameters and topology of a document into a virtual host, as
 // ApplyToVHost does.
 func ImportVHost(v *leveret.VHost, data []byte) error {
-	d, err := Parse(data)
+	d, err := parseFor(v.Broker(), data)
 	if err != nil {
 		return err
 	}

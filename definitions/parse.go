@@ -6,12 +6,24 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/jsondoc"
 )
 
 // Parse reads a document and checks that every entry has the form it must have. What the entries
 // say is not checked before they are applied. Sections of other names are passed over. The error is
-// a *SyntaxError or an *Error.
-func Parse(data []byte) (*Definitions, error) {
+// a *SyntaxError or an *Error. Of a key that occurs twice in an object the first one counts, as in RabbitMQ 4.3.
+func Parse(data []byte) (*Definitions, error) { return parse(data, jsondoc.First) }
+
+// parseFor is Parse as the broker's release reads documents.
+func parseFor(b *leveret.Broker, data []byte) (*Definitions, error) {
+	return parse(data, releases[b.Profile()].memberThatCounts)
+}
+
+// Rules: J-11.
+func parse(data []byte, which jsondoc.Counts) (*Definitions, error) {
+	data = jsondoc.Unique(data, which)
 	sections, err := readSections(data)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,9 @@
 package definitions
 
-import "github.com/leveretmq/leveret"
+import (
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/jsondoc"
+)
 
 // release is what differs between releases of RabbitMQ in definitions. Each field is one behaviour.
 // Rules: V-49, V-64.
@@ -10,11 +13,14 @@ type release struct {
 	noDefaultQueueType bool // a virtual host has no default queue type
 	lenientBindings    bool // a binding to what does not exist is passed over: J-9
 	shortPlace         bool // the place of a refused policy or parameter is (VHOST/NAME): J-9
+
+	memberThatCounts jsondoc.Counts // of a key that an object has twice: J-11
 }
 
 var releases = map[leveret.Profile]*release{
 	leveret.RabbitMQ43: {},
 	leveret.RabbitMQ310: {
 		oldShape: true, exportsInternal: true, noDefaultQueueType: true, lenientBindings: true, shortPlace: true,
+		memberThatCounts: jsondoc.Last,
 	},
 }

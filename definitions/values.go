@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/jsondoc"
 	"github.com/leveretmq/leveret/internal/limits"
 )
 
@@ -23,7 +24,7 @@ import (
 // their width, texts and bytes become one, a value that JSON cannot express is "undefined".
 
 // Arguments are a table of arguments or a policy's definition. In JSON the values have no field
-// types: on the way back an integral number is an int64, another number a float64, a text a string.
+// types: on the way back an integral number is an int64, or a *big.Int if it is larger, another number a float64, a text a string.
 // Rules: J-6, J-7.
 type Arguments struct{ leveret.Table }
 
@@ -113,7 +114,7 @@ func plainFloat(f float64) any {
 var errNull = errors.New("null_not_allowed")
 
 // UnmarshalJSON reads arguments. Where a name occurs twice the first counts.
-// Rules: J-7.
+// Rules: J-7, J-11.
 func (t *Arguments) UnmarshalJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -144,7 +145,7 @@ func readValue(d *json.Decoder) (any, error) {
 	case nil:
 		return nil, errNull
 	case json.Number:
-		return readNumber(token)
+		return jsondoc.Number(token)
 	case json.Delim:
 		if token == '[' {
 			return readArray(d)
@@ -184,23 +185,6 @@ func readTable(d *json.Decoder) (any, error) {
 	}
 	_, err := d.Token()
 	return table, err
-}
-
-// readNumber returns an int64 for a number without a fraction, a float64 for another one.
-// Rules: J-7.
-func readNumber(n json.Number) (any, error) {
-	if strings.ContainsAny(n.String(), ".eE") {
-		f, err := n.Float64()
-		if err != nil {
-			return nil, fmt.Errorf("number %s is out of range", n)
-		}
-		return f, nil
-	}
-	i, err := n.Int64()
-	if err != nil {
-		return nil, fmt.Errorf("number %s is out of range", n)
-	}
-	return i, nil
 }
 
 // Tags are a list of tags. Older files have them in one string, separated by commas.
@@ -255,13 +239,13 @@ const (
 	maxQueues      = "max-queues"
 )
 
-// newLimits returns two limits, less those that are negative, which are none.
+// newLimits returns two limits, less those that are not set.
 func newLimits(name1 string, n1 int, name2 string, n2 int) Limits {
 	l := Limits{}
-	if n1 >= 0 {
+	if n1 != leveret.NoLimit {
 		l[name1] = n1
 	}
-	if n2 >= 0 {
+	if n2 != leveret.NoLimit {
 		l[name2] = n2
 	}
 	return l
@@ -285,7 +269,7 @@ func (l *Limits) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// of returns the limits of those names, -1 for one that is not given. What RabbitMQ says is wrong
+// of returns the limits of those names, leveret.NoLimit for one that is not given. What RabbitMQ says is wrong
 // with them, as limits of that kind, is the error.
 func (l Limits) of(kind string, names ...string) ([]int, error) {
 	parsed, wrong := limits.Parse(l, kind, names...)
@@ -294,7 +278,7 @@ func (l Limits) of(kind string, names ...string) ([]int, error) {
 	}
 	all := make([]int, len(names))
 	for i, name := range names {
-		all[i] = parsed.Or(name, -1)
+		all[i] = parsed.Or(name, leveret.NoLimit)
 	}
 	return all, nil
 }

@@ -4,12 +4,13 @@ package erl
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// Terms are these types, every integer type of Go, float32, float64, and bool, which is an atom.
+// Terms are these types, every integer type of Go, *big.Int, float32, float64, and bool, which is an atom.
 type (
 	Atom   string
 	String string // prints "…"
@@ -18,7 +19,11 @@ type (
 	Text   string // prints as it is
 	Tuple  []any
 	List   []any
+	Map    []Pair // in the order in which it prints: that of the keys
 )
+
+// A Pair is one association of a Map.
+type Pair struct{ Key, Value any }
 
 // LineLength is the number of columns in which RabbitMQ prints most terms.
 const LineLength = 80
@@ -54,7 +59,7 @@ const (
 	tagIndent = 4
 )
 
-// A measured term has its text on one line and the length of that in characters.
+// A measured term, or pair of a map, has its text on one line and the length of that in characters.
 type measured struct {
 	text   string
 	len    int
@@ -63,9 +68,10 @@ type measured struct {
 	bytes  bool // a binary that is no text
 	open   string
 	tagged bool // a tuple of an atom and more
+	pair   bool // a key and a value, the elements
 }
 
-// simple reports whether t is something that is never broken and may share a line with others.
+// simple reports whether t, or both parts of it, are something that is never broken and may share a line with others.
 func (t *measured) simple() bool { return !t.nested && !t.bytes }
 
 func measure(term any) measured {
@@ -77,6 +83,10 @@ func measure(term any) measured {
 		return m
 	case List:
 		return join("[", "]", term)
+	case Map:
+		return joinPairs(term)
+	case Pair:
+		return measurePair(term)
 	}
 	s := scalar(term)
 	bytes := isBinary(term) && len(s) > len("<<>>") && s[2] != '"'
@@ -99,7 +109,7 @@ func first(list []any) any {
 }
 
 func join(open, shut string, list []any) measured {
-	m := measured{open: open, nested: len(list) > 0, len: 2}
+	m := measured{open: open, nested: len(list) > 0, len: len(open) + len(shut)}
 	var b strings.Builder
 	b.WriteString(open)
 	for i := range list {
@@ -115,6 +125,22 @@ func join(open, shut string, list []any) measured {
 	b.WriteString(shut)
 	m.text = b.String()
 	return m
+}
+
+func joinPairs(term Map) measured {
+	pairs := make([]any, len(term))
+	for i := range term {
+		pairs[i] = term[i]
+	}
+	return join("#{", "}", pairs)
+}
+
+const arrow = " => "
+
+func measurePair(p Pair) measured {
+	key, value := measure(p.Key), measure(p.Value)
+	return measured{text: key.text + arrow + value.text, len: key.len + len(arrow) + value.len, elems: []measured{key, value},
+		nested: key.nested || value.nested, bytes: key.bytes || value.bytes, pair: true}
 }
 
 // A printer breaks a term into lines. Erlang's rules for where a line may end count two things:
@@ -147,6 +173,9 @@ func (p *printer) term(t measured, column, behind, used int) int {
 	case t.simple() && fits:
 		p.out.WriteString(t.text)
 		return t.len
+	case t.pair && !fits:
+		p.pair(t.elems[0], t.elems[1], column, behind, used)
+		return p.width
 	case t.simple(), fits:
 		p.out.WriteString(t.text)
 		return p.width // whatever follows goes on a line of its own
@@ -158,10 +187,27 @@ func (p *printer) term(t measured, column, behind, used int) int {
 	if t.tagged {
 		p.tagged(t.elems, column, behind, used+1)
 	} else {
-		p.list(t.elems, column+1, behind, used+1)
+		p.list(t.elems, column+len(t.open), behind, used+1)
 	}
-	p.out.WriteByte(t.open[0] + 2) // ] and } stand two behind [ and {
+	p.out.WriteByte(t.open[len(t.open)-1] + 2) // ] and } stand two behind [ and {
 	return p.width
+}
+
+// pair prints a key, and its value below.
+func (p *printer) pair(key, value measured, column, behind, used int) {
+	p.term(key, column, behind, used)
+	p.out.WriteString(" =>\n")
+	column += p.valueIndent()
+	p.out.WriteString(strings.Repeat(" ", column-1))
+	p.term(value, column, behind, 0)
+}
+
+// valueIndent is how much further than its key a value stands that has a line of its own.
+func (p *printer) valueIndent() int {
+	if p.indent > 0 {
+		return p.indent
+	}
+	return tagIndent
 }
 
 // tagged prints the elements of a tuple that begins with an atom.
@@ -234,13 +280,18 @@ func (p *printer) tagsFit(t measured, column, indent int) bool {
 
 // check follows term without printing.
 func (p *printer) check(t measured, column, behind, used int) (int, bool) {
-	if fits := p.fits(t.len, column, behind, used); fits && t.simple() {
+	fits := p.fits(t.len, column, behind, used)
+	switch {
+	case fits && t.simple():
 		return t.len, true
-	} else if fits || !t.nested {
+	case t.pair && !fits:
+		_, key := p.check(t.elems[0], column, behind, used)
+		_, value := p.check(t.elems[1], column+p.valueIndent(), behind, 0)
+		return p.width, key && value
+	case fits || !t.nested:
 		return p.width, true
-	}
-	if !t.tagged {
-		return p.width, p.checkList(t.elems, column+1, behind, used+1)
+	case !t.tagged:
+		return p.width, p.checkList(t.elems, column+len(t.open), behind, used+len(t.open))
 	}
 	tag := t.elems[0].len
 	if p.indent > 0 && tag+2 > p.indent {
@@ -290,6 +341,8 @@ func scalar(term any) string {
 		return string(v)
 	case bool, int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64:
 		return fmt.Sprint(v)
+	case *big.Int:
+		return v.String()
 	case float32:
 		return float(float64(v))
 	case float64:

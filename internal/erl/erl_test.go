@@ -32,6 +32,30 @@ func TestScalars(t *testing.T) {
 	}
 }
 
+// What RabbitMQ printed of objects in policies.
+func TestMaps(t *testing.T) {
+	text := func(r string, n int) string { return strings.Repeat(r, n) }
+	for _, c := range []struct {
+		value any
+		want  string
+	}{
+		{map[string]any{}, "#{}"},
+		{map[string]any{"b": int64(1), "a": map[string]any{"x": "y"}}, `#{<<"a">> => #{<<"x">> => <<"y">>},<<"b">> => 1}`},
+		{
+			map[string]any{text("a", 34): text("b", 41), text("c", 17): text("d", 18)},
+			`#{<<"` + text("a", 34) + `">> =>` + "\n      " + `<<"` + text("b", 41) + `">>,` + "\n  " +
+				`<<"` + text("c", 17) + `">> => <<"` + text("d", 18) + `">>}`,
+		},
+		{
+			map[string]any{"cc": []any{int64(1), int64(2)}, "k": map[string]any{text("a", 34): map[string]any{"x": text("b", 41)}}},
+			`#{<<"cc">> => [1,2],` + "\n  " + `<<"k">> =>` + "\n      " + `#{<<"` + text("a", 34) + `">> =>` + "\n            " +
+				`#{<<"x">> => <<"` + text("b", 41) + `">>}}}`,
+		},
+	} {
+		require.Equal(t, c.want, erl.Format(erl.JSON(c.value), 0))
+	}
+}
+
 func TestLineBreaks(t *testing.T) {
 	tooLarge := erl.Tuple{erl.Atom("value_too_large"), erl.Atom("n99999999999999999999")}
 	l := erl.Atom("l")

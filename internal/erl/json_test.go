@@ -12,19 +12,18 @@ func TestJSON(t *testing.T) {
 	large, _ := new(big.Int).SetString("100000000000000000000", 10)
 	object := map[string]any{"b": []any{"x", nil, true}, "a": map[string]any{"n": 1.5}}
 	for _, c := range []struct {
-		value      any
-		term, text string
+		value any
+		term  string
 	}{
-		{nil, "null", "null"},
-		{false, "false", "false"},
-		{int64(-5), "-5", "-5"},
-		{5.0, "5.0", "5.0"},
-		{large, "100000000000000000000", "100000000000000000000"},
-		{"é", `<<"é"/utf8>>`, `<<"é"/utf8>>`},
-		{[]any{}, "[]", "[]"},
-		{object, `[{<<"a">>,[{<<"n">>,1.5}]},{<<"b">>,[<<"x">>,null,true]}]`, `#{<<"a">> => #{<<"n">> => 1.5},<<"b">> => [<<"x">>,null,true]}`},
+		{nil, "null"},
+		{false, "false"},
+		{int64(-5), "-5"},
+		{5.0, "5.0"},
+		{large, "100000000000000000000"},
+		{"é", `<<"é"/utf8>>`},
+		{[]any{}, "[]"},
+		{object, `#{<<"a">> => #{<<"n">> => 1.5},<<"b">> => [<<"x">>,null,true]}`},
 	} {
 		require.Equal(t, c.term, erl.Format(erl.JSON(c.value), 0))
-		require.Equal(t, c.text, erl.JSONText(c.value))
 	}
 }

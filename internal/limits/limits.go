@@ -2,8 +2,6 @@
 package limits
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"maps"
 	"math"
@@ -11,9 +9,10 @@ import (
 	"slices"
 
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/jsondoc"
 )
 
-// Limits are those that a document gives, by name; -1 is none.
+// Limits are those that a document gives, by name; a negative one is none.
 type Limits map[string]int
 
 // Or returns the limit of that name, or otherwise if the document does not give it.
@@ -26,40 +25,11 @@ func (l Limits) Or(name string, otherwise int) int {
 
 // Read decodes a JSON object. Its numbers are int64, *big.Int or float64.
 func Read(data []byte) (map[string]any, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	var object map[string]any
-	if err := d.Decode(&object); err != nil {
-		return nil, errors.New("limits are not an object")
+	v, err := jsondoc.Decode(data, jsondoc.First)
+	if object, ok := v.(map[string]any); ok && err == nil {
+		return object, nil
 	}
-	for name, v := range object {
-		object[name] = number(v)
-	}
-	return object, nil
-}
-
-// number returns a decoded value with the numbers in it as numbers.
-func number(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if n, err := v.Int64(); err == nil {
-			return n
-		}
-		if n, ok := new(big.Int).SetString(v.String(), 10); ok {
-			return n
-		}
-		f, _ := v.Float64()
-		return f
-	case []any:
-		for i := range v {
-			v[i] = number(v[i])
-		}
-	case map[string]any:
-		for key := range v {
-			v[key] = number(v[key])
-		}
-	}
-	return v
+	return nil, errors.New("limits are not an object")
 }
 
 // Parse returns those of a document's limits that have one of the names. Wrong are RabbitMQ's
@@ -75,9 +45,9 @@ func Parse(given map[string]any, kind string, names ...string) (parsed Limits, w
 		case !slices.Contains(names, name):
 			unknown = append(unknown, erl.Tuple{erl.Binary(name), erl.JSON(v)})
 		case !whole:
-			wrong = append(wrong, name+" should be a number, actually was "+erl.JSONText(v))
+			wrong = append(wrong, name+" should be a number, actually was "+erl.Format(erl.JSON(v), 0))
 		default:
-			parsed[name] = max(n, -1)
+			parsed[name] = n
 		}
 	}
 	if unknown != nil {
@@ -86,11 +56,11 @@ func Parse(given map[string]any, kind string, names ...string) (parsed Limits, w
 	return parsed, wrong
 }
 
-// integer returns an integer, the largest or smallest there is for one that is beyond it.
+// integer returns an integer, math.MaxInt or its negative for one that is beyond. So none is leveret.NoLimit.
 func integer(v any) (int, bool) {
 	switch v := v.(type) {
 	case int64:
-		return int(v), true
+		return int(max(v, -math.MaxInt)), true
 	case *big.Int:
 		return v.Sign() * math.MaxInt, true
 	}

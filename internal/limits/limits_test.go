@@ -14,14 +14,14 @@ func TestParse(t *testing.T) {
 		wrong []string
 	}{
 		{`{}`, Limits{}, nil},
-		{`{"max-connections":5,"max-queues":-7}`, Limits{"max-connections": 5, "max-queues": -1}, nil},
+		{`{"max-connections":5,"max-queues":-7}`, Limits{"max-connections": 5, "max-queues": -7}, nil},
 		{`{"max-queues":100000000000000000000}`, Limits{"max-queues": 1<<63 - 1}, nil},
-		{`{"max-queues":-100000000000000000000}`, Limits{"max-queues": -1}, nil},
+		{`{"max-queues":-100000000000000000000}`, Limits{"max-queues": -1<<63 + 1}, nil},
 		{`{"max-queues":"x"}`, Limits{}, []string{`max-queues should be a number, actually was <<"x">>`}},
 		{`{"max-queues":null}`, Limits{}, []string{`max-queues should be a number, actually was null`}},
 		{`{"max-queues":{"a":[1]}}`, Limits{}, []string{`max-queues should be a number, actually was #{<<"a">> => [1]}`}},
 		{`{"max-queues":5.0,"b":{"c":true},"a":null,"max-connections":1}`, Limits{"max-connections": 1}, []string{
-			`Unrecognised terms [{<<"a">>,null},{<<"b">>,[{<<"c">>,true}]}] in limits`,
+			`Unrecognised terms [{<<"a">>,null},{<<"b">>,#{<<"c">> => true}}] in limits`,
 			`max-queues should be a number, actually was 5.0`,
 		}},
 	} {

@@ -26,7 +26,7 @@ func policy(r *run, s *session, w *words) ([]string, error) {
 		if !ok {
 			fail("the definition must be a table")
 		}
-		p.Definition = jsonNumbers(def)
+		p.Definition = jsonTable(def)
 	}
 	p.ApplyTo = leveret.ApplyTo(w.str("apply-to"))
 	if v, ok := w.take("priority"); ok {
@@ -41,15 +41,29 @@ func policy(r *run, s *session, w *words) ([]string, error) {
 	return r.outcome(r.driver.SetPolicy(p, w.step.Verb == "operator-policy"))
 }
 
-// jsonNumbers makes integers long, as they are when a definition arrives as JSON.
-func jsonNumbers(f leveret.Fields) leveret.Table {
+// jsonTable makes integers long and tables objects, as they are when a definition arrives as JSON.
+func jsonTable(f leveret.Fields) leveret.Table {
 	t := TableOf(f)
 	for k, v := range t {
-		if n, ok := v.(int32); ok {
-			t[k] = int64(n)
-		}
+		t[k] = jsonValue(v)
 	}
 	return t
+}
+
+func jsonValue(v any) any {
+	switch v := v.(type) {
+	case int32:
+		return int64(v)
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = jsonValue(v[i])
+		}
+		return list
+	case leveret.Fields:
+		return jsonTable(v)
+	}
+	return v
 }
 
 func clearPolicy(r *run, s *session, w *words) ([]string, error) {
@@ -93,14 +107,14 @@ func permitTopic(r *run, s *session, w *words) ([]string, error) {
 }
 
 func limitVHost(r *run, s *session, w *words) ([]string, error) {
-	l := leveret.VHostLimits{MaxConnections: w.number("max-connections", -1), MaxQueues: w.number("max-queues", -1)}
+	l := leveret.VHostLimits{MaxConnections: w.number("max-connections", leveret.NoLimit), MaxQueues: w.number("max-queues", leveret.NoLimit)}
 	w.done()
 	return r.outcome(r.driver.SetVHostLimits(l))
 }
 
 func limitUser(r *run, s *session, w *words) ([]string, error) {
 	name := w.word("a user")
-	l := leveret.UserLimits{MaxConnections: w.number("max-connections", -1), MaxChannels: w.number("max-channels", -1)}
+	l := leveret.UserLimits{MaxConnections: w.number("max-connections", leveret.NoLimit), MaxChannels: w.number("max-channels", leveret.NoLimit)}
 	w.done()
 	return r.outcome(r.driver.SetUserLimits(name, l))
 }

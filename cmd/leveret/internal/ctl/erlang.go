@@ -2,6 +2,7 @@ package ctl
 
 import (
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -83,6 +84,8 @@ func argumentTerm(v any) any {
 		return v
 	case leveret.Decimal:
 		return erl.Tuple{int64(v.Scale), int64(v.Value)}
+	case *big.Int:
+		return v
 	}
 	if fields, ok := asFields(v); ok {
 		pairs := erl.List{}
@@ -114,7 +117,7 @@ func valueTerm(v any) any {
 		return none.term()
 	case string:
 		return erl.Latin1(v)
-	case bool:
+	case bool, *big.Int:
 		return v
 	case row:
 		return pairs(v, valueTerm)

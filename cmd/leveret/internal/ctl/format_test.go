@@ -168,11 +168,11 @@ func TestUndecodable(t *testing.T) {
 }
 
 func TestParseDefinition(t *testing.T) {
-	d, err := parseDefinition(` {"a":10,"b":1.5,"c":{"d":[1,"x"]},"e":1e2} `)
+	d, err := (&call{node: &Node{Broker: leveret.New()}}).parseDefinition(` {"a":10,"b":1.5,"c":{"d":[1,"x"]},"e":1e2} `)
 	require.NoError(t, err)
 	assert.Equal(t, leveret.Table{"a": int64(10), "b": 1.5, "c": map[string]any{"d": []any{int64(1), "x"}}, "e": 100.0}, d)
 	for _, bad := range []string{"", "[]", `"s"`, "1", "null", `{"a":1} x`, `{"a":1}{}`} {
-		_, err := parseDefinition(bad)
+		_, err := (&call{node: &Node{Broker: leveret.New()}}).parseDefinition(bad)
 		assert.Error(t, err, bad)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/leveretmq/leveret/internal/limits"
 )
 
-// Limits of virtual hosts and of users. A negative one is none.
+// Limits of virtual hosts and of users. A negative one is none, but is kept and shown.
 
 func limitCommands() []*command {
 	return []*command{
@@ -74,8 +74,8 @@ const (
 )
 
 // parseLimits reads a document. What is wrong with it is one line each.
-func parseLimits(document, kind string, names ...string) (given limits.Limits, wrong []string, err error) {
-	definition, err := parseDefinition(document)
+func (c *call) parseLimits(document, kind string, names ...string) (given limits.Limits, wrong []string, err error) {
+	definition, err := c.parseDefinition(document)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,11 +83,11 @@ func parseLimits(document, kind string, names ...string) (given limits.Limits, w
 	return given, wrong, nil
 }
 
-// shownLimits is the JSON object of the limits that there are.
+// shownLimits is the JSON object of the limits that are set.
 func shownLimits(l limits.Limits) string {
 	object := map[string]any{}
 	for name, n := range l {
-		if n >= 0 {
+		if n != leveret.NoLimit {
 			object[name] = n
 		}
 	}
@@ -95,7 +95,7 @@ func shownLimits(l limits.Limits) string {
 }
 
 func setVHostLimits(c *call) (result, error) {
-	given, wrong, err := parseLimits(c.args[0], "limits", maxConnections, maxQueues)
+	given, wrong, err := c.parseLimits(c.args[0], "limits", maxConnections, maxQueues)
 	if err != nil {
 		return result{}, err
 	}
@@ -107,7 +107,7 @@ func setVHostLimits(c *call) (result, error) {
 		return result{}, failed(exitUnavailable, "Validation failed\n\n"+strings.Join(wrong, "\n")+"\n")
 	}
 	return result{}, v.SetLimits(leveret.VHostLimits{
-		MaxConnections: given.Or(maxConnections, -1), MaxQueues: given.Or(maxQueues, -1)})
+		MaxConnections: given.Or(maxConnections, leveret.NoLimit), MaxQueues: given.Or(maxQueues, leveret.NoLimit)})
 }
 
 func clearVHostLimits(c *call) (result, error) {
@@ -119,7 +119,7 @@ func clearVHostLimits(c *call) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	return result{}, v.SetLimits(leveret.VHostLimits{MaxConnections: -1, MaxQueues: -1})
+	return result{}, v.SetLimits(leveret.VHostLimits{MaxConnections: leveret.NoLimit, MaxQueues: leveret.NoLimit})
 }
 
 func vhostLimits(info leveret.VHostInfo) string {
@@ -160,7 +160,7 @@ func userLimits(u leveret.UserInfo) string {
 }
 
 func setUserLimits(c *call) (result, error) {
-	given, wrong, err := parseLimits(c.args[1], "user-limits", maxConnections, maxChannels)
+	given, wrong, err := c.parseLimits(c.args[1], "user-limits", maxConnections, maxChannels)
 	if err != nil {
 		return result{}, err
 	}
@@ -183,10 +183,10 @@ func clearUserLimits(c *call) (result, error) {
 	}
 	what := c.args[1]
 	if what == maxConnections || what == "all" {
-		u.Limits.MaxConnections = -1
+		u.Limits.MaxConnections = leveret.NoLimit
 	}
 	if what == maxChannels || what == "all" {
-		u.Limits.MaxChannels = -1
+		u.Limits.MaxChannels = leveret.NoLimit
 	}
 	return result{}, c.node.Broker.SetUserLimits(u.Name, u.Limits)
 }

@@ -1,15 +1,12 @@
 package ctl
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/jsondoc"
 )
 
 // Policies and operator policies.
@@ -70,7 +67,7 @@ func clearBanner(what string) func(*call) string {
 
 func setter(set func(*leveret.VHost, leveret.Policy) error) func(*call) (result, error) {
 	return func(c *call) (result, error) {
-		definition, err := parseDefinition(c.args[2])
+		definition, err := c.parseDefinition(c.args[2])
 		if err != nil {
 			return result{}, err
 		}
@@ -89,24 +86,26 @@ func setter(set func(*leveret.VHost, leveret.Policy) error) func(*call) (result,
 	}
 }
 
-// parseDefinition reads a policy's definition. Whole numbers stay whole, as they are for RabbitMQ.
-func parseDefinition(document string) (leveret.Table, error) {
-	d := json.NewDecoder(bytes.NewReader([]byte(document)))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil || !atEnd(d) {
+// parseDefinition reads a policy's definition, or limits.
+func (c *call) parseDefinition(document string) (leveret.Table, error) {
+	v, err := jsondoc.Decode([]byte(document), c.memberThatCounts())
+	if err != nil {
 		return nil, failed(exitUnavailable, undecodable(document))
 	}
-	object, ok := plainNumbers(v).(map[string]any)
+	object, ok := v.(map[string]any)
 	if !ok {
-		return nil, failed(exitUnavailable, "{:badmap, "+marshal(v)+"}")
+		return nil, failed(exitUnavailable, "{:badmap, "+marshal(jsonNumbers(v))+"}")
 	}
 	return leveret.Table(object), nil
 }
 
-func atEnd(d *json.Decoder) bool {
-	_, err := d.Token()
-	return errors.Is(err, io.EOF)
+// memberThatCounts says which value counts of a key that a document has twice.
+// Rules: J-11.
+func (c *call) memberThatCounts() jsondoc.Counts {
+	if c.node.Broker.Profile() == leveret.RabbitMQ310 {
+		return jsondoc.Last
+	}
+	return jsondoc.First
 }
 
 // undecodable is RabbitMQ's complaint, broken into lines where Erlang's printer breaks it.
@@ -114,27 +113,6 @@ func undecodable(document string) string {
 	const intro = "Could not parse JSON document: "
 	term := erl.Tuple{erl.Atom("error"), erl.Tuple{erl.Atom("failed_to_decode_json"), erl.Binary(document)}}
 	return intro + erl.Format(term, len(intro))
-}
-
-// plainNumbers replaces the numbers of decoded JSON by int64 and float64.
-func plainNumbers(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if n, err := v.Int64(); err == nil {
-			return n
-		}
-		f, _ := v.Float64()
-		return f
-	case map[string]any:
-		for name, member := range v {
-			v[name] = plainNumbers(member)
-		}
-	case []any:
-		for i, member := range v {
-			v[i] = plainNumbers(member)
-		}
-	}
-	return v
 }
 
 func clearer(list func(*leveret.VHost) []leveret.Policy,

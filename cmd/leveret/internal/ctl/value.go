@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -124,6 +125,8 @@ func typed(v any) (kind string, out any) {
 		return "bool", v
 	case leveret.Decimal:
 		return "decimal", []any{v.Scale, v.Value}
+	case *big.Int:
+		return "long", v
 	}
 	if f, ok := asFloat(v); ok {
 		return floatKind(v), jsonFloat(f)
@@ -209,7 +212,7 @@ func document(t leveret.Table) string {
 	if t == nil {
 		t = leveret.Table{}
 	}
-	return marshal(map[string]any(t))
+	return marshal(jsonNumbers(map[string]any(t)))
 }
 
 // address is an IP address; the zero value shows as nothing.
@@ -320,6 +323,27 @@ func marshal(v any) string {
 		panic("a value has no JSON: " + err.Error())
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// jsonNumbers returns decoded JSON in which a floating-point number stays one when it is written.
+func jsonNumbers(v any) any {
+	switch v := v.(type) {
+	case float64:
+		return jsonFloat(v)
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = jsonNumbers(v[i])
+		}
+		return list
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for name, member := range v {
+			object[name] = jsonNumbers(member)
+		}
+		return object
+	}
+	return v
 }
 
 // MarshalJSON writes a row as an object whose members are in the order of the columns.
