@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
 	"time"
 
 	"github.com/leveretmq/leveret"
@@ -347,6 +349,26 @@ func ExampleEvents() {
 	// copy 1: delivery 1 on channel 1 of connection 1 was rejected
 	// copy 1 died, rejected, and goes to [failed]
 	// message 1 is copy 2, in failed, made from 1
+}
+
+// A log at its usual level has the life of queues and clients, and every loss.
+func ExampleLogEvents() {
+	withoutTime := func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}
+	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: withoutTime}))
+	b := leveret.New(leveret.WithEvents(leveret.LogEvents(log)))
+	defer b.Close()
+
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
+	try(b.Publish("", "nowhere", leveret.Message{Body: []byte("two")}))
+	// Output:
+	// level=INFO msg="queue declared" vhost=/ queue=q
+	// level=WARN msg="message dropped" vhost=/ message=2 exchange="" key=nowhere bytes=3 queue="" copy=0 parent=0 reason="" cause=unroutable target=""
 }
 
 // Events tell what becomes of every message, the lost ones included.
