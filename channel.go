@@ -35,6 +35,7 @@ type Channel struct {
 type credit struct {
 	prefetch int // of each consumer to come
 	window   int // one prefetch for the whole channel (3.10); 0: none
+	volume   int // what counts for it: deliveries to consumers, and what the channel held when the window was set
 	held     int // outstanding deliveries
 	stalled  []*Consumer
 }
@@ -380,11 +381,24 @@ func (ch *Channel) Qos(cfg QosConfig) error {
 		case cfg.PrefetchSize != 0:
 			return errorf(NotImplemented, "", "", "prefetch_size!=0 (%d)", cfg.PrefetchSize)
 		case cfg.Global && ch.v.rules.channelPrefetch:
-			ch.window = cfg.PrefetchCount
-			ch.apply(nil, acked)
+			ch.setWindow(cfg.PrefetchCount)
 		default:
 			ch.prefetch = cfg.PrefetchCount
+			ch.setWindow(0)
 		}
 		return nil
 	})
+}
+
+// setWindow sets the channel's window; 0: none. A new one counts all that the channel holds, a changed one goes on counting.
+// Rules: D-27.
+func (ch *Channel) setWindow(n int) {
+	switch {
+	case n == 0:
+		ch.volume = 0
+	case ch.window == 0:
+		ch.volume = ch.held
+	}
+	ch.window = n
+	ch.apply(nil, acked)
 }

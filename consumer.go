@@ -34,10 +34,7 @@ func (c *Consumer) able() bool {
 	if c.inbox != nil && c.inbox.full() {
 		return false
 	}
-	if c.cfg.NoAck {
-		return true // D-28
-	}
-	if ch := c.ch; ch.window > 0 && ch.held >= ch.window {
+	if ch := c.ch; ch.window > 0 && ch.volume >= ch.window {
 		return false // D-27
 	}
 	return !c.windowFull()

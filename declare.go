@@ -69,6 +69,11 @@ func (ch *Channel) declareQueue(name string, cfg QueueConfig) (*Queue, *Error) {
 	if q := v.queues[name]; q != nil {
 		return q, ch.redeclareQueue(q, cfg, args)
 	}
+	if v.rules.limitsFirst {
+		if err := v.admitOneMore(name); err != nil {
+			return nil, err
+		}
+	}
 	if err := ch.checkDeadLetterArgs(name, args); err != nil {
 		return nil, err
 	}
@@ -141,11 +146,21 @@ func (ch *Channel) checkDeadLetterArgs(name string, args Fields) *Error {
 	return ch.check(write, exchangeResource, dlx)
 }
 
+// admitOneMore refuses a queue that would be one too many.
+// Rules: Q-11.
+func (v *vhost) admitOneMore(name string) *Error {
+	n := v.meta.Limits.MaxQueues
+	if n < 0 || len(v.queues) < n {
+		return nil
+	}
+	return errorf(PreconditionFailed, "", name, "cannot declare queue '%s': queue limit in vhost '%s' (%d) is reached", name, v.name, n)
+}
+
 // admitQueue checks limits and what queues of some types cannot be.
 // Rules.
 func (v *vhost) admitQueue(name string, args *queueArgs, cfg QueueConfig) *Error {
-	if n := v.meta.Limits.MaxQueues; n >= 0 && len(v.queues) >= n {
-		return errorf(PreconditionFailed, "", name, "cannot declare queue '%s': queue limit in vhost '%s' (%d) is reached", name, v.name, n)
+	if err := v.admitOneMore(name); err != nil {
+		return err
 	}
 	if v.traits[args.kind].transient {
 		return nil

@@ -64,6 +64,7 @@ func (q *Queue) assign(c *Consumer, m *message) {
 	if !c.cfg.NoAck {
 		c.unacked++
 		c.ch.held++
+		c.ch.volume++
 		q.store.countUnacked(m, 1)
 	}
 	c.inbox.expect(m)

@@ -39,6 +39,7 @@ type rules struct {
 	noNewExchangeTypes          bool // x-local-random and x-modulus-hash do not exist
 
 	// Queue arguments.
+	limitsFirst          bool // the limit of queues is looked at before arguments
 	plainQueueType       bool // x-queue-type is stored only if sent; "" and undefined are errors; no default queue type
 	checkQueueMode       bool // x-queue-mode is default or lazy
 	queueVersion1        bool // x-queue-version may be 1
@@ -99,7 +100,7 @@ var profiles = [...]rules{
 		bareRefusals:  true, passiveUnchecked: true, rawTopicVars: true, anyTopicExchange: true,
 		unknownTypeClosesConnection: true, manyHashWords: true, looseNumbers: true, secondsTimestamps: true,
 		firstDuplicateHeader: true, noNewExchangeTypes: true,
-		plainQueueType: true, checkQueueMode: true, queueVersion1: true, noClassicLocator: true,
+		limitsFirst: true, plainQueueType: true, checkQueueMode: true, queueVersion1: true, noClassicLocator: true,
 		plainPriorityZero: true, noNewQuorumArguments: true,
 		quorumFIFO: true, countEveryReturn: true, requeueToTail: true, holdersByTag: true, txNackIsReject: true, oldCountHeader: true, noPreemption: true,
 		plainQuorumName: true, bodyBytesOnly: true, newestTrimmedFirst: true, stopsForGood: true, purgeSkipsPending: true,

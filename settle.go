@@ -262,6 +262,7 @@ func (ch *Channel) release(u *unacked) bool {
 	if c := u.c; c == nil {
 		u.q.impl.countGhosts(-1)
 	} else {
+		ch.volume = max(0, ch.volume-1)
 		c.unacked--
 		c.released()
 	}
@@ -292,7 +293,7 @@ func (c *Consumer) released() {
 // unstall lets the consumers go on that wait for room in the channel's window.
 // Rules: D-27.
 func (ch *Channel) unstall() {
-	if len(ch.stalled) > 0 && (ch.window == 0 || ch.held < ch.window) {
+	if len(ch.stalled) > 0 && (ch.window == 0 || ch.volume < ch.window) {
 		waiting := ch.stalled
 		ch.stalled = nil
 		for _, c := range waiting {
