@@ -97,9 +97,10 @@
 // # Watching
 //
 // [Events] is a set of functions that the broker calls with what happens, in order; [Broker.Watch]
-// adds one at any time. Every message that leaves the broker without having been acknowledged is an
-// event with its cause. The methods named Info, [Queue.Messages] and [Broker.Counters] change
-// nothing in what they describe, and [Broker.Check] verifies the broker's invariants.
+// adds one at any time, and [LogEvents] writes them to a log. Every message that leaves the broker
+// without having been acknowledged is an event with its cause, and counted by it. The methods named
+// Info, [Queue.Messages] and [Broker.Counters] change nothing in what they describe, and
+// [Broker.Check] verifies the broker's invariants.
 //
 // # Caveats
 //

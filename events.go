@@ -171,7 +171,7 @@ const (
 	CauseDeadLetterUnroutable Cause = "dead_letter_unroutable"       // the dead-letter exchange led to no queue
 	CauseCycle                Cause = "dead_letter_cycle"            // without a Target: one that the cycle rule does not end
 	CauseRefused              Cause = "dead_letter_refused"          // the target is full and overflow is reject-publish
-	CauseStrategyChanged      Cause = "dead_letter_strategy_changed" // a dead letter that waited for its targets, in a queue that is not at-least-once any more
+	CauseStrategyChanged      Cause = "dead_letter_strategy_changed" // the queue does not keep dead letters any more
 	CausePurged               Cause = "purged"
 	CauseQueueDeleted         Cause = "queue_deleted"    // by queue.delete or its like
 	CauseQueueExpired         Cause = "queue_expired"    // nobody used the queue for as long as x-expires says

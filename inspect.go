@@ -311,7 +311,7 @@ func (q *Queue) Persistent() (messages int, bytes int64) {
 // allChannels returns the channels of all connections and the broker's own.
 func (v *vhost) allChannels() []*Channel {
 	all := []*Channel{v.system}
-	for _, c := range v.conns {
+	for _, c := range v.sortedConns() {
 		all = append(all, c.sortedChannels()...)
 	}
 	return all

@@ -43,6 +43,7 @@ func runLedger(t *rapid.T, p leveret.Profile) {
 			t.Fatalf("copy %d in %s has not ended", n, c.queue)
 		}
 	}
+	require.Zero(t, b.Memory().Used)
 	require.Equal(t, l.dropped, b.Counters().Dropped.Total())
 	require.LessOrEqual(t, dropped.Total(), l.dropped)
 }
