@@ -58,7 +58,7 @@ func TestAnswersTakenInPart(t *testing.T) {
 	require.NoError(t, err)
 
 	c := newConn(&Server{Broker: b}, nc)
-	c.inbox, c.stage = leveret.NewInbox(leveret.InboxConfig{}), running
+	c.inbox.from, c.stage = leveret.NewInbox(leveret.InboxConfig{}), running
 	c.in.share(nc)
 	takes := 0
 	c.in.sock.put = func(fd uintptr) bool {
@@ -84,7 +84,7 @@ func TestAnswersTakenInPart(t *testing.T) {
 	c.mu.Lock()
 	c.notifyWriterLocked()
 	c.mu.Unlock()
-	<-c.gone
+	<-c.writer.gone
 }
 
 // What was for the client before its connection failed is sent before connection.close, here what a commit

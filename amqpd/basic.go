@@ -36,7 +36,7 @@ func (c *conn) publishLocked(ch *channel) error {
 	if err != nil {
 		return err
 	}
-	c.batch.published(size, out.Return == nil && out.Sequence == 0)
+	c.in.burst.published(size, out.Return == nil && out.Sequence == 0)
 	if out.Return != nil {
 		c.out.returned(ch.number, out.Return, c.tune.maxPayload())
 	}
@@ -134,7 +134,7 @@ func (c *conn) basicCancelLocked(ch *channel, a *args) error {
 		return err
 	}
 	c.takeNoticesLocked()
-	c.encodeNoticesLocked(len(c.notices))
+	c.encodeNoticesLocked(len(c.inbox.notices))
 	if noWait {
 		return nil
 	}
@@ -179,8 +179,8 @@ func (c *conn) basicGetLocked(ch *channel, a *args) error {
 func (c *conn) encodeUpToLocked(ch *channel, tag uint64) {
 	c.takeNoticesLocked()
 	n := 0
-	for i := range c.notices {
-		no := &c.notices[i]
+	for i := range c.inbox.notices {
+		no := &c.inbox.notices[i]
 		if no.Kind == leveret.Delivered && no.Channel == ch.ch && no.Delivery.DeliveryTag < tag {
 			n = i + 1
 		}

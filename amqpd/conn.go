@@ -34,37 +34,40 @@ type conn struct {
 	in      frameReader
 	tune    tuning
 	client  clientInfo
-	names   names
 	session *leveret.Conn
 
-	done  chan struct{} // closed when serve has returned
-	mu    turn
-	moved sync.Cond // the writer took output, the stage or the alarm changed
-	stage stage
-	until time.Time // when a shutdown cuts the client off; zero: it does not
-	outgoing
+	done     chan struct{} // closed when serve has returned
+	mu       turn
+	moved    sync.Cond // the writer took output, the stage or the alarm changed
+	stage    stage
+	until    time.Time // when a shutdown cuts the client off; zero: it does not
+	inbox    inbox
+	out      *output
+	writer   writer
 	open     openChannels
 	batch    batch
-	rush     rush
 	throttle throttle
-	stream   *channel // whose body frame is to be read next, past the buffer
 }
 
-// outgoing is what is on its way to the client.
-type outgoing struct {
-	wake    chan struct{} // holds one token while there is output or mail for the writer
+// A writer is the goroutine that writes to the client.
+type writer struct {
+	wake chan struct{} // holds one token while there is output or mail for the writer
+	gone chan struct{} // closed when the writer has returned
+	busy bool          // the writer has taken output and is not done with it
+}
+
+// An inbox is what the broker has for the client.
+type inbox struct {
+	from    *leveret.Inbox
 	mail    mail
-	gone    chan struct{} // closed when the writer has returned
-	inbox   *leveret.Inbox
-	notices []leveret.Notification // taken from the inbox, not yet encoded
-	out     *output
-	writing bool // the writer has taken output and is not done with it
+	notices []leveret.Notification // taken from the broker's inbox, not yet encoded
 }
 
 // openChannels are the channels that are open, or whose close the client has not answered yet.
 type openChannels struct {
 	byNumber map[uint16]*channel
 	last     *channel // the one used last
+	stream   *channel // whose body frame is to be read next, past the buffer
 }
 
 // A batch is what is kept while frames that were read together are executed.
@@ -72,8 +75,6 @@ type batch struct {
 	closed   []uint16   // channels that the client closed
 	confirms []*channel // with confirms that were not sent yet
 	args     args       // of the method at hand: here they cost no allocation
-	messages int        // small ones, published without an answer
-	other    bool       // something else came
 }
 
 // throttle is the memory alarm, as it concerns the connection.
@@ -92,9 +93,9 @@ func (t turn) Unlock() { <-t }
 func newConn(srv *Server, nc net.Conn) *conn {
 	c := &conn{
 		srv: srv, nc: nc, done: make(chan struct{}), mu: make(turn, 1), log: srv.logger().With("peer", nc.RemoteAddr().String()),
-		release:  releases[srv.Broker.Profile()],
-		outgoing: outgoing{wake: make(chan struct{}, 1), gone: make(chan struct{}), out: new(output)},
-		open:     openChannels{byNumber: map[uint16]*channel{}},
+		release: releases[srv.Broker.Profile()],
+		out:     new(output), writer: writer{wake: make(chan struct{}, 1), gone: make(chan struct{})},
+		open: openChannels{byNumber: map[uint16]*channel{}},
 	}
 	c.moved.L = c.mu
 	c.in = frameReader{r: nc, maxPayload: c.release.minFrameMax}
@@ -132,7 +133,7 @@ func (c *conn) execute() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.flushLocked()
-	c.mail.hold()
+	c.inbox.mail.hold()
 	for {
 		if err := c.waitForRoomLocked(); err != nil {
 			return err
@@ -150,10 +151,10 @@ func (c *conn) execute() error {
 		}
 	}
 	c.flushConfirmsLocked()
-	c.judgeRushLocked()
+	c.in.executed(c.out.size() > 0)
 	c.batch.closed = c.batch.closed[:0]
 	c.batch.args = args{} // lets go of the read buffer
-	c.stream = c.streamableLocked()
+	c.open.stream = c.streamableLocked()
 	return nil
 }
 
@@ -162,7 +163,7 @@ func (c *conn) execute() error {
 func (c *conn) waitForRoomLocked() error {
 	for c.stage == running && (c.out.size() > maxPending || c.throttle.blocked) {
 		c.flushConfirmsLocked()
-		c.mail.release()
+		c.inbox.mail.release()
 		c.notifyWriterLocked()
 		c.moved.Wait()
 		c.tune.armed = time.Time{} // while nobody reads, heartbeats cannot be seen
@@ -176,7 +177,7 @@ func (c *conn) waitForRoomLocked() error {
 // receive reads more, without holding the mutex.
 func (c *conn) receive() error {
 	c.armReadDeadline()
-	ch := c.stream
+	ch := c.open.stream
 	if ch == nil {
 		return c.in.fill()
 	}
@@ -199,7 +200,7 @@ func (c *conn) receive() error {
 func (c *conn) received(ch *channel) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.mail.hold()
+	c.inbox.mail.hold()
 	if c.open.byNumber[ch.number] != ch || ch.closing || !ch.content.complete() {
 		return nil
 	}
@@ -239,8 +240,8 @@ func frameSyncError(err error) error {
 func (c *conn) failLocked(err error, cause methodID) {
 	if c.stage == running {
 		c.takeNoticesLocked()
-		c.notices = slices.DeleteFunc(c.notices, func(n leveret.Notification) bool { return n.Kind == leveret.ConnClosed })
-		c.encodeNoticesLocked(len(c.notices))
+		c.inbox.notices = slices.DeleteFunc(c.inbox.notices, func(n leveret.Notification) bool { return n.Kind == leveret.ConnClosed })
+		c.encodeNoticesLocked(len(c.inbox.notices))
 	}
 	c.closeLocked(err, cause)
 }
@@ -289,7 +290,7 @@ func (c *conn) finish(err error) {
 		} else {
 			c.log.Warn("missed heartbeats or closing handshake", "user", c.client.user)
 		}
-		<-c.gone
+		<-c.writer.gone
 		return
 	}
 	wait := c.closeTimeout()
@@ -301,7 +302,7 @@ func (c *conn) finish(err error) {
 		until = cutOff
 	}
 	c.nc.SetDeadline(until)
-	<-c.gone
+	<-c.writer.gone
 	c.drain()
 }
 

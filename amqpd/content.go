@@ -124,7 +124,7 @@ func (c *conn) contentHeaderLocked(ch *channel, b []byte) error {
 	if most := c.release.maxBody; most != 0 && size > most {
 		return errorf(leveret.FrameError, "content body size %d exceeds maximum allowed size %d", size, most)
 	}
-	props, ok := ch.properties(b[12:], &c.names)
+	props, ok := ch.properties(b[12:], &c.in.names)
 	if !ok && !ch.closing {
 		return internalError()
 	}

@@ -64,7 +64,7 @@ func (c *conn) connectionFrameLocked(f frame) error {
 		return nil
 	}
 	id := methodOf(f)
-	a := newArgs(f.payload[4:], &c.names)
+	a := newArgs(f.payload[4:], &c.in.names)
 	switch id {
 	case connectionClose:
 		a.u16()
@@ -121,9 +121,9 @@ func (c *conn) closingFrameLocked(f frame) error {
 func (c *conn) channelMethodLocked(f frame) error {
 	id := methodOf(f)
 	a := &c.batch.args
-	*a = newArgs(f.payload[4:], &c.names)
+	*a = newArgs(f.payload[4:], &c.in.names)
 	if id != basicPublish {
-		c.batch.other = true
+		c.in.burst.other = true
 	}
 	ch := c.channelLocked(f.channel)
 	if ch == nil {

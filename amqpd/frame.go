@@ -62,7 +62,31 @@ type frameReader struct {
 	buf        []byte
 	start, end int
 	maxPayload int
+	burst      burst // under the connection's lock
+	names      names // of exchanges and so on, met again and again
 	meter      meter // counts what is read, and what the connection writes
+}
+
+// executed tells the reader that the frames that were there have been executed, and whether the client is answered. The
+// reader then judges whether to let input gather.
+func (fr *frameReader) executed(answered bool) {
+	if fr.sock == nil || !canGather {
+		return
+	}
+	fr.burst.other = fr.burst.other || answered
+	fr.sock.inBurst = fr.burst.judge(fr.sock.inBurst)
+}
+
+// direct reports whether the reader has the socket itself, so that tryWrite can write.
+func (fr *frameReader) direct() bool { return fr.sock != nil }
+
+// tryWrite writes what the socket takes without waiting, counts it and returns how much that was.
+func (fr *frameReader) tryWrite(b []byte) int {
+	n := fr.sock.tryWrite(b)
+	if n > 0 {
+		fr.meter.sent(n)
+	}
+	return n
 }
 
 // buffered returns what has been read but not consumed.
@@ -144,7 +168,7 @@ func (fr *frameReader) readPayload(dst []byte) error {
 	fr.start += n
 	if fr.sock != nil && n < len(dst) {
 		fr.sock.release()
-		fr.sock.listen()
+		fr.sock.endBurst()
 	}
 	if n < len(dst) {
 		read, err := io.ReadFull(fr.r, dst[n:])

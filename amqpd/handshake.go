@@ -75,7 +75,7 @@ func (c *conn) handshake() error {
 // letGo lets go of what only the handshake needed: most connections do little after it.
 func (c *conn) letGo() {
 	c.in.share(c.nc)
-	c.names = names{}
+	c.in.names = names{}
 }
 
 // endHandshake ends a connection whose handshake failed.
@@ -180,7 +180,7 @@ func (c *conn) await(want methodID) (args, error) {
 		if err := c.expected(f, want); err != nil {
 			return args{}, err
 		}
-		return newArgs(f.payload[4:], &c.names), nil
+		return newArgs(f.payload[4:], &c.in.names), nil
 	}
 }
 
@@ -284,11 +284,11 @@ func (c *conn) enter() error {
 	if !a.done() {
 		return errDrop
 	}
-	c.mail.wake = c.wake
-	c.inbox = leveret.NewInbox(leveret.InboxConfig{MaxDeliveries: maxInbox, MaxBytes: maxInboxBytes, Notify: c.mail.arrived})
+	c.inbox.mail.wake = c.writer.wake
+	c.inbox.from = leveret.NewInbox(leveret.InboxConfig{MaxDeliveries: maxInbox, MaxBytes: maxInboxBytes, Notify: c.inbox.mail.arrived})
 	session, err := c.srv.Broker.Open(leveret.ConnConfig{
 		User: c.client.user, VHost: vhost, Name: connName(c.nc), ClientProperties: c.client.properties,
-		CancelNotify: c.client.wantsCancel, ChannelMax: c.tune.channelMax, Inbox: c.inbox,
+		CancelNotify: c.client.wantsCancel, ChannelMax: c.tune.channelMax, Inbox: c.inbox.from,
 		Describe: c.describer(),
 	})
 	if err != nil {

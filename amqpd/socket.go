@@ -18,10 +18,9 @@ type socket struct {
 	much bool                  // the last read filled a small buffer
 	err  error
 
-	rushing bool             // input is to gather before it is read
-	hushed  bool             // the kernel wakes nobody for less than much of it
-	hush    func(fd uintptr) // has it so; wake undoes it. Both are made once
-	wake    func(fd uintptr)
+	inBurst       bool             // input is to gather before it is read
+	lowWater      int              // how many octets must have come for the reader to be woken
+	applyLowWater func(fd uintptr) // made once
 
 	put   func(fd uintptr) bool // writes out, made once
 	out   []byte
@@ -65,10 +64,9 @@ func (fr *frameReader) share(nc net.Conn) {
 	if raw == nil || !canTry {
 		return
 	}
-	fr.sock = &socket{fr: fr, raw: raw}
+	fr.sock = &socket{fr: fr, raw: raw, lowWater: 1}
 	fr.sock.try = fr.sock.tryRead
-	fr.sock.hush = func(fd uintptr) { wakeFrom(fd, sharedBuffer/4) }
-	fr.sock.wake = func(fd uintptr) { wakeFrom(fd, 1) }
+	fr.sock.applyLowWater = func(fd uintptr) { setLowWater(fd, fr.sock.lowWater) }
 	fr.sock.put = func(fd uintptr) bool {
 		fr.sock.wrote = tryWrite(fd, fr.sock.out)
 		return true
@@ -81,7 +79,7 @@ func (fr *frameReader) share(nc net.Conn) {
 // fill reads once, waiting for input if there is none.
 func (s *socket) fill() error {
 	s.err = nil
-	if s.rushing {
+	if s.inBurst {
 		s.gather()
 	}
 	err := s.raw.Read(s.try)
@@ -96,7 +94,7 @@ func (s *socket) tryRead(fd uintptr) bool {
 	fr := s.fr
 	s.makeRoom()
 	n, again, err := tryRead(fd, fr.buf[fr.end:])
-	if again && s.listen() {
+	if again && s.endBurst() {
 		n, again, err = tryRead(fd, fr.buf[fr.end:])
 	}
 	switch {

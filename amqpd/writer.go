@@ -12,7 +12,7 @@ func (c *conn) notifyWriterLocked() {
 		return
 	}
 	select {
-	case c.wake <- struct{}{}:
+	case c.writer.wake <- struct{}{}:
 	default:
 	}
 }
@@ -21,21 +21,18 @@ func (c *conn) notifyWriterLocked() {
 // wake the writer for it costs more. The rest, and what the socket does not take now, is left to the writer.
 func (c *conn) flushLocked() {
 	defer c.notifyWriterLocked()
-	if c.in.sock == nil || c.stage != running || c.writing {
-		c.mail.release()
+	if !c.in.direct() || c.stage != running || c.writer.busy {
+		c.inbox.mail.release()
 		return
 	}
-	c.mail.taken()
+	c.inbox.mail.taken()
 	c.takeNoticesLocked()
-	c.batch.other = c.batch.other || len(c.notices) > 0
-	c.encodeNoticesLocked(len(c.notices))
+	c.in.burst.other = c.in.burst.other || len(c.inbox.notices) > 0
+	c.encodeNoticesLocked(len(c.inbox.notices))
 	if n := c.out.size(); c.stage != running || n == 0 || n > maxAnswer || n != len(c.out.b) {
 		return
 	}
-	wrote := c.in.sock.tryWrite(c.out.b)
-	if wrote > 0 {
-		c.in.meter.sent(wrote)
-	}
+	wrote := c.in.tryWrite(c.out.b)
 	if wrote == len(c.out.b) {
 		c.out.release()
 	} else {
@@ -49,14 +46,14 @@ const maxAnswer = 8 << 10
 // writeLoop writes what the reader and the broker have for the client, all there is at once, and
 // heartbeats when there is nothing. It returns when the connection has ended.
 func (c *conn) writeLoop() {
-	defer close(c.gone)
+	defer close(c.writer.gone)
 	beat, stop := c.heartbeats()
 	defer stop()
 	var o output
 	idle := true // nothing was written since the last beat
 	for {
 		select {
-		case <-c.wake:
+		case <-c.writer.wake:
 		case <-beat:
 			if idle {
 				c.heartbeat()
@@ -121,10 +118,10 @@ func (c *conn) takeOutput(o *output) (last bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.takeNoticesLocked()
-	c.encodeNoticesLocked(len(c.notices))
+	c.encodeNoticesLocked(len(c.inbox.notices))
 	*o, *c.out = *c.out, *o
-	c.writing = o.size() > 0
-	c.batch.other = c.batch.other || c.writing
+	c.writer.busy = o.size() > 0
+	c.in.burst.other = c.in.burst.other || c.writer.busy
 	c.moved.Broadcast()
 	return c.stage == ended
 }
@@ -140,17 +137,17 @@ func (c *conn) lost() {
 
 // takeNoticesLocked moves what the broker has for the client out of the inbox.
 func (c *conn) takeNoticesLocked() {
-	c.notices = c.inbox.Take(c.notices)
+	c.inbox.notices = c.inbox.from.Take(c.inbox.notices)
 }
 
 // encodeNoticesLocked encodes the first n notices.
 func (c *conn) encodeNoticesLocked(n int) {
-	for i := range c.notices[:n] {
-		c.encodeNoticeLocked(&c.notices[i])
+	for i := range c.inbox.notices[:n] {
+		c.encodeNoticeLocked(&c.inbox.notices[i])
 	}
-	rest := copy(c.notices, c.notices[n:])
-	clear(c.notices[rest:]) // lets go of the messages
-	c.notices = c.notices[:rest]
+	rest := copy(c.inbox.notices, c.inbox.notices[n:])
+	clear(c.inbox.notices[rest:]) // lets go of the messages
+	c.inbox.notices = c.inbox.notices[:rest]
 }
 
 // Rules: D-13.

@@ -14,7 +14,7 @@ import (
 
 // A reader that lets input gather gets what comes, however little and late, and whichever way it reads.
 func TestNothingIsLeftToGather(t *testing.T) {
-	if !canNap {
+	if !canGather {
 		t.Skip("nothing gathers here")
 	}
 	client, fr, server := socketPair(t)
@@ -26,20 +26,20 @@ func TestNothingIsLeftToGather(t *testing.T) {
 		o.end(at)
 		return o.b
 	}
-	hush := func() {
-		fr.sock.rushing = true
+	gather := func() {
+		fr.sock.inBurst = true
 		fr.sock.gather()
-		require.True(t, fr.sock.hushed)
+		require.Greater(t, fr.sock.lowWater, 1)
 	}
 
 	waits := func(read func() error) {
 		server.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
 		require.ErrorIs(t, read(), os.ErrDeadlineExceeded)
-		assert.False(t, fr.sock.rushing || fr.sock.hushed, "nobody would wake it")
+		assert.False(t, fr.sock.inBurst || fr.sock.lowWater != 1, "nobody would wake it")
 		server.SetReadDeadline(time.Now().Add(time.Minute))
 	}
 
-	hush()
+	gather()
 	waits(fr.fill)
 	client.Write(frameOf(1))
 	f, err := fr.readFrame()
@@ -48,69 +48,58 @@ func TestNothingIsLeftToGather(t *testing.T) {
 
 	client.Write(frameOf(40_000)[:100])
 	require.NoError(t, fr.fill())
-	hush()
+	gather()
 	waits(func() error { return fr.readPayload(make([]byte, 40_000)) })
 
-	hush()
+	gather()
 	go client.Close() // while it waits, or before
 	require.ErrorIs(t, fr.fill(), io.EOF)
 }
 
-func TestRushIsJudgedByItsPace(t *testing.T) {
-	var r rush
-	assert.False(t, r.goes(rushSample-1, false), "too few to tell")
-	assert.True(t, r.goes(1, false))
-	assert.True(t, r.goes(1, true), "until it is judged anew")
-	r.since = r.since.Add(-rushPace)
-	assert.False(t, r.goes(rushSample-1, true), "too slow")
-	r.since = r.since.Add(-rushPace)
-	assert.True(t, r.goes(10*rushSample, false), "many that one read brought")
+func TestBurstIsJudgedByItsPace(t *testing.T) {
+	var b burst
+	assert.False(t, b.keepsPace(burstSample-1, false), "too few to tell")
+	assert.True(t, b.keepsPace(1, false))
+	assert.True(t, b.keepsPace(1, true), "until it is judged anew")
+	b.since = b.since.Add(-burstPace)
+	assert.False(t, b.keepsPace(burstSample-1, true), "too slow")
+	b.since = b.since.Add(-burstPace)
+	assert.True(t, b.keepsPace(10*burstSample, false), "many that one read brought")
 }
 
-// Only a client that publishes small messages without confirms, and gets nothing, is in a rush.
-func TestWhoIsInARush(t *testing.T) {
-	if !canNap {
+// Only a client that publishes small messages without confirms, and gets nothing, is in a burst.
+func TestWhichClientsAreInABurst(t *testing.T) {
+	if !canGather {
 		t.Skip("nobody is here")
 	}
-	b := leveret.New()
-	defer b.Close()
-	server, client := net.Pipe()
-	defer client.Close()
-	c := newConn(&Server{Broker: b}, server)
-	c.in.sock = new(socket)
-	judge := func(messages int, other, out bool) bool {
+	fr := frameReader{sock: new(socket)}
+	judge := func(messages int, other, answered bool) bool {
 		for range messages {
-			c.batch.published(rushBody, true)
+			fr.burst.published(burstBody, true)
 		}
-		c.batch.other = c.batch.other || other
-		c.out.release()
-		if out {
-			c.out.bare(1, basicCancelOk)
-		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.judgeRushLocked()
-		return c.in.sock.rushing
+		fr.burst.other = fr.burst.other || other
+		fr.executed(answered)
+		return fr.sock.inBurst
 	}
-	assert.True(t, judge(rushSample, false, false))
+	assert.True(t, judge(burstSample, false, false))
 	assert.True(t, judge(0, false, false), "part of a frame came")
-	assert.False(t, judge(rushSample, true, false), "something else came")
-	assert.True(t, judge(rushSample, false, false))
-	assert.False(t, judge(rushSample, false, true), "there is something to say")
-	assert.True(t, judge(rushSample, false, false))
-	c.batch.published(rushBody+1, true)
-	assert.False(t, judge(rushSample, false, false), "one was large")
-	assert.True(t, judge(rushSample, false, false))
-	c.batch.published(1, false)
-	assert.False(t, judge(rushSample, false, false), "one was answered")
-	c.rush.since = time.Now().Add(-time.Hour)
-	c.rush.only = 1
-	assert.False(t, judge(rushSample, false, false), "not that fast")
+	assert.False(t, judge(burstSample, true, false), "something else came")
+	assert.True(t, judge(burstSample, false, false))
+	assert.False(t, judge(burstSample, false, true), "there is something to say")
+	assert.True(t, judge(burstSample, false, false))
+	fr.burst.published(burstBody+1, true)
+	assert.False(t, judge(burstSample, false, false), "one was large")
+	assert.True(t, judge(burstSample, false, false))
+	fr.burst.published(1, false)
+	assert.False(t, judge(burstSample, false, false), "one was answered")
+	fr.burst.since = time.Now().Add(-time.Hour)
+	fr.burst.run = 1
+	assert.False(t, judge(burstSample, false, false), "not that fast")
 }
 
-// What a client in a rush published is there when a method that follows it is answered, and what comes after a
+// What a client in a burst published is there when a method that follows it is answered, and what comes after a
 // pause at once.
-func TestRushArrives(t *testing.T) {
+func TestBurstArrives(t *testing.T) {
 	b := leveret.New()
 	defer b.Close()
 	srv := &Server{Broker: b}
