@@ -86,8 +86,8 @@ func (e *Error) Error() string {
 	return e.Op + ": " + e.Text()
 }
 
-// maxReplyText is the longest reply text: the protocol carries it as a short string. RabbitMQ 4.3 counts
-// characters, 3.10 bytes.
+// maxReplyText is the longest reply text: the protocol carries it as a short string. RabbitMQ 3.10 counts bytes, 4.3
+// characters: a text of up to 255 characters but more than 255 bytes it fails to send, and ends the connection as after a crash.
 const maxReplyText = 255
 
 // cutMark ends a reply text that was too long.
