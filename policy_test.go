@@ -38,6 +38,8 @@ func TestPolicyValidation(t *testing.T) {
 		{both, Policy{Definition: Table{"max-length": nil}}, false, "null is not a valid maximum length"},
 		{both, Policy{Definition: Table{"max-length": Table{"a": 1}}}, false,
 			`#{<<"a">> => 1} is not a valid maximum length`},
+		{both, Policy{Definition: Table{"max-length": Fields{{"a", 1}}}}, false,
+			`#{<<"a">> => 1} is not a valid maximum length`},
 		{both, Policy{Definition: Table{"max-length": []any{"a", 1.5, nil}}}, false,
 			`[<<"a">>,1.5,null] is not a valid maximum length`},
 		{both, Policy{Definition: Table{"message-ttl": json.Number("1000000000000000000000000000000")}}, false, ""},

@@ -42,6 +42,8 @@ func policyValue(v any) any {
 		return float64(v)
 	case map[string]any:
 		return Table(v)
+	case Fields:
+		return v.Table()
 	case ExchangeType:
 		return string(v)
 	}
