@@ -82,9 +82,10 @@ func (ch *Channel) replyState(name string, s *QueueState) *Error {
 	return nil
 }
 
-// isReply reports whether a message that no queue received is a direct reply.
+// isReply reports whether a message that no queue received is a direct reply. A malformed name leads nowhere.
+// Rules: M-19a.
 func (m *message) isReply() bool {
-	return m.exchange.name == "" && strings.HasPrefix(m.key, replyQueue+".")
+	return m.exchange.name == "" && strings.HasPrefix(m.key, replyQueue+".") && wellFormedReply(m.key)
 }
 
 // publishReply hands a reply to the channel that waits for it, and reports whether that ends the publish. RabbitMQ 4.3 never
