@@ -27,6 +27,7 @@ type console interface {
 	scenario.Admin
 	createVHost() error
 	deleteVHost() error
+	clearTopicPermissions(user string) error
 
 	// What is left is not about the virtual host.
 	version() (string, error)

@@ -106,6 +106,7 @@ type channel struct {
 	amqp    *amqp.Channel
 	number  uint16
 	returns chan amqp.Return
+	noWait  bool // the next request asks for no answer
 
 	mu     sync.Mutex
 	events []scenario.Event
@@ -119,6 +120,23 @@ func (ch *channel) result(err error) error { return ch.conn.reason(ch.number, er
 func (ch *channel) barrier(err error) error {
 	if err == nil {
 		err = ch.amqp.Flow(true)
+	}
+	return ch.result(err)
+}
+
+func (ch *channel) NoWait() { ch.noWait = true }
+
+// asksForNone reports whether a request asks for no answer, and has the next one ask again.
+func (ch *channel) asksForNone() bool {
+	was := ch.noWait
+	ch.noWait = false
+	return was
+}
+
+// answered returns what the broker made of a request, also if that asked for no answer.
+func (ch *channel) answered(noWait bool, err error) error {
+	if noWait {
+		return ch.barrier(err)
 	}
 	return ch.result(err)
 }
@@ -223,9 +241,10 @@ func (ch *channel) Consume(queue string, cfg leveret.ConsumeConfig) (string, err
 	if err != nil {
 		return "", err
 	}
-	in, err := ch.amqp.Consume(queue, cfg.Tag, cfg.NoAck, cfg.Exclusive, false, false, args)
-	if err != nil {
-		return "", ch.result(err)
+	noWait := ch.asksForNone()
+	in, err := ch.amqp.Consume(queue, cfg.Tag, cfg.NoAck, cfg.Exclusive, false, noWait, args)
+	if err = ch.answered(noWait, err); err != nil {
+		return "", err
 	}
 	go func() {
 		for d := range in {

@@ -143,7 +143,8 @@ func (g *program) applicable(statements []string) []string {
 // A reusedDriver has a virtual host of a real broker that one worker uses for all its programs. Close empties it.
 type reusedDriver struct {
 	*brokerDriver
-	policies []setPolicy   // that a program has set
+	policies []setPolicy // that a program has set
+	users    map[string]bool
 	started  time.Time     // when the run's first connection was opened
 	advanced time.Duration // how long it has waited on purpose
 	spent    time.Duration // what the statements of the last run took, without the waits
@@ -159,7 +160,7 @@ func (b *Broker) reusedDriver() (*reusedDriver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reusedDriver{brokerDriver: d.(*brokerDriver)}, nil
+	return &reusedDriver{brokerDriver: d.(*brokerDriver), users: map[string]bool{}}, nil
 }
 
 // MaxDelay is short: what a program's looks wait for takes milliseconds.
@@ -214,12 +215,12 @@ func (d *reusedDriver) empty() error {
 	if err != nil {
 		return err
 	}
-	for _, q := range []string{"own", "a", "b", "c", "d"} {
+	for _, q := range append([]string{"own", "a", "b", "c", "d", "e"}, oddNames...) {
 		if _, err := ch.DeleteQueue(q, leveret.DeleteConfig{}); err != nil {
 			return err
 		}
 	}
-	for _, x := range []string{"x", "y", "z", "w"} {
+	for _, x := range append([]string{"x", "y", "z", "w", "e"}, oddNames...) {
 		if err := ch.DeleteExchange(x, leveret.DeleteConfig{}); err != nil {
 			return err
 		}
@@ -227,7 +228,29 @@ func (d *reusedDriver) empty() error {
 	return nil
 }
 
+// clearUsers takes from users what a program allowed them.
+func (d *reusedDriver) clearUsers() error {
+	for u := range d.users {
+		for _, clear := range []func(string) error{d.console.ClearPermissions, d.console.clearTopicPermissions} {
+			var refused *leveret.Error // it may be cleared already
+			if err := clear(u); err != nil && !errors.As(err, &refused) {
+				return err
+			}
+		}
+	}
+	clear(d.users)
+	return nil
+}
+
+func (d *reusedDriver) AddUser(name, password string, tags []string) error {
+	d.users[name] = true
+	return d.brokerDriver.AddUser(name, password, tags)
+}
+
 func (d *reusedDriver) clearPolicies() error {
+	if err := d.clearUsers(); err != nil {
+		return err
+	}
 	for _, p := range d.policies {
 		var refused *leveret.Error // it may be cleared already
 		if err := d.console.ClearPolicy(p.name, p.operator); err != nil && !errors.As(err, &refused) {

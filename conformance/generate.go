@@ -2,10 +2,13 @@ package conformance
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/scenario"
 )
 
 // A generator makes a random program: a topology, then what clients do to it. It knows the state of the engine as it
@@ -19,17 +22,37 @@ type generator struct {
 	queueNames, exchangeNames []string
 	declared                  map[string]string // how a queue was declared
 	messages, consumers       int
-	priority                  int                 // of the policy set last: ties are decided by chance
-	held                      map[string][]string // messages in hand, by channel
+	priority                  int // of the policy set last: ties are decided by chance
 	policyNames               []string
-	confirming, transacting   bool
+	channels                  map[string]*books // by actor
+	wants                     materials
+}
+
+// books are what the generator knows of a channel.
+type books struct {
+	held       []string // messages in hand
+	settled    []string // in a transaction that may be rolled back
+	tags       []string // of consumers there have been
+	confirms   bool
+	transacted bool
+}
+
+// book returns the books of a channel.
+func (g *generator) book(actor string) *books {
+	b := g.channels[actor]
+	if b == nil {
+		b = &books{}
+		g.channels[actor] = b
+	}
+	return b
 }
 
 // compose makes the program of a seed for a release.
 func compose(p leveret.Profile, seed uint64) *generator {
 	g := &generator{program: newProgram(p), Rand: rand.New(rand.NewPCG(seed, 0)), declared: map[string]string{},
-		held: map[string][]string{}}
+		channels: map[string]*books{}}
 	g.timed, g.policies = g.one(4), g.one(5)
+	g.wants = g.someMaterials()
 	g.topology()
 	for n := 12 + g.IntN(25); n > 0; n-- {
 		g.choose(g.actions())()
@@ -76,19 +99,22 @@ func (g *generator) actions() []choice {
 	if g.policies {
 		a = append(a, choice{8, g.policy})
 	}
-	return a
+	return append(a, g.moreActions()...)
 }
 
-func (g *generator) queue() string { return g.pick(g.queueNames...) }
+// queue returns a queue's name as a script has it.
+func (g *generator) queue() string { return scenario.Quote(g.pick(g.queueNames...)) }
+
+func (g *generator) exchange() string { return scenario.Quote(g.pick(g.exchangeNames...)) }
 
 func (g *generator) publish() {
-	actor := "p"
-	if !g.confirming && !g.transacting && g.one(6) {
+	actor := g.actor("p", "p", "p", "p", "p", "two.o0")
+	if b := g.book("p"); !b.confirms && !b.transacted && g.one(6) {
 		g.add("@p confirm")
-		g.confirming = true
+		b.confirms = true
 	}
-	if g.one(12) {
-		actor = "two.o0"
+	if all := g.transactions(); len(all) > 0 && g.one(2) {
+		actor = g.pick(all...)
 	}
 	g.do(actor, "publish "+g.target()+" "+g.body()+g.properties())
 }
@@ -106,12 +132,15 @@ func (g *generator) target() string {
 	if len(g.exchangeNames) == 0 || g.one(2) {
 		return g.queue()
 	}
-	return g.pick(g.exchangeNames...) + "/" + g.key()
+	return g.exchange() + "/" + g.key()
 }
 
 func (g *generator) key() string {
 	if g.one(3) {
 		return g.queue()
+	}
+	if g.wants.bytes && g.one(3) {
+		return g.pick(oddKeys...)
 	}
 	return g.pick("k", "k.a", "k.b", "a.k", "k.a.b")
 }
@@ -129,7 +158,10 @@ func (g *generator) properties() string {
 	}
 	if g.one(12) {
 		p = append(p, g.pick("message-id=id", "type=t", "correlation-id=c", "content-type=text/plain", "app-id=a",
-			"timestamp=1000000000", "reply-to=r"))
+			"timestamp=1000000000", "reply-to=r", "content-encoding=gzip"))
+	}
+	if g.wants.replies && g.one(3) {
+		p = append(p, "reply-to=amq.rabbitmq.reply-to")
 	}
 	if g.one(7) {
 		p = append(p, "expiration="+g.expiration())
@@ -153,13 +185,16 @@ func (g *generator) expiration() string {
 func (g *generator) headers() string {
 	var h []string
 	if g.one(6) {
-		h = append(h, "h="+g.pick("1", "2", "x", "true", "long(1)"))
+		h = append(h, "h="+g.pick("1", "2", "x", "true", "long(1)", `bin("\x00\xff")`, `"\xfe\x00"`))
 	}
 	if g.one(10) {
 		h = append(h, "CC=["+g.keys()+"]")
 	}
 	if g.one(12) {
 		h = append(h, "BCC=["+g.keys()+"]")
+	}
+	if g.wants.twice && g.one(2) {
+		h = append(h, g.twice()...)
 	}
 	if g.one(25) {
 		h = append(h, "x-death="+g.clientDeath())
@@ -188,30 +223,39 @@ func (g *generator) clientDeath() string {
 }
 
 // do runs a statement on a channel and keeps the books: what it received, and that an error lost all.
-func (g *generator) do(actor, statement string) {
-	seen, ok := g.add("@%s %s", actor, statement)
-	if !ok {
-		return
+func (g *generator) do(actor, statement string) (seen []string, ok bool) {
+	if seen, ok = g.add("@%s %s", actor, statement); !ok {
+		return seen, false
 	}
 	for _, s := range seen {
 		if strings.Contains(s, "closed:") {
-			delete(g.held, actor)
-			if actor == "p" {
-				g.confirming, g.transacting = false, false
-			}
+			g.forget(actor, strings.HasPrefix(s, "connection"))
 		}
 	}
-	g.books(seen, actor)
+	for _, s := range seen {
+		if word, _, _ := strings.Cut(s, " "); strings.HasPrefix(word, "m") {
+			g.book(actor).held = append(g.book(actor).held, word)
+		}
+	}
+	return seen, true
 }
 
-// books notes the messages that a statement showed.
-func (g *generator) books(seen []string, actor string) {
-	for _, s := range seen {
-		word, _, _ := strings.Cut(s, " ")
-		if strings.HasPrefix(word, "m") {
-			g.held[actor] = append(g.held[actor], word)
+// forget drops the books of a channel that has ended, or of all channels of its connection.
+func (g *generator) forget(actor string, connection bool) {
+	for a := range g.channels {
+		if a == actor || connection && connectionOf(a) == connectionOf(actor) {
+			delete(g.channels, a)
 		}
 	}
+}
+
+// connectionOf returns the connection of a channel; empty: the first one.
+func connectionOf(actor string) string {
+	conn, _, ok := strings.Cut(actor, ".")
+	if !ok {
+		return ""
+	}
+	return conn
 }
 
 func (g *generator) get() {
@@ -222,13 +266,14 @@ func (g *generator) get() {
 	if g.one(4) {
 		flags += " left"
 	}
-	g.do(g.pick("g1", "g2"), "get "+g.queue()+flags)
+	g.do(g.actor("g1", "g1", "g2", "k1", "k2"), "get "+g.queue()+flags)
 }
 
+// holder returns a channel with messages in hand; empty: there is none.
 func (g *generator) holder() string {
 	var actors []string
-	for _, a := range []string{"g1", "g2", "k1", "k2", "k3", "two.o1", "p"} {
-		if len(g.held[a]) > 0 {
+	for _, a := range slices.Sorted(maps.Keys(g.channels)) {
+		if len(g.channels[a].held) > 0 {
 			actors = append(actors, a)
 		}
 	}
@@ -244,32 +289,32 @@ func (g *generator) settle() {
 		g.publish()
 		return
 	}
-	held := g.held[actor]
-	i := g.IntN(len(held))
-	m := held[i]
-	g.held[actor] = append(append([]string{}, held[:i]...), held[i+1:]...)
+	b := g.book(actor)
+	i := g.IntN(len(b.held))
+	m, rest := b.held[i], slices.Delete(slices.Clone(b.held), i, i+1)
 	how := g.pick("ack", "ack", "nack", "nack", "reject", "reject", "reject")
 	switch {
 	case how == "ack" && g.one(4), how == "nack" && g.one(3):
-		g.held[actor] = append([]string{}, held[i+1:]...)
-		m += " multiple"
+		rest = b.held[i+1:]
+		if m += " multiple"; g.one(4) {
+			m, rest = "#0 multiple", nil
+		}
 	}
 	if how != "ack" {
 		m += " " + g.pick("requeue", "discard", "discard")
 	}
+	if b.transacted {
+		b.settled = append(b.settled, b.held...) // those that are still in hand are there twice: settling twice is an error
+	}
+	b.held = slices.Clone(rest)
 	g.do(actor, how+" "+m)
 }
 
 func (g *generator) consume() {
-	actor := g.pick("k1", "k2", "k3")
-	if g.one(8) {
-		actor = "two.o1"
-	}
+	actor := g.actor("k1", "k1", "k2", "k2", "k3", "two.o1")
 	if g.one(2) {
-		g.do(actor, "qos "+g.pick("1", "1", "2", "3"))
+		g.do(actor, "qos "+g.pick("1", "1", "2", "3")+g.scope())
 	}
-	g.consumers++
-	tag := fmt.Sprintf("%s_%d", strings.TrimPrefix(actor, "two."), g.consumers)
 	flags := ""
 	if g.one(6) {
 		flags += " no-ack"
@@ -280,49 +325,72 @@ func (g *generator) consume() {
 	if g.one(5) {
 		flags += " x-priority=" + g.pick("1", "2", "-1")
 	}
-	g.do(actor, "consume "+g.queue()+" "+tag+flags)
+	g.do(actor, "consume "+g.queue()+" "+g.tag(actor)+flags+g.noWait())
+}
+
+// tag returns a tag for a new consumer: one of its own, or one that a consumer of the channel had before.
+func (g *generator) tag(actor string) string {
+	b := g.book(actor)
+	inUse := func(tag string) bool { _, there := g.subscribed[tag]; return there }
+	if old := slices.DeleteFunc(slices.Clone(b.tags), inUse); len(old) > 0 && g.one(2) {
+		return g.pick(old...)
+	}
+	if len(b.tags) > 0 && g.one(40) {
+		return g.pick(b.tags...) // in use: this ends the connection
+	}
+	g.consumers++
+	_, channel, ok := strings.Cut(actor, ".")
+	if !ok {
+		channel = actor
+	}
+	tag := fmt.Sprintf("%s_%d", channel, g.consumers)
+	b.tags = append(b.tags, tag)
+	return tag
 }
 
 func (g *generator) cancel() {
 	if all := g.driver.Broker.Consumers(); len(all) > 0 {
 		tag := all[g.IntN(len(all))].Tag
-		g.do(actorOf(tag), "cancel "+tag)
+		g.do(actorOf(tag), "cancel "+tag+g.noWait())
 	}
 }
 
 func (g *generator) closeChannel() {
-	actor := g.pick("g1", "g2", "k1", "k2", "k3", "two.o1")
+	actor := g.actor("g1", "g2", "k1", "k2", "k3", "two.o1")
 	if _, ok := g.add("@%s close", actor); ok {
-		delete(g.held, actor)
+		g.forget(actor, false)
 	}
 }
 
 func (g *generator) closeConnection() {
-	if _, ok := g.add("%s two", g.pick("disconnect", "kill")); ok {
-		delete(g.held, "two.o1")
+	conn := connectionOf(g.actor("two.o1"))
+	if _, ok := g.add("%s %s", g.pick("disconnect", "kill"), conn); ok {
+		g.forget(conn+".", true)
 	}
 }
 
-func (g *generator) purge() { g.do("t", "purge "+g.queue()) }
+func (g *generator) purge() { g.do(g.actor("t"), "purge "+g.queue()) }
 
 func (g *generator) deleteQueue() {
-	g.do("t", "delete queue "+g.queue()+g.pick("", "", "", " if-empty", " if-unused"))
+	g.do(g.actor("t"), "delete queue "+g.queue()+g.pick("", "", "", " if-empty", " if-unused")+g.noWait())
 }
 
 func (g *generator) deleteExchange() {
 	if len(g.exchangeNames) > 0 {
-		g.do("t", "delete exchange "+g.pick(g.exchangeNames...)+g.pick("", "", " if-unused"))
+		g.do(g.actor("t"), "delete exchange "+g.exchange()+g.pick("", "", " if-unused")+g.noWait())
 	}
 }
 
 func (g *generator) recover() {
 	if actor := g.holder(); actor != "" {
+		g.book(actor).held = nil
 		g.do(actor, "recover")
-		delete(g.held, actor)
 	}
 }
 
-func (g *generator) qos() { g.do(g.pick("k1", "k2", "k3"), "qos "+g.pick("0", "1", "2", "3")) }
+func (g *generator) qos() {
+	g.do(g.pick("k1", "k2", "k3"), "qos "+g.pick("0", "1", "2", "3")+g.scope())
+}
 
 // misuse does what a broker refuses.
 func (g *generator) misuse() {
@@ -343,21 +411,39 @@ func (g *generator) misuse() {
 	}
 }
 
+// transactions returns the channels that have transactions.
+func (g *generator) transactions() []string {
+	var out []string
+	for _, a := range slices.Sorted(maps.Keys(g.channels)) {
+		if g.channels[a].transacted {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
 func (g *generator) transaction() {
-	if g.confirming {
+	if g.one(3) {
+		actor := g.actor("p", "g1", "k1")
+		if b := g.book(actor); !b.confirms {
+			b.transacted = true
+			g.do(actor, "tx select")
+		}
 		return
 	}
-	switch {
-	case !g.transacting && !g.one(3):
+	all := g.transactions()
+	if len(all) == 0 {
 		return
-	case !g.transacting:
-		g.do("p", "tx select")
-		g.transacting = true
-	case g.one(3):
-		g.do("p", "tx rollback")
-	default:
-		g.do("p", "tx commit")
 	}
+	actor := g.pick(all...)
+	b := g.book(actor)
+	if g.one(3) {
+		b.held = append(b.held, b.settled...)
+		g.do(actor, "tx rollback")
+	} else {
+		g.do(actor, "tx commit")
+	}
+	b.settled = nil
 }
 
 func (g *generator) advance() { g.add("advance %s", g.pick("1300ms", "1300ms", "2500ms")) }

@@ -182,6 +182,11 @@ func (m *management) ClearPermissions(user string) error {
 	return err
 }
 
+func (m *management) clearTopicPermissions(user string) error {
+	_, err := m.do("DELETE", nil, "topic-permissions", m.vhost, user)
+	return err
+}
+
 func (m *management) SetTopicPermissions(user, exchange string, p leveret.TopicPermissions) error {
 	_, err := m.do("PUT", map[string]any{"exchange": exchange, "write": p.Write, "read": p.Read}, "topic-permissions",
 		m.vhost, user)

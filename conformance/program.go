@@ -124,10 +124,12 @@ func (g *program) look() []string {
 func (g *program) count(queues []string) {
 	var shared, own []string
 	for _, q := range queues {
-		if isExclusive(q) {
-			own = append(own, q)
-		} else {
-			shared = append(shared, q)
+		switch {
+		case q == "": // of a direct reply
+		case isExclusive(q):
+			own = append(own, scenario.Quote(q))
+		default:
+			shared = append(shared, scenario.Quote(q))
 		}
 	}
 	if len(own) > 0 {
@@ -182,9 +184,9 @@ func (g *program) finish() *scenario.Script {
 	}
 	for _, q := range names {
 		if isExclusive(q) {
-			g.must("@two.z drain %s", q)
+			g.must("@two.z drain %s", scenario.Quote(q))
 		} else {
-			g.must("@z drain %s", q)
+			g.must("@z drain %s", scenario.Quote(q))
 		}
 	}
 	s, err := scenario.Parse(g.stage.Script.Name, g.stage.Script.Text())
@@ -196,12 +198,17 @@ func (g *program) finish() *scenario.Script {
 
 // A consumer's tag tells the channel that it is on: k1_3 is the third of channel k1.
 func actorOf(tag string) string {
-	actor, _, _ := strings.Cut(tag, "_")
-	if strings.HasPrefix(actor, "o") {
-		return "two." + actor
+	channel, _, _ := strings.Cut(tag, "_")
+	for conn, channels := range connections {
+		if strings.HasPrefix(channel, channels) {
+			return conn + "." + channel
+		}
 	}
-	return actor
+	return channel
 }
+
+// connections are those of programs apart from the first, and how the names of their channels begin.
+var connections = map[string]string{"two": "o", "pat": "u", "lou": "v", "three": "e"}
 
 // Exclusive queues belong to the connection two and are named so.
 func isExclusive(queue string) bool { return strings.HasPrefix(queue, "own") }

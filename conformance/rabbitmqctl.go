@@ -122,6 +122,10 @@ func (c *rabbitmqctl) ClearPermissions(user string) error {
 	return c.do("clear_permissions", "-p", c.vhost, user)
 }
 
+func (c *rabbitmqctl) clearTopicPermissions(user string) error {
+	return c.do("clear_topic_permissions", "-p", c.vhost, user)
+}
+
 func (c *rabbitmqctl) SetTopicPermissions(user, exchange string, p leveret.TopicPermissions) error {
 	return c.do("set_topic_permissions", "-p", c.vhost, user, exchange, p.Write, p.Read)
 }

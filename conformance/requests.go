@@ -15,7 +15,8 @@ func (ch *channel) DeclareExchange(name string, kind leveret.ExchangeType, cfg l
 	if err != nil {
 		return err
 	}
-	return ch.result(ch.amqp.ExchangeDeclare(name, string(kind), cfg.Durable, cfg.AutoDelete, cfg.Internal, false, args))
+	noWait := ch.asksForNone()
+	return ch.answered(noWait, ch.amqp.ExchangeDeclare(name, string(kind), cfg.Durable, cfg.AutoDelete, cfg.Internal, noWait, args))
 }
 
 func (ch *channel) CheckExchange(name string) error {
@@ -23,21 +24,24 @@ func (ch *channel) CheckExchange(name string) error {
 }
 
 func (ch *channel) DeleteExchange(name string, cfg leveret.DeleteConfig) error {
-	return ch.result(ch.amqp.ExchangeDelete(name, cfg.IfUnused, false))
+	noWait := ch.asksForNone()
+	return ch.answered(noWait, ch.amqp.ExchangeDelete(name, cfg.IfUnused, noWait))
 }
 
 func (ch *channel) Bind(b leveret.Binding) error {
+	noWait := ch.asksForNone()
 	ch.conn.tap.bindNext(b.Arguments)
 	if b.DestinationType == "exchange" {
-		return ch.result(ch.amqp.ExchangeBind(b.Destination, b.RoutingKey, b.Source, false, nil))
+		return ch.answered(noWait, ch.amqp.ExchangeBind(b.Destination, b.RoutingKey, b.Source, noWait, nil))
 	}
-	return ch.result(ch.amqp.QueueBind(b.Destination, b.RoutingKey, b.Source, false, nil))
+	return ch.answered(noWait, ch.amqp.QueueBind(b.Destination, b.RoutingKey, b.Source, noWait, nil))
 }
 
 func (ch *channel) Unbind(b leveret.Binding) error {
+	noWait := ch.asksForNone()
 	ch.conn.tap.bindNext(b.Arguments)
 	if b.DestinationType == "exchange" {
-		return ch.result(ch.amqp.ExchangeUnbind(b.Destination, b.RoutingKey, b.Source, false, nil))
+		return ch.answered(noWait, ch.amqp.ExchangeUnbind(b.Destination, b.RoutingKey, b.Source, noWait, nil))
 	}
 	return ch.result(ch.amqp.QueueUnbind(b.Destination, b.RoutingKey, b.Source, nil))
 }
@@ -60,8 +64,9 @@ func (ch *channel) CheckQueue(name string) (leveret.QueueState, error) {
 }
 
 func (ch *channel) DeleteQueue(name string, cfg leveret.DeleteConfig) (int, error) {
-	n, err := ch.amqp.QueueDelete(name, cfg.IfUnused, cfg.IfEmpty, false)
-	return n, ch.result(err)
+	noWait := ch.asksForNone()
+	n, err := ch.amqp.QueueDelete(name, cfg.IfUnused, cfg.IfEmpty, noWait)
+	return n, ch.answered(noWait, err)
 }
 
 func (ch *channel) PurgeQueue(name string) (int, error) {
@@ -70,8 +75,8 @@ func (ch *channel) PurgeQueue(name string) (int, error) {
 }
 
 func (ch *channel) Cancel(tag string) error {
-	err := ch.amqp.Cancel(tag, false)
-	return ch.result(err)
+	noWait := ch.asksForNone()
+	return ch.answered(noWait, ch.amqp.Cancel(tag, noWait))
 }
 
 func (ch *channel) Ack(tag uint64, multiple bool) error {

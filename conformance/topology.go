@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/scenario"
 )
 
 // topology declares exchanges, queues and bindings.
@@ -16,6 +17,13 @@ func (g *generator) topology() {
 	g.queueNames = append(g.queueNames, names[:2+g.IntN(3)]...)
 	if g.one(5) {
 		g.queueNames = append(g.queueNames, "own")
+	}
+	if g.wants.bytes {
+		g.queueNames = append(g.queueNames, oddNames[:1+g.IntN(len(oddNames))]...)
+		g.exchangeNames = append(g.exchangeNames, oddNames[g.IntN(len(oddNames))])
+	}
+	if g.wants.users {
+		g.newUsers()
 	}
 	if g.policies && g.one(2) {
 		g.policy()
@@ -44,24 +52,24 @@ func (g *generator) declareExchange(name string) {
 	if g.one(15) {
 		args += " auto-delete"
 	}
-	g.add("declare exchange %s %s", name, args)
+	g.add("declare exchange %s %s", scenario.Quote(name), args)
 }
 
 // declareQueue declares a queue again: the same way, or, if it is gone, in a new way.
 func (g *generator) declareQueue() {
-	name := g.queue()
+	name := g.pick(g.queueNames...)
 	if slices.ContainsFunc(g.queues(), func(q leveret.QueueInfo) bool { return q.Name == name }) {
-		g.do(owner(name), g.declared[name])
+		g.do(g.owner(name), g.declared[name]+g.noWait())
 		return
 	}
 	g.declareNew(name)
 }
 
-func owner(queue string) string {
+func (g *generator) owner(queue string) string {
 	if isExclusive(queue) {
 		return "two.z"
 	}
-	return "t"
+	return g.actor("t")
 }
 
 func (g *generator) declareNew(name string) {
@@ -73,8 +81,8 @@ func (g *generator) declareNew(name string) {
 	} else if g.one(15) {
 		args = " auto-delete" + args
 	}
-	g.declared[name] = "declare queue " + name + args
-	g.do(owner(name), g.declared[name])
+	g.declared[name] = "declare queue " + scenario.Quote(name) + args
+	g.do(g.owner(name), g.declared[name]+g.noWait())
 }
 
 // arguments are those of a classic queue.
@@ -98,6 +106,9 @@ func (g *generator) arguments() string {
 func (g *generator) quorum() string {
 	args := " quorum"
 	if g.one(6) { // pending dead letters count towards limits until their confirms have come back
+		if g.wants.pending && g.one(2) {
+			args += fmt.Sprintf(" x-max-length=%d", 1+g.IntN(4))
+		}
 		return args + " x-overflow=reject-publish x-dead-letter-strategy=at-least-once" + g.deadLetters() + g.ttl()
 	}
 	args += g.deadLetters()
@@ -110,7 +121,7 @@ func (g *generator) quorum() string {
 	if g.one(8) {
 		args += " x-single-active-consumer=true"
 	}
-	return args + g.ttl()
+	return args + g.retry() + g.ttl()
 }
 
 func (g *generator) deadLetters() string {
@@ -167,13 +178,16 @@ func (g *generator) bind(verb string) {
 	if g.one(2) {
 		args = g.pick(" x-match=all h=1", " x-match=any h=1 h2=2", " h=x", " x-match=any-with-x h=true", " h=1")
 	}
-	source := g.pick(append(slices.Clone(g.exchangeNames), "amq.fanout")...)
-	if g.one(4) {
-		g.do("t", strings.Join([]string{verb, "exchange", g.pick(g.exchangeNames...), source + "/" + key}, " ")+args)
+	source := scenario.Quote(g.pick(append(slices.Clone(g.exchangeNames), "amq.fanout")...))
+	if g.one(4) || g.wants.cycles && g.one(2) {
+		g.do(g.actor("t"), strings.Join([]string{verb, "exchange", g.exchange(), source + "/" + key}, " ")+args+g.noWait())
 		return
 	}
 	queue := g.queue()
-	g.do(owner(queue), verb+" "+queue+" "+source+"/"+key+args)
+	if verb == "bind" {
+		args += g.noWait()
+	}
+	g.do(g.owner(queue), verb+" "+queue+" "+source+"/"+key+args)
 }
 
 func (g *generator) policy() {

@@ -2,6 +2,8 @@ package scenario
 
 import (
 	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/leveretmq/leveret"
 )
@@ -9,6 +11,7 @@ import (
 // consume QUEUE TAG [no-ack] [exclusive] [arguments]
 func consume(r *run, s *session, w *words) ([]string, error) {
 	queue := w.word("a queue")
+	noWait(s, w)
 	cfg := leveret.ConsumeConfig{NoAck: w.flag("no-ack"), Exclusive: w.flag("exclusive"), Arguments: w.rest()}
 	if len(w.pos) > 0 {
 		cfg.Tag = w.word("a tag")
@@ -27,6 +30,7 @@ func consume(r *run, s *session, w *words) ([]string, error) {
 
 func cancel(r *run, s *session, w *words) ([]string, error) {
 	tag := w.word("a tag")
+	noWait(s, w)
 	w.done()
 	return nil, s.ch.Cancel(tag)
 }
@@ -94,22 +98,30 @@ func (r *run) countOne(c *client, queue string) string {
 	if c.probe == nil || c.probe.Err() != nil {
 		ch, err := c.conn.Channel()
 		if err != nil {
-			return queue + "=" + err.Error()
+			return shown(queue) + "=" + err.Error()
 		}
 		c.probe = ch
 	}
 	st, err := c.probe.CheckQueue(queue)
 	switch e, _ := err.(*leveret.Error); {
 	case err == nil && st.Consumers == 0:
-		return queue + "=" + strconv.Itoa(st.Messages)
+		return shown(queue) + "=" + strconv.Itoa(st.Messages)
 	case err == nil:
-		return queue + "=" + strconv.Itoa(st.Messages) + " consumers=" + strconv.Itoa(st.Consumers)
+		return shown(queue) + "=" + strconv.Itoa(st.Messages) + " consumers=" + strconv.Itoa(st.Consumers)
 	case e != nil && e.Code == leveret.NotFound:
 		c.probe = nil
-		return queue + " gone"
+		return shown(queue) + " gone"
 	}
 	c.probe = nil
-	return queue + " " + err.Error()
+	return shown(queue) + " " + err.Error()
+}
+
+// shown writes a queue's name as it is, unless a line cannot hold it.
+func shown(name string) string {
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		return Quote(name)
+	}
+	return name
 }
 
 // closeChannel closes the session's channel.

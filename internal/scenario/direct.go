@@ -290,6 +290,7 @@ func (c *goChannel) Recover(requeue bool) error {
 	}
 	return c.saw(c.Channel.Recover())
 }
+func (c *goChannel) NoWait()                         {} // a call of Go always returns
 func (c *goChannel) Flow(bool) error                 { return errWireOnly }
 func (c *goChannel) Qos(cfg leveret.QosConfig) error { return c.saw(c.Channel.Qos(cfg)) }
 func (c *goChannel) Confirm() error                  { return c.saw(c.Channel.Confirm()) }

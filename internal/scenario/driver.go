@@ -103,6 +103,9 @@ type Channel interface {
 	// Take returns what the broker sent unasked since the last call: deliveries and consumer cancellations.
 	Take() []Event
 	Err() error // why the broker closed the channel; nil: it is open, or the client has closed it
+
+	// NoWait has the next request ask for no answer, where AMQP lets it.
+	NoWait()
 }
 
 // Published is what the broker answers to a publish.

@@ -58,6 +58,9 @@ func declareQueue(r *run, s *session, w *words) ([]string, error) {
 		cfg.Arguments = w.rest()
 		w.done()
 		st, err = s.ch.DeclareQueue(name, cfg)
+		if cfg.NoWait {
+			st = leveret.QueueState{Name: name}
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -79,6 +82,7 @@ func declareExchange(s *session, w *words) error {
 		return s.ch.CheckExchange(name)
 	}
 	kind := leveret.ExchangeType(w.word("a type"))
+	noWait(s, w)
 	cfg := leveret.ExchangeConfig{Durable: !w.flag("transient"), AutoDelete: w.flag("auto-delete"),
 		Internal: w.flag("internal"), Arguments: w.rest()}
 	w.done()
@@ -88,12 +92,25 @@ func declareExchange(s *session, w *words) error {
 func remove(r *run, s *session, w *words) ([]string, error) {
 	kind, name := w.word("queue or exchange"), w.word("a name")
 	cfg := leveret.DeleteConfig{IfUnused: w.flag("if-unused"), IfEmpty: w.flag("if-empty")}
+	unanswered := noWait(s, w)
 	w.done()
 	if kind == "exchange" {
 		return nil, s.ch.DeleteExchange(name, cfg)
 	}
 	n, err := s.ch.DeleteQueue(name, cfg)
+	if unanswered {
+		n = 0
+	}
 	return number(n), err
+}
+
+// noWait takes the word nowait: the request asks for no answer.
+func noWait(s *session, w *words) bool {
+	if !w.flag("nowait") {
+		return false
+	}
+	s.ch.NoWait()
+	return true
 }
 
 func number(n int) []string {
@@ -109,6 +126,7 @@ func bind(r *run, s *session, w *words) ([]string, error) {
 	if w.flag("exchange") {
 		b.DestinationType = "exchange"
 	}
+	noWait(s, w)
 	b.Destination = w.word("a destination")
 	b.Source, b.RoutingKey = w.target()
 	b.Arguments, w.named = w.named, nil
