@@ -21,12 +21,13 @@ func (d *death) freshEntry() Fields {
 func (m *message) recordInHeaders(d *death) {
 	h := m.headers()
 	entry := d.freshEntry()
-	if array := h.array(headerDeaths); len(array) > 0 {
+	v, there := h.Get(headerDeaths)
+	if array, ok := v.([]any); ok { // even an empty one, which only a client can have put there
 		m.editProps().HeaderFields = h.with(Fields{{headerDeaths, continued(array, d, entry)}}).byName()
 		return
 	}
 	set := Fields{{headerDeaths, []any{entry}}}
-	if _, there := h.Get(headerDeaths); !there {
+	if !there {
 		set = append(set, Field{headerFirstReason, string(d.reason)}, Field{headerFirstQueue, d.queue}, Field{headerFirstExchange, d.exchange.name})
 	}
 	m.editProps().HeaderFields = h.with(set).byName()
