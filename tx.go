@@ -90,12 +90,15 @@ func (ch *Channel) Commit() (returns []*Return, err error) {
 			if err != nil {
 				return err
 			}
-			if out.Rejected = out.Rejected || lost; lost && len(queues) == 0 {
+			out.Rejected = out.Rejected || lost
+			if lost && len(queues) == 0 {
 				ch.publishedEvent(p.m, nil)
-				ch.v.drop(nil, loss{m: p.m, cause: CauseQueueDeleted})
-				continue
+			} else {
+				ch.enqueue(publication{p.m, queues, p.mandatory}, &out)
 			}
-			ch.enqueue(publication{p.m, queues, p.mandatory}, &out)
+			if lost { // one of its queues, or more
+				ch.v.drop(nil, loss{m: p.m, cause: CauseQueueDeleted})
+			}
 			if out.Return != nil {
 				returns = append(returns, out.Return)
 			}

@@ -203,3 +203,28 @@ func figure(d *leveret.DropCounters, c leveret.Cause) *uint64 {
 		leveret.CauseVHostDeleted: &d.VHostDeleted,
 	}[c]
 }
+
+// A transaction's publish to a queue that was declared anew before the commit is lost to it, and says so.
+func TestLossInATransaction(t *testing.T) {
+	var lost []leveret.Cause
+	b, _ := newTestBroker(t, leveret.WithEvents(leveret.Events{Dropped: func(e leveret.DroppedEvent) {
+		lost = append(lost, e.Cause)
+	}}))
+	for _, name := range []string{"a", "b"} {
+		mustDeclare(t, b, name, nil)
+		require.NoError(t, b.BindQueue(name, "amq.fanout", "", nil))
+	}
+	conn, err := b.Connect("guest", "guest", "/")
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	require.NoError(t, ch.Tx())
+	_, err = ch.Publish("amq.fanout", "", leveret.Message{})
+	require.NoError(t, err)
+	_, err = b.DeleteQueue("b", leveret.DeleteConfig{})
+	require.NoError(t, err)
+	mustDeclare(t, b, "b", nil)
+	_, err = ch.Commit()
+	require.ErrorIs(t, err, leveret.ErrPreconditionFailed)
+	require.Equal(t, []leveret.Cause{leveret.CauseQueueDeleted}, lost)
+}
