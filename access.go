@@ -210,14 +210,14 @@ func escapeExpression(s string) string {
 type change func(t *accessTable) error
 
 func noSuchUser(name string) error {
-	return errorf(NotFound, "", name, "user '%s' does not exist", name)
+	return NotFound.errorf(name, "user '%s' does not exist", name)
 }
 
 // addUser adds a user without limits. A name that is taken is refused.
 func addUser(name string, password PasswordHash, tags []string) change {
 	return func(t *accessTable) error {
 		if t.users[name] != nil {
-			return errorf(PreconditionFailed, "", name, "user '%s' already exists", name)
+			return PreconditionFailed.errorf(name, "user '%s' already exists", name)
 		}
 		return setUser(name, password, tags)(t)
 	}
@@ -228,7 +228,7 @@ func addUser(name string, password PasswordHash, tags []string) change {
 func setUser(name string, password PasswordHash, tags []string) change {
 	return func(t *accessTable) error {
 		if name == "" {
-			return errorf(PreconditionFailed, "", "", "user cannot be an empty string")
+			return PreconditionFailed.errorf("", "user cannot be an empty string")
 		}
 		t.users[name] = &UserInfo{Name: name, Tags: slices.Clone(tags), Limits: t.limits(name), Password: password}
 		return nil

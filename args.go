@@ -221,33 +221,33 @@ func withField(args Fields, f Field) Fields {
 // deadLetterExchangeArg returns the dead-letter exchange that a declaration names. Its type is checked before the other
 // arguments, because the permissions on the exchange are checked before them.
 // Rules: Q-1.
-func deadLetterExchangeArg(args Fields, rs string) (name string, given bool, err *Error) {
-	return exchangeNameArg(args, ArgDeadLetterExchange, rs)
+func deadLetterExchangeArg(args Fields, about subject) (name string, given bool, err *Error) {
+	return exchangeNameArg(args, ArgDeadLetterExchange, about)
 }
 
 // alternateExchangeArg returns the alternate exchange that an exchange's declaration names.
-func alternateExchangeArg(args Fields, rs string) (name string, given bool, err *Error) {
-	return exchangeNameArg(args, ArgAlternateExchange, rs)
+func alternateExchangeArg(args Fields, about subject) (name string, given bool, err *Error) {
+	return exchangeNameArg(args, ArgAlternateExchange, about)
 }
 
 // Rules.
-func exchangeNameArg(args Fields, key, rs string) (string, bool, *Error) {
+func exchangeNameArg(args Fields, key string, about subject) (string, bool, *Error) {
 	v, given := args.Get(key)
 	if !given {
 		return "", false, nil
 	}
 	name, ok := v.(string)
 	if !ok {
-		return "", true, errorf(PreconditionFailed, "", "", "invalid type '%s' for arg '%s' in %s", fieldType(v), key, rs)
+		return "", true, PreconditionFailed.errorf(about.name, "invalid type '%s' for arg '%s' in %s", fieldType(v), key, about)
 	}
 	return name, true, nil
 }
 
 // parseQueueArgs checks the arguments of a new queue and parses them. The arguments are those
 // that augmentQueueType returned; defaultType is the vhost's, which x-queue-type "" and
-// "undefined" stand for; rs is "queue 'NAME' in vhost 'VH'".
+// "undefined" stand for; about is the queue.
 // Rules.
-func parseQueueArgs(args Fields, r *rules, defaultType, rs string) (queueArgs, *Error) {
+func parseQueueArgs(args Fields, r *rules, defaultType string, about subject) (queueArgs, *Error) {
 	parsed := queueArgs{declared: args}
 	if t, _ := args.Get(ArgQueueType); !r.plainQueueType && (t == "" || t == "undefined") {
 		kind, _ := parseKind(defaultType) // unknown: classic
@@ -255,11 +255,11 @@ func parseQueueArgs(args Fields, r *rules, defaultType, rs string) (queueArgs, *
 	}
 	if v, given := args.Get(ArgQueueType); given {
 		if reason := checkType(v); reason != "" {
-			return queueArgs{}, invalidArg(ArgQueueType, rs, reason)
+			return queueArgs{}, invalidArg(ArgQueueType, about, reason)
 		}
 		parsed.kind, _ = parseKind(v.(string))
 	}
-	if err := checkQueueArgs(parsed.kind, args, r, rs); err != nil {
+	if err := checkQueueArgs(parsed.kind, args, r, about); err != nil {
 		return queueArgs{}, err
 	}
 	parsed.singleActive, _ = boolArg(args, ArgSingleActiveConsumer)
@@ -282,18 +282,18 @@ func (r *rules) maxPriority(args Fields) int {
 
 // checkQueueArgs checks the arguments that the type supports, in RabbitMQ's order, then whether there are any of other types.
 // Rules.
-func checkQueueArgs(kind queueKind, args Fields, r *rules, rs string) *Error {
+func checkQueueArgs(kind queueKind, args Fields, r *rules, about subject) *Error {
 	for _, c := range queueChecks {
 		v, given := args.Get(c.key)
 		if !given || !kind.supports(c.key, r) {
 			continue
 		}
 		if reason := c.check(v, args, r); reason != "" {
-			return invalidArg(c.key, rs, reason)
+			return invalidArg(c.key, about, reason)
 		}
 	}
 	if key, found := kind.foreign(args, func(k queueKind, key string) bool { return k.supports(key, r) }); found {
-		return errorf(PreconditionFailed, "", "", "invalid arg '%s' for %s of queue type %s", key, rs, kind.module())
+		return PreconditionFailed.errorf(about.name, "invalid arg '%s' for %s of queue type %s", key, about, kind.module())
 	}
 	if v, given := args.Get(argMasterLocator); given {
 		return checkMasterLocator(v, r)
@@ -306,7 +306,7 @@ func checkQueueArgs(kind queueKind, args Fields, r *rules, rs string) *Error {
 // Rules: Q-22.
 func checkMasterLocator(v any, r *rules) *Error {
 	if !r.noClassicLocator {
-		return errorf(InternalError, "", "", "%s", masterLocatorDeprecated)
+		return InternalError.errorf("", "%s", masterLocatorDeprecated)
 	}
 	if !isMasterLocator(v) {
 		return &Error{Code: InternalError}
@@ -348,18 +348,18 @@ type consumerArgs struct {
 
 // parseConsumerArgs checks the arguments of a consumer of a queue of the given type.
 // Rules: D-18.
-func parseConsumerArgs(args Fields, kind queueKind, r *rules, rs string) (consumerArgs, *Error) {
+func parseConsumerArgs(args Fields, kind queueKind, r *rules, about subject) (consumerArgs, *Error) {
 	for _, c := range consumerChecks {
 		v, given := args.Get(c.key)
 		if !given || !kind.consumerSupports(c.key, r) {
 			continue
 		}
 		if reason := c.check(v, args, r); reason != "" {
-			return consumerArgs{}, invalidArg(c.key, rs, reason)
+			return consumerArgs{}, invalidArg(c.key, about, reason)
 		}
 	}
 	if key, found := kind.foreign(args, func(k queueKind, key string) bool { return k.consumerSupports(key, r) }); found {
-		return consumerArgs{}, errorf(PreconditionFailed, "", "", "invalid arg '%s' for %s of queue type %s", key, rs, kind.module())
+		return consumerArgs{}, PreconditionFailed.errorf(about.name, "invalid arg '%s' for %s of queue type %s", key, about, kind.module())
 	}
 	parsed := consumerArgs{timeout: -1}
 	if n := optionalInt(args, ArgConsumerPriority); n != nil {
@@ -372,8 +372,8 @@ func parseConsumerArgs(args Fields, kind queueKind, r *rules, rs string) (consum
 }
 
 // Rules: Q-17.
-func invalidArg(key, rs, reason string) *Error {
-	return errorf(PreconditionFailed, "", "", "invalid arg '%s' for %s: %s", key, rs, reason)
+func invalidArg(key string, about subject, reason string) *Error {
+	return PreconditionFailed.errorf(about.name, "invalid arg '%s' for %s: %s", key, about, reason)
 }
 
 // maxExpiry is the longest time to live, ten years in milliseconds.

@@ -92,7 +92,7 @@ func TestQueueArgumentValidation(t *testing.T) {
 			if !strings.Contains(c.in, name) {
 				continue
 			}
-			_, err := parseQueueArgs(testArgs(t, c.args), r, "", testQueue)
+			_, err := parseQueueArgs(testArgs(t, c.args), r, "", testSubject)
 			want := ""
 			if c.want != "" {
 				want = "invalid arg '" + strings.ReplaceAll(c.want, "{q}", testQueue)
@@ -108,14 +108,14 @@ func TestQueueArgumentValidation(t *testing.T) {
 
 func TestMasterLocator(t *testing.T) {
 	args := Fields{{"x-queue-master-locator", "min-masters"}}
-	_, err := parseQueueArgs(args, releases["4.3"], "", testQueue)
+	_, err := parseQueueArgs(args, releases["4.3"], "", testSubject)
 	require.NotNil(t, err)
 	assert.Equal(t, InternalError, err.Code)
 	assert.Equal(t, "INTERNAL_ERROR - Feature `queue_master_locator` is deprecated.\nBy default, this feature is not permitted anymore.\n"+
 		"The feature will be removed from a future major RabbitMQ version, regardless of the configuration; actual version to be determined.\nTo con...", err.Text())
-	_, err = parseQueueArgs(args, releases["3.10"], "", testQueue)
+	_, err = parseQueueArgs(args, releases["3.10"], "", testSubject)
 	assert.Nil(t, err)
-	_, err = parseQueueArgs(Fields{{"x-queue-master-locator", "x"}}, releases["3.10"], "", testQueue)
+	_, err = parseQueueArgs(Fields{{"x-queue-master-locator", "x"}}, releases["3.10"], "", testSubject)
 	require.NotNil(t, err)
 	assert.Equal(t, "INTERNAL_ERROR", err.Text())
 }
@@ -144,7 +144,7 @@ func TestQueueTypeIsAdded(t *testing.T) {
 		args := augmentQueueType(testArgs(t, c.given), c.cfg, r, c.defaultType)
 		stored, _ := args.Get(ArgQueueType)
 		assert.Equal(t, c.stored, stored, c.name)
-		parsed, err := parseQueueArgs(args, r, c.defaultType, testQueue)
+		parsed, err := parseQueueArgs(args, r, c.defaultType, testSubject)
 		require.Nil(t, err, c.name)
 		assert.Equal(t, c.kind, parsed.kind, c.name)
 	}
@@ -157,7 +157,7 @@ func TestParsedQueueArgs(t *testing.T) {
 	a, err := parseQueueArgs(testArgs(t, Table{
 		ArgMessageTTL: int64(5), ArgExpires: int64(6), ArgMaxLength: int64(7), ArgMaxLengthBytes: int64(8),
 		ArgDeadLetterExchange: "", ArgDeadLetterRoutingKey: "k", ArgMaxPriority: int64(0), ArgSingleActiveConsumer: true,
-	}), r, "", testQueue)
+	}), r, "", testSubject)
 	require.Nil(t, err)
 	s := a.settings(r, nil, nil)
 	assert.Equal(t, []int64{5, 6, 7, 8}, []int64{s.ttl, s.expires, s.maxLength, s.maxBytes})
@@ -167,27 +167,27 @@ func TestParsedQueueArgs(t *testing.T) {
 	assert.True(t, a.singleActive)
 	assert.Equal(t, 1, a.maxPriority, "0 means two levels")
 
-	a, err = parseQueueArgs(nil, r, "", testQueue)
+	a, err = parseQueueArgs(nil, r, "", testSubject)
 	require.Nil(t, err)
 	s = a.settings(r, nil, nil)
 	assert.Equal(t, []int64{-1, -1, -1, -1, -1}, []int64{s.ttl, s.expires, s.maxLength, s.maxBytes, int64(a.maxPriority)})
 	assert.False(t, a.singleActive)
 
-	a, _ = parseQueueArgs(testArgs(t, Table{ArgMaxPriority: int64(0)}), releases["3.10"], "", testQueue)
+	a, _ = parseQueueArgs(testArgs(t, Table{ArgMaxPriority: int64(0)}), releases["3.10"], "", testSubject)
 	assert.Equal(t, -1, a.maxPriority)
 }
 
 func TestDeadLetterExchangeArgument(t *testing.T) {
-	name, given, err := deadLetterExchangeArg(Fields{{ArgDeadLetterExchange, "d"}}, testQueue)
+	name, given, err := deadLetterExchangeArg(Fields{{ArgDeadLetterExchange, "d"}}, testSubject)
 	assert.Nil(t, err)
 	assert.True(t, given)
 	assert.Equal(t, "d", name)
-	_, given, err = deadLetterExchangeArg(nil, testQueue)
+	_, given, err = deadLetterExchangeArg(nil, testSubject)
 	assert.Nil(t, err)
 	assert.False(t, given)
-	_, _, err = deadLetterExchangeArg(Fields{{ArgDeadLetterExchange, int32(1)}}, testQueue)
+	_, _, err = deadLetterExchangeArg(Fields{{ArgDeadLetterExchange, int32(1)}}, testSubject)
 	assert.Equal(t, "invalid type 'signedint' for arg 'x-dead-letter-exchange' in "+testQueue, reasonOf(err))
-	_, _, err = alternateExchangeArg(Fields{{ArgAlternateExchange, true}}, "exchange 'x' in vhost '/'")
+	_, _, err = alternateExchangeArg(Fields{{ArgAlternateExchange, true}}, subject{"x", "exchange 'x' in vhost '/'"})
 	assert.Equal(t, "invalid type 'bool' for arg 'alternate-exchange' in exchange 'x' in vhost '/'", reasonOf(err))
 }
 
@@ -220,7 +220,7 @@ func TestConsumerArguments(t *testing.T) {
 			if !strings.Contains(c.in, name) {
 				continue
 			}
-			_, err := parseConsumerArgs(Fields{{c.key, c.v}}, c.kind, r, testQueue)
+			_, err := parseConsumerArgs(Fields{{c.key, c.v}}, c.kind, r, testSubject)
 			want := ""
 			if c.want != "" {
 				want = "invalid arg '" + c.key + "' for " + testQueue + c.want
@@ -229,10 +229,10 @@ func TestConsumerArguments(t *testing.T) {
 		}
 	}
 	a, err := parseConsumerArgs(Fields{{ArgConsumerPriority, int8(-7)}, {ArgConsumerTimeout, int64(50)}}, quorumQueue,
-		releases["4.3"], testQueue)
+		releases["4.3"], testSubject)
 	require.Nil(t, err)
 	assert.Equal(t, consumerArgs{priority: -7, timeout: 50}, a)
-	a, _ = parseConsumerArgs(nil, quorumQueue, releases["4.3"], testQueue)
+	a, _ = parseConsumerArgs(nil, quorumQueue, releases["4.3"], testSubject)
 	assert.Equal(t, consumerArgs{timeout: -1}, a)
 }
 
@@ -333,7 +333,7 @@ func TestEquivalentQueues(t *testing.T) {
 				continue
 			}
 			c.current.args, c.received.args = testArgs(t, c.have), testArgs(t, c.given)
-			err := equivalentQueue(c.current, c.received, r, testQueue)
+			err := equivalentQueue(c.current, c.received, r, testSubject)
 			want := ""
 			if c.want != "" {
 				want = "inequivalent arg " + strings.ReplaceAll(c.want, "{q}", testQueue)
@@ -342,7 +342,7 @@ func TestEquivalentQueues(t *testing.T) {
 		}
 	}
 	err := equivalentQueue(queueShape{args: Fields{{ArgMaxLength, int32(5)}}},
-		queueShape{args: Fields{{ArgMaxLength, Decimal{2, 314}}}}, releases["4.3"], testQueue)
+		queueShape{args: Fields{{ArgMaxLength, Decimal{2, 314}}}}, releases["4.3"], testSubject)
 	require.NotNil(t, err)
 	assert.Equal(t, "INTERNAL_ERROR", err.Text(), "a decimal crashes the broker's explanation")
 }
@@ -373,6 +373,6 @@ func TestEquivalentExchanges(t *testing.T) {
 		if want != "" {
 			want = "inequivalent arg " + want
 		}
-		assert.Equal(t, want, reasonOf(equivalentExchange(c.current, c.received, rs)))
+		assert.Equal(t, want, reasonOf(equivalentExchange(c.current, c.received, subject{"x", rs})))
 	}
 }

@@ -66,7 +66,7 @@ func (ch *Channel) prepareBind(r *bindRequest) *Error {
 	r.destination, r.source = withoutLineBreaks(r.destination), withoutLineBreaks(r.source)
 	if r.toQueue && r.destination == "" {
 		if ch.lastQueue == "" {
-			return errorf(NotFound, "", "", "no previously declared queue")
+			return errNoDeclaredQueue()
 		}
 		r.destination = ch.lastQueue
 		if r.key == "" {
@@ -146,11 +146,11 @@ func (b *binding) validate() *Error {
 	case LocalRandom:
 		switch {
 		case b.queue == nil:
-			return errorf(PreconditionFailed, "", b.id.name, "Destination not found")
+			return PreconditionFailed.errorf(b.id.name, "Destination not found")
 		case b.id.key != "":
-			return errorf(PreconditionFailed, "", b.id.name, "Non empty binding '%s' key not permitted", b.id.key)
+			return PreconditionFailed.errorf(b.id.name, "Non empty binding '%s' key not permitted", b.id.key)
 		case b.queue.args.kind != classicQueue:
-			return errorf(PreconditionFailed, "", b.id.name, "Queue type %s not valid for this exchange type", b.queue.args.kind.module())
+			return PreconditionFailed.errorf(b.id.name, "Queue type %s not valid for this exchange type", b.queue.args.kind.module())
 		}
 	}
 	return nil
@@ -228,6 +228,6 @@ func validateTopicKey(key string, r *rules) *Error {
 	if n <= maxHashWords {
 		return nil
 	}
-	return errorf(PreconditionFailed, "", "",
+	return PreconditionFailed.errorf("",
 		"Topic binding key '%s' uses %d '#' wildcards, at most %d are allowed", key, n, maxHashWords)
 }

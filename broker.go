@@ -104,7 +104,7 @@ func (b *Broker) VHost(name string) (*VHost, error) {
 	if v, ok := b.vhosts[name]; ok {
 		return v, nil
 	}
-	return nil, errorf(NotFound, "", name, "vhost %s not found", name)
+	return nil, NotFound.errorf(name, "vhost %s not found", name)
 }
 
 // Broker returns the broker that the virtual host belongs to.
@@ -122,10 +122,10 @@ func (b *Broker) DeleteVHost(name string) error {
 	}
 	b.mu.Unlock()
 	if !ok {
-		return errorf(NotFound, "", name, "vhost %s not found", name)
+		return NotFound.errorf(name, "vhost %s not found", name)
 	}
 	defer b.keepCounters(&v.vhost)
-	v.close(&Error{Code: ConnectionForced, Reason: "vhost '" + name + "' is deleted"}, CauseVHostDeleted)
+	v.close(ConnectionForced.errorf(name, "vhost '%s' is deleted", name), CauseVHostDeleted)
 	return b.changeAccess(forgetVHost(name))
 }
 
@@ -186,7 +186,7 @@ func (b *Broker) CloseConnection(id uint64, reason string) error {
 		v.unlock()
 	})
 	if !found {
-		return errorf(NotFound, "", "", "connection %d not found", id)
+		return NotFound.errorf("", "connection %d not found", id)
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (b *Broker) closeUserConnections(user string) {
 		v.lock()
 		for _, c := range v.sortedConns() {
 			if c.cfg.User == user {
-				c.end(&Error{Code: ConnectionForced, Reason: "user '" + user + "' is deleted"})
+				c.end(ConnectionForced.errorf(user, "user '%s' is deleted", user))
 			}
 		}
 		v.unlock()

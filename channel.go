@@ -382,7 +382,7 @@ func (ch *Channel) Qos(cfg QosConfig) error {
 	return ch.do("basic.qos", func() *Error {
 		switch {
 		case cfg.PrefetchSize != 0:
-			return errorf(NotImplemented, "", "", "prefetch_size!=0 (%d)", cfg.PrefetchSize)
+			return NotImplemented.errorf("", "prefetch_size!=0 (%d)", cfg.PrefetchSize)
 		case cfg.Global && ch.v.rules.channelPrefetch:
 			ch.setWindow(cfg.PrefetchCount)
 		default:

@@ -9,7 +9,7 @@ package leveret
 func (ch *Channel) Confirm() error {
 	return ch.do("confirm.select", func() *Error {
 		if ch.tx != nil {
-			return errorf(PreconditionFailed, "", "", "cannot switch from tx to confirm mode")
+			return PreconditionFailed.errorf("", "cannot switch from tx to confirm mode")
 		}
 		ch.confirm = true
 		return nil

@@ -55,15 +55,15 @@ func (b *Broker) Open(cfg ConnConfig) (*Conn, error) {
 	}
 	v, err := b.VHost(cfg.VHost)
 	if err != nil {
-		return nil, errorf(NotAllowed, "connection.open", cfg.VHost, "vhost %s not found", cfg.VHost)
+		return nil, connectionRefused(cfg.VHost, "vhost %s not found", cfg.VHost)
 	}
 	access := b.access.Load()
 	if !access.hasVHost(cfg.User, cfg.VHost) {
-		return nil, errorf(NotAllowed, "connection.open", cfg.VHost, "access to vhost '%s' refused for user '%s'", cfg.VHost, cfg.User)
+		return nil, connectionRefused(cfg.VHost, "access to vhost '%s' refused for user '%s'", cfg.VHost, cfg.User)
 	}
 	limit := access.limits(cfg.User).MaxConnections
 	if !b.sessions.take(b.sessions.conns, cfg.User, limit) {
-		return nil, errorf(NotAllowed, "connection.open", cfg.VHost, "connection refused for user '%s': user connection limit (%d) is reached", cfg.User, limit)
+		return nil, connectionRefused(cfg.User, "connection refused for user '%s': user connection limit (%d) is reached", cfg.User, limit)
 	}
 	c := &Conn{v: &v.vhost, cfg: cfg, done: make(chan struct{}), channels: map[uint16]*Channel{}}
 	v.lock()
@@ -75,13 +75,20 @@ func (b *Broker) Open(cfg ConnConfig) (*Conn, error) {
 	return c, nil
 }
 
+// connectionRefused is the refusal of a connection because of the virtual host or the user of that name.
+func connectionRefused(name, format string, args ...any) *Error {
+	err := NotAllowed.errorf(name, format, args...)
+	err.Op = "connection.open"
+	return err
+}
+
 // Rules: A-12.
 func (v *vhost) admit(c *Conn) error {
 	if v.closed {
 		return ErrClosed
 	}
 	if n := v.meta.Limits.MaxConnections; n >= 0 && len(v.conns) >= n {
-		return errorf(NotAllowed, "connection.open", v.name, "access to vhost '%s' refused for user '%s': connection limit (%d) is reached", v.name, c.cfg.User, n)
+		return connectionRefused(v.name, "access to vhost '%s' refused for user '%s': connection limit (%d) is reached", v.name, c.cfg.User, n)
 	}
 	c.id = v.b.lastConn.Add(1)
 	c.opened = v.time()
@@ -140,6 +147,7 @@ func (c *Conn) OpenChannel(number uint16) (*Channel, error) {
 		}
 	}
 	if err := c.admitChannel(number); err != nil {
+		err.Op = "channel.open"
 		c.end(err)
 		return nil, err
 	}
@@ -152,10 +160,10 @@ func (c *Conn) OpenChannel(number uint16) (*Channel, error) {
 // Rules: A-12, C-16.
 func (c *Conn) admitChannel(number uint16) *Error {
 	if c.channels[number] != nil {
-		return errorf(ChannelError, "channel.open", "", "second 'channel.open' seen")
+		return ChannelError.errorf("", "second 'channel.open' seen")
 	}
 	if n := c.cfg.ChannelMax; len(c.channels) >= n {
-		return errorf(NotAllowed, "", "", "number of channels opened (%d) has reached the negotiated channel_max (%d)", len(c.channels), n)
+		return NotAllowed.errorf("", "number of channels opened (%d) has reached the negotiated channel_max (%d)", len(c.channels), n)
 	}
 	s, user := &c.v.b.sessions, c.cfg.User
 	limit := c.v.b.access.Load().limits(user).MaxChannels
@@ -166,7 +174,7 @@ func (c *Conn) admitChannel(number uint16) *Error {
 	if c.v.rules.bareRefusals {
 		text = "number of channels opened for user '%s' has reached the maximum allowed user limit of (%d)"
 	}
-	return errorf(NotAllowed, "", "", text, user, limit)
+	return NotAllowed.errorf(user, text, user, limit)
 }
 
 func (c *Conn) releaseChannel() {

@@ -71,7 +71,7 @@ func (ch *Channel) consume(name string, cfg ConsumeConfig) (*Consumer, *Error) {
 		return ch.consumeReplies(cfg)
 	}
 	if ch.consumers[cfg.Tag] != nil {
-		return nil, errorf(NotAllowed, "", name, "attempt to reuse consumer tag '%s'", cfg.Tag)
+		return nil, NotAllowed.errorf(name, "attempt to reuse consumer tag '%s'", cfg.Tag)
 	}
 	q, err := ch.openQueue(name, read)
 	if err != nil {
@@ -81,7 +81,7 @@ func (ch *Channel) consume(name string, cfg ConsumeConfig) (*Consumer, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	args, err := parseConsumerArgs(fields, q.args.kind, ch.v.rules, q.text())
+	args, err := parseConsumerArgs(fields, q.args.kind, ch.v.rules, q.v.queueSubject(q.name))
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (ch *Channel) consume(name string, cfg ConsumeConfig) (*Consumer, *Error) {
 // Rules: D-19, D-27.
 func (ch *Channel) checkConsume(q *Queue, cfg ConsumeConfig) *Error {
 	if ch.window > 0 && !q.traits.channelWindow {
-		return errorf(NotImplemented, "", q.name, "%s does not support global qos", q.text())
+		return NotImplemented.errorf(q.name, "%s does not support global qos", q.text())
 	}
 	if !q.traits.exclusiveConsumers {
 		return nil
@@ -119,7 +119,7 @@ func (ch *Channel) checkConsume(q *Queue, cfg ConsumeConfig) *Error {
 	taken := cs.len() > 0 && (cs.exclusive != nil || cfg.Exclusive)
 	contradictory := cfg.Exclusive && q.args.singleActive
 	if taken || contradictory {
-		return errorf(AccessRefused, "", q.name, "%s in exclusive use", q.text())
+		return AccessRefused.errorf(q.name, "%s in exclusive use", q.text())
 	}
 	return nil
 }

@@ -17,9 +17,13 @@ func (ch *Channel) checkOwner(q *Queue) *Error {
 }
 
 func lockedError(q *Queue) *Error {
-	return errorf(ResourceLocked, "", q.name, "cannot obtain exclusive access to locked %s. It could be originally declared on "+
+	return ResourceLocked.errorf(q.name, "cannot obtain exclusive access to locked %s. It could be originally declared on "+
 		"another connection or the exclusive property value does not match that of the original declaration.", q.text())
 }
+
+// errNoDeclaredQueue refuses the empty queue name on a channel that has declared no queue.
+// Rules: Q-33.
+func errNoDeclaredQueue() *Error { return NotFound.errorf("", "no previously declared queue") }
 
 // queueName resolves the empty name to the channel's last declared queue.
 // Rules: Q-33.
@@ -28,7 +32,7 @@ func (ch *Channel) queueName(name string) (string, *Error) {
 		return name, nil
 	}
 	if ch.lastQueue == "" {
-		return "", errorf(NotFound, "", "", "no previously declared queue")
+		return "", errNoDeclaredQueue()
 	}
 	return ch.lastQueue, nil
 }
@@ -77,7 +81,7 @@ func (ch *Channel) declareQueue(name string, cfg QueueConfig) (*Queue, *Error) {
 	if err := ch.checkDeadLetterArgs(name, args); err != nil {
 		return nil, err
 	}
-	parsed, err := parseQueueArgs(args, v.rules, v.meta.DefaultQueueType, v.queueText(name))
+	parsed, err := parseQueueArgs(args, v.rules, v.meta.DefaultQueueType, v.queueSubject(name))
 	if err != nil {
 		return nil, err
 	}
@@ -100,14 +104,14 @@ func (ch *Channel) declareQueue(name string, cfg QueueConfig) (*Queue, *Error) {
 func (ch *Channel) nameQueue(name string, args Fields) (string, *Error) {
 	v := ch.v
 	if strings.HasPrefix(name, "amq.") {
-		return "", errorf(AccessRefused, "", name, "queue name '%s' contains reserved prefix 'amq.*'", name)
+		return "", AccessRefused.errorf(name, "queue name '%s' contains reserved prefix 'amq.*'", name)
 	}
 	if name != "" {
 		return name, nil
 	}
 	t, _ := args.Get(ArgQueueType)
 	if kind, _ := parseKind(fmt.Sprint(t)); !v.traits[kind].serverNamed {
-		return "", errorf(PreconditionFailed, "", "", "Cannot declare a server-named queue for type %s", kind.module())
+		return "", PreconditionFailed.errorf("", "Cannot declare a server-named queue for type %s", kind.module())
 	}
 	return v.b.random.name("amq.gen-"), nil
 }
@@ -119,7 +123,7 @@ func (ch *Channel) redeclareQueue(q *Queue, cfg QueueConfig, args Fields) *Error
 		return lockedError(q)
 	}
 	received := queueShape{durable: cfg.Durable, autoDelete: cfg.AutoDelete, args: args}
-	if err := equivalentQueue(q.shape(), received, q.v.rules, q.text()); err != nil {
+	if err := equivalentQueue(q.shape(), received, q.v.rules, q.v.queueSubject(q.name)); err != nil {
 		return err
 	}
 	if q.traits.usedByDeclare && !cfg.NoWait {
@@ -136,7 +140,7 @@ func (q *Queue) shape() queueShape {
 // to the exchange, which need not exist.
 // Rules.
 func (ch *Channel) checkDeadLetterArgs(name string, args Fields) *Error {
-	dlx, given, err := deadLetterExchangeArg(args, ch.v.queueText(name))
+	dlx, given, err := deadLetterExchangeArg(args, ch.v.queueSubject(name))
 	if err != nil || !given {
 		return err
 	}
@@ -153,7 +157,7 @@ func (v *vhost) admitOneMore(name string) *Error {
 	if n < 0 || len(v.queues) < n {
 		return nil
 	}
-	return errorf(PreconditionFailed, "", name, "cannot declare queue '%s': queue limit in vhost '%s' (%d) is reached", name, v.name, n)
+	return PreconditionFailed.errorf(name, "cannot declare queue '%s': queue limit in vhost '%s' (%d) is reached", name, v.name, n)
 }
 
 // admitQueue checks limits and what queues of some types cannot be.
@@ -170,7 +174,7 @@ func (v *vhost) admitQueue(name string, args *queueArgs, cfg QueueConfig) *Error
 		name string
 	}{{cfg.AutoDelete, "auto-delete"}, {cfg.Exclusive, "exclusive-owner"}, {!cfg.Durable, "non-durable"}} {
 		if p.bad {
-			return errorf(PreconditionFailed, "", name, "invalid property '%s' for %s", p.name, v.queueText(name))
+			return PreconditionFailed.errorf(name, "invalid property '%s' for %s", p.name, v.queueText(name))
 		}
 	}
 	return nil
@@ -229,10 +233,10 @@ func (q *Queue) checkDelete(cfg DeleteConfig) *Error {
 		return q.refuseCondition(cfg)
 	}
 	if cfg.IfEmpty && q.store.ready.n > 0 {
-		return errorf(PreconditionFailed, "", q.name, "%s not empty", q.text())
+		return PreconditionFailed.errorf(q.name, "%s not empty", q.text())
 	}
 	if cfg.IfUnused && q.consumers.len() > 0 {
-		return errorf(PreconditionFailed, "", q.name, "%s in use", q.text())
+		return PreconditionFailed.errorf(q.name, "%s in use", q.text())
 	}
 	return nil
 }
@@ -247,7 +251,7 @@ func (q *Queue) refuseCondition(cfg DeleteConfig) *Error {
 	default:
 		return nil
 	}
-	return errorf(NotImplemented, "", q.name, "cannot delete %s. queue.delete operations with %s flag set are not supported by quorum queues", q.text(), flag)
+	return NotImplemented.errorf(q.name, "cannot delete %s. queue.delete operations with %s flag set are not supported by quorum queues", q.text(), flag)
 }
 
 // purgeQueue removes the ready messages.

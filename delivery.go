@@ -129,7 +129,7 @@ func (ch *Channel) get(name string, cfg GetConfig) (*Delivery, *Error) {
 		if ch.v.rules.plainQuorumName {
 			kind = "quorum"
 		}
-		return nil, errorf(ResourceLocked, "", q.name, "cannot obtain access to locked %s. basic.get operations are not supported by %s queues with single active consumer", q.text(), kind)
+		return nil, ResourceLocked.errorf(q.name, "cannot obtain access to locked %s. basic.get operations are not supported by %s queues with single active consumer", q.text(), kind)
 	}
 	return q.impl.get(ch, cfg), nil
 }

@@ -1,7 +1,6 @@
 package leveret
 
 import (
-	"fmt"
 	"strconv"
 	"unicode/utf8"
 
@@ -20,20 +19,20 @@ type queueShape struct {
 }
 
 // equivalentQueue compares a redeclaration with the queue that exists. That the queue is not
-// exclusive to another connection has been checked before. rs is "queue 'NAME' in vhost 'VH'".
+// exclusive to another connection has been checked before.
 // Rules.
-func equivalentQueue(current, received queueShape, r *rules, rs string) *Error {
-	if err := equivalentFlag("durable", current.durable, received.durable, rs); err != nil {
+func equivalentQueue(current, received queueShape, r *rules, about subject) *Error {
+	if err := equivalentFlag("durable", current.durable, received.durable, about); err != nil {
 		return err
 	}
-	if err := equivalentFlag("auto_delete", current.autoDelete, received.autoDelete, rs); err != nil {
+	if err := equivalentFlag("auto_delete", current.autoDelete, received.autoDelete, about); err != nil {
 		return err
 	}
 	for _, key := range kinds[current.kind].arguments {
 		if !current.kind.supports(key, r) {
 			continue
 		}
-		if err := equivalentArg(key, current.args, received.args, rs); err != nil {
+		if err := equivalentArg(key, current.args, received.args, about); err != nil {
 			return err
 		}
 	}
@@ -47,39 +46,38 @@ type exchangeShape struct {
 	args                          Fields
 }
 
-// equivalentExchange compares a redeclaration with the exchange that exists. rs is
-// "exchange 'NAME' in vhost 'VH'".
+// equivalentExchange compares a redeclaration with the exchange that exists.
 // Rules: X-6.
-func equivalentExchange(current, received exchangeShape, rs string) *Error {
+func equivalentExchange(current, received exchangeShape, about subject) *Error {
 	if current.kind != received.kind {
-		return inequivalent("type", rs, quote(exchangeTypeTerm(received.kind)), quote(exchangeTypeTerm(current.kind)))
+		return inequivalent("type", about, quote(exchangeTypeTerm(received.kind)), quote(exchangeTypeTerm(current.kind)))
 	}
-	if err := equivalentFlag("durable", current.durable, received.durable, rs); err != nil {
+	if err := equivalentFlag("durable", current.durable, received.durable, about); err != nil {
 		return err
 	}
-	if err := equivalentFlag("auto_delete", current.autoDelete, received.autoDelete, rs); err != nil {
+	if err := equivalentFlag("auto_delete", current.autoDelete, received.autoDelete, about); err != nil {
 		return err
 	}
-	if err := equivalentFlag("internal", current.internal, received.internal, rs); err != nil {
+	if err := equivalentFlag("internal", current.internal, received.internal, about); err != nil {
 		return err
 	}
-	return equivalentArg(ArgAlternateExchange, current.args, received.args, rs)
+	return equivalentArg(ArgAlternateExchange, current.args, received.args, about)
 }
 
 // exchangeTypeTerm prints a type as the symbol it is to the broker, with quotes of its own if
 // it has a hyphen.
 func exchangeTypeTerm(t ExchangeType) string { return erl.Format(erl.Atom(t), 0) }
 
-func equivalentFlag(key string, current, received bool, rs string) *Error {
+func equivalentFlag(key string, current, received bool, about subject) *Error {
 	if current == received {
 		return nil
 	}
-	return inequivalent(key, rs, quote(strconv.FormatBool(received)), quote(strconv.FormatBool(current)))
+	return inequivalent(key, about, quote(strconv.FormatBool(received)), quote(strconv.FormatBool(current)))
 }
 
 // equivalentArg compares one argument. A missing argument differs from every value, also from the default.
 // Rules.
-func equivalentArg(key string, current, received Fields, rs string) *Error {
+func equivalentArg(key string, current, received Fields, about subject) *Error {
 	c, hasC := current.Get(key)
 	n, hasN := received.Get(key)
 	switch {
@@ -89,11 +87,11 @@ func equivalentArg(key string, current, received Fields, rs string) *Error {
 		if isDecimal(c) || isDecimal(n) {
 			return &Error{Code: InternalError} // the broker fails to print its explanation
 		}
-		return inequivalent(key, rs, bothGiven(n), bothGiven(c))
+		return inequivalent(key, about, bothGiven(n), bothGiven(c))
 	case key == ArgQueueType && (n == "classic" || c == "classic"):
 		return nil // only a release that does not add the type gets here
 	}
-	return inequivalent(key, rs, oneGiven(n, hasN), oneGiven(c, hasC))
+	return inequivalent(key, about, oneGiven(n, hasN), oneGiven(c, hasC))
 }
 
 func isDecimal(v any) bool {
@@ -134,7 +132,6 @@ func plainValue(v any, column int) string {
 	return s
 }
 
-func inequivalent(key, rs, received, current string) *Error {
-	return &Error{Code: PreconditionFailed, Reason: fmt.Sprintf(
-		"inequivalent arg '%s' for %s: received %s but current is %s", key, rs, received, current)}
+func inequivalent(key string, about subject, received, current string) *Error {
+	return PreconditionFailed.errorf(about.name, "inequivalent arg '%s' for %s: received %s but current is %s", key, about, received, current)
 }

@@ -70,7 +70,7 @@ func (c Code) ClosesConnection() bool {
 type Error struct {
 	Code   Code   // the AMQP reply code
 	Op     string // the AMQP method that failed, such as "queue.declare"; empty for what AMQP has no method for, such as SetPolicy
-	Name   string // the exchange, queue, user, policy or virtual host it is about; empty where a value is refused, such as an argument
+	Name   string // the exchange, queue, user, policy or virtual host it is about; empty if the text names nothing of that kind
 	Reason string // RabbitMQ's explanation, without the code's name in front
 
 	// Connection is set when the error ends the connection although its code usually ends a
@@ -123,6 +123,17 @@ func (e *Error) replyText(r *rules) string {
 // ClosesConnection reports whether the error ends the connection it happened on.
 func (e *Error) ClosesConnection() bool { return e.Connection || e.Code.ClosesConnection() }
 
-func errorf(code Code, op, name, format string, args ...any) *Error {
-	return &Error{Code: code, Op: op, Name: name, Reason: fmt.Sprintf(format, args...)}
+// errorf returns an Error about something of that name, or about nothing that has one.
+func (c Code) errorf(name, format string, args ...any) *Error {
+	return &Error{Code: c, Name: name, Reason: fmt.Sprintf(format, args...)}
 }
+
+// A subject is the queue or the exchange that an error is about. Its text is how RabbitMQ writes it, such as
+// "queue 'q' in vhost '/'".
+type subject struct{ name, text string }
+
+func (s subject) String() string { return s.text }
+
+func (v *vhost) queueSubject(name string) subject { return subject{name, v.queueText(name)} }
+
+func (v *vhost) exchangeSubject(name string) subject { return subject{name, v.exchangeText(name)} }

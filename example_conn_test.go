@@ -29,7 +29,7 @@ func ExampleBroker_Open() {
 	try(conn.Channel())
 	_, err := conn.Channel()
 	fmt.Println(err)
-	// Output: NOT_ALLOWED - number of channels opened (1) has reached the negotiated channel_max (1)
+	// Output: channel.open: NOT_ALLOWED - number of channels opened (1) has reached the negotiated channel_max (1)
 }
 
 func ExampleBroker_Connections() {

@@ -98,7 +98,7 @@ func exchangeText(name, vhost string) string {
 func (v *vhost) exchangeText(name string) string { return exchangeText(name, v.name) }
 
 func (v *vhost) noExchange(name string) *Error {
-	return errorf(NotFound, "", name, "no %s", v.exchangeText(name))
+	return NotFound.errorf(name, "no %s", v.exchangeText(name))
 }
 
 // withoutLineBreaks is what RabbitMQ makes of names in declarations, deletions and bindings.
@@ -129,7 +129,7 @@ func (r *rules) checkExchangeType(kind ExchangeType) *Error {
 	if kind == "" { // the empty symbol exists in RabbitMQ's runtime, so the text differs
 		word = "invalid"
 	}
-	return errorf(code, "", "", "%s exchange type '%s'", word, kind)
+	return code.errorf("", "%s exchange type '%s'", word, kind)
 }
 
 // Rules.
@@ -151,10 +151,10 @@ func (ch *Channel) declareExchange(name string, kind ExchangeType, cfg ExchangeC
 	}
 	if x := v.exchanges[name]; x != nil {
 		received := exchangeShape{kind, cfg.Durable, cfg.AutoDelete, cfg.Internal, args}
-		return x, equivalentExchange(x.shape(), received, v.exchangeText(name))
+		return x, equivalentExchange(x.shape(), received, v.exchangeSubject(name))
 	}
 	if strings.HasPrefix(name, "amq.") {
-		return nil, errorf(AccessRefused, "", name, "exchange name '%s' contains reserved prefix 'amq.*'", name)
+		return nil, AccessRefused.errorf(name, "exchange name '%s' contains reserved prefix 'amq.*'", name)
 	}
 	if err := ch.checkAlternate(name, args); err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (x *Exchange) shape() exchangeShape {
 // checkAlternate checks the argument alternate-exchange of a new exchange.
 // Rules.
 func (ch *Channel) checkAlternate(name string, args Fields) *Error {
-	to, given, err := alternateExchangeArg(args, ch.v.exchangeText(name))
+	to, given, err := alternateExchangeArg(args, ch.v.exchangeSubject(name))
 	if err != nil || !given {
 		return err
 	}
@@ -204,7 +204,7 @@ func (ch *Channel) deleteExchange(name string, cfg DeleteConfig) *Error {
 		return &err
 	}
 	if strings.HasPrefix(name, "amq.") {
-		return errorf(AccessRefused, "", name, "deletion of system %s not allowed", v.exchangeText(name))
+		return AccessRefused.errorf(name, "deletion of system %s not allowed", v.exchangeText(name))
 	}
 	if err := ch.check(configure, exchangeResource, name); err != nil {
 		return err
@@ -214,7 +214,7 @@ func (ch *Channel) deleteExchange(name string, cfg DeleteConfig) *Error {
 		return nil
 	}
 	if cfg.IfUnused && x.outgoing.len() > 0 {
-		return errorf(PreconditionFailed, "", name, "%s in use", v.exchangeText(name))
+		return PreconditionFailed.errorf(name, "%s in use", v.exchangeText(name))
 	}
 	v.removeExchange(x)
 	return nil

@@ -49,7 +49,7 @@ func compileHeaders(args Fields, r *rules) (*headersMatch, *Error) {
 		m.any, withX = true, true
 	default:
 		const text = "Invalid x-match field value "
-		return nil, errorf(PreconditionFailed, "", "",
+		return nil, PreconditionFailed.errorf("",
 			"%s%s; expected all, any, all-with-x, or any-with-x", text, erl.Format(erl.Binary(mode), len(text)))
 	}
 	for _, f := range args {
@@ -64,7 +64,7 @@ func compileHeaders(args Fields, r *rules) (*headersMatch, *Error) {
 // Rules: X-26.
 func matchTypeError(v any) *Error {
 	text := fmt.Sprintf("Invalid x-match field type %s (value ", fieldType(v))
-	return errorf(PreconditionFailed, "", "",
+	return PreconditionFailed.errorf("",
 		"%s%s); expected longstr", text, erl.Format(fieldTerm(v), utf8.RuneCountInString(text)))
 }
 

@@ -12,6 +12,8 @@ import (
 // testQueue is how error texts name the queue of these tests.
 const testQueue = "queue 'q' in vhost '/'"
 
+var testSubject = subject{"q", testQueue}
+
 // testArgs returns arguments as a client's arrive.
 func testArgs(t testing.TB, table Table) Fields {
 	t.Helper()

@@ -338,7 +338,7 @@ func keysOf(h Fields, name string) (keys []string, _ *Error) {
 	}
 	array, ok := v.([]any)
 	if !ok {
-		return nil, errorf(PreconditionFailed, "", "", "invalid message: {unacceptable_type_in_header,%q,%s}", name, fieldType(v))
+		return nil, PreconditionFailed.errorf("", "invalid message: {unacceptable_type_in_header,%q,%s}", name, fieldType(v))
 	}
 	for _, e := range array {
 		if s, ok := e.(string); ok {
@@ -406,5 +406,5 @@ func parseExpiration(s string) (ms int64, err *Error) {
 
 func invalidExpiration(s string, reason any) *Error {
 	text := "invalid expiration '" + s + "': "
-	return errorf(PreconditionFailed, "", "", "%s", text+erl.Format(reason, utf8.RuneCountInString(text)))
+	return PreconditionFailed.errorf("", "%s", text+erl.Format(reason, utf8.RuneCountInString(text)))
 }

@@ -148,7 +148,7 @@ func (v *vhost) SetLimits(l VHostLimits) error {
 func (v *vhost) SetDefaultQueueType(t string) error {
 	return v.system.do("", func() *Error {
 		if t != "classic" && t != "quorum" {
-			return errorf(PreconditionFailed, "", v.name, "unsupported default queue type '%s'", t)
+			return PreconditionFailed.errorf(v.name, "unsupported default queue type '%s'", t)
 		}
 		v.meta.DefaultQueueType = t
 		return nil

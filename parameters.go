@@ -48,7 +48,7 @@ func (b *Broker) ClearGlobalParameter(name string) error {
 	}
 	i := b.globalParameter(name)
 	if i < 0 {
-		return errorf(NotFound, "", name, "global parameter '%s' does not exist", name)
+		return NotFound.errorf(name, "global parameter '%s' does not exist", name)
 	}
 	b.global = slices.Delete(b.global, i, i+1)
 	return nil

@@ -67,5 +67,5 @@ func (p PasswordHash) usable() (PasswordHash, error) {
 	case hashSHA256, hashSHA512, hashMD5:
 		return PasswordHash{algorithm, slices.Clone(p.Hash)}, nil
 	}
-	return p, errorf(PreconditionFailed, "", "", "unknown hashing_algorithm '%s'", p.Algorithm)
+	return p, PreconditionFailed.errorf("", "unknown hashing_algorithm '%s'", p.Algorithm)
 }

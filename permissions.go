@@ -38,7 +38,7 @@ func (ch *Channel) check(perm permission, kind resource, name string) *Error {
 	if ch.grants.allowed(access, grantKey{ch.conn.cfg.User, ch.v.name}, grantedAccess{perm, kind, name}) {
 		return nil
 	}
-	return &Error{Code: AccessRefused, Name: name, Reason: refusal(perm, ch.v.resourceText(kind, name), ch.conn.cfg.User, ch.v.rules)}
+	return AccessRefused.errorf(name, "%s", refusal(perm, ch.v.resourceText(kind, name), ch.conn.cfg.User, ch.v.rules))
 }
 
 // checkPassive is the check of a passive declare: any permission will do.
@@ -66,7 +66,7 @@ func (ch *Channel) checkTopic(perm permission, exchange, key string) *Error {
 	if ch.grants.topicAllowed(access, at, grantedTopic{perm, exchange, key}) {
 		return nil
 	}
-	return &Error{Code: AccessRefused, Name: exchange, Reason: topicRefusal(perm, key, at, ch.v.rules)}
+	return AccessRefused.errorf(exchange, "%s", topicRefusal(perm, key, at, ch.v.rules))
 }
 
 // refusal is the text for a user who may not access a resource, which rs names as

@@ -161,7 +161,7 @@ func (v *vhost) setPolicy(p Policy, which int) error {
 func (v *vhost) clearPolicy(name string, which int) error {
 	return v.system.do("", func() *Error {
 		if !v.policies[which].clear(name) {
-			return errorf(NotFound, "", name, "policy '%s' in vhost '%s' not found", name, v.name)
+			return NotFound.errorf(name, "policy '%s' in vhost '%s' not found", name, v.name)
 		}
 		v.policyEvent(name, which == operatorPolicies, false)
 		v.applyPolicies()

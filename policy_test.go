@@ -253,7 +253,7 @@ func TestSettings(t *testing.T) {
 	r := RabbitMQ43.rules()
 	parse := func(kind string, args Table) *queueArgs {
 		args[ArgQueueType] = kind
-		a, err := parseQueueArgs(testArgs(t, args), r, "", testQueue)
+		a, err := parseQueueArgs(testArgs(t, args), r, "", testSubject)
 		require.Nil(t, err)
 		return &a
 	}
@@ -327,7 +327,7 @@ func TestSettings(t *testing.T) {
 
 func TestEffective(t *testing.T) {
 	r := RabbitMQ43.rules()
-	a, perr := parseQueueArgs(testArgs(t, Table{ArgMaxLength: 5, ArgDeadLetterExchange: "a"}), r, "", testQueue)
+	a, perr := parseQueueArgs(testArgs(t, Table{ArgMaxLength: 5, ArgDeadLetterExchange: "a"}), r, "", testSubject)
 	require.Nil(t, perr)
 	p := testPolicy(t, "limits", 0, Table{"max-length": 7, "message-ttl": 5000, "dead-letter-exchange": "b",
 		"overflow": "reject-publish"})

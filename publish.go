@@ -68,7 +68,7 @@ func (ch *Channel) checkTarget(exchange, key string, m *Message) (*Exchange, *Er
 	v := ch.v
 	// The flag immediate: only its frame is looked at.
 	if m.Immediate {
-		return nil, errorf(NotImplemented, "", exchange, "immediate=true")
+		return nil, NotImplemented.errorf(exchange, "immediate=true")
 	}
 	// The size, before permissions: RabbitMQ refuses the body when it has its header.
 	if size := uint64(len(m.Body)); size > uint64(v.b.maxMessageSize) {
@@ -84,7 +84,7 @@ func (ch *Channel) checkTarget(exchange, key string, m *Message) (*Exchange, *Er
 	case x == nil:
 		return nil, v.noExchange(exchange)
 	case x.cfg.Internal:
-		return nil, errorf(AccessRefused, "", exchange, "cannot publish to internal %s", v.exchangeText(exchange))
+		return nil, AccessRefused.errorf(exchange, "cannot publish to internal %s", v.exchangeText(exchange))
 	}
 	return x, nil
 }
@@ -95,7 +95,7 @@ func (v *vhost) tooLarge(size uint64) *Error {
 	if v.b.maxMessageSize >= absolute {
 		configured = "max"
 	}
-	return errorf(PreconditionFailed, "", "", "message size %d is larger than %s size %d", size, configured, v.b.maxMessageSize)
+	return PreconditionFailed.errorf("", "message size %d is larger than %s size %d", size, configured, v.b.maxMessageSize)
 }
 
 // A publishCheck is one check of a message that is published. A check named take… also puts what it has read from the
@@ -180,7 +180,7 @@ func (ch *Channel) checkUserID(m *message) *Error {
 	if p.UserID == user || ch.v.b.access.Load().isImpersonator(user) {
 		return nil
 	}
-	return errorf(PreconditionFailed, "", "", "user_id property set to '%s' but authenticated user was '%s'", p.UserID, user)
+	return PreconditionFailed.errorf("", "user_id property set to '%s' but authenticated user was '%s'", p.UserID, user)
 }
 
 // checkDeliveryMode refuses delivery modes other than 1 and 2.
@@ -190,7 +190,7 @@ func (ch *Channel) checkDeliveryMode(m *message) *Error {
 	if p == nil || !p.given(p.DeliveryMode != 0, PropDeliveryMode) || p.DeliveryMode == 1 || p.DeliveryMode == 2 {
 		return nil
 	}
-	return errorf(PreconditionFailed, "", "", "invalid message: {delivery_mode_unknown,%d}", p.DeliveryMode)
+	return PreconditionFailed.errorf("", "invalid message: {delivery_mode_unknown,%d}", p.DeliveryMode)
 }
 
 // A routeCache is the last route taken, which holds while the topology does: publishers mostly publish the same way again.

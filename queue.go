@@ -45,7 +45,7 @@ func queueText(name, vhost string) string { return "queue '" + name + "' in vhos
 func (v *vhost) queueText(name string) string { return queueText(name, v.name) }
 
 func (v *vhost) noQueue(name string) *Error {
-	return errorf(NotFound, "", name, "no %s", v.queueText(name))
+	return NotFound.errorf(name, "no %s", v.queueText(name))
 }
 
 func (q *Queue) text() string { return q.v.queueText(q.name) }

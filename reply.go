@@ -23,13 +23,13 @@ func isReplyQueue(name string) bool {
 // Rules: M-18.
 func (ch *Channel) consumeReplies(cfg ConsumeConfig) (*Consumer, *Error) {
 	if !cfg.NoAck {
-		return nil, errorf(PreconditionFailed, "", replyQueue, "reply consumer cannot acknowledge")
+		return nil, PreconditionFailed.errorf(replyQueue, "reply consumer cannot acknowledge")
 	}
 	if ch.reply != nil {
-		return nil, errorf(PreconditionFailed, "", replyQueue, "reply consumer already set")
+		return nil, PreconditionFailed.errorf(replyQueue, "reply consumer already set")
 	}
 	if ch.consumers[cfg.Tag] != nil {
-		return nil, errorf(NotAllowed, "", replyQueue, "attempt to reuse consumer tag '%s'", cfg.Tag)
+		return nil, NotAllowed.errorf(replyQueue, "attempt to reuse consumer tag '%s'", cfg.Tag)
 	}
 	c := &Consumer{ch: ch, tag: cfg.Tag, cfg: cfg}
 	c.timer.Value = c
@@ -52,7 +52,7 @@ func (ch *Channel) takeReplyTo(m *message) *Error {
 		return nil
 	}
 	if ch.reply == nil {
-		return errorf(PreconditionFailed, "", "", "fast reply consumer does not exist")
+		return PreconditionFailed.errorf("", "fast reply consumer does not exist")
 	}
 	m.editProps().ReplyTo = ch.replyName
 	return nil

@@ -127,7 +127,7 @@ func (ch *Channel) ackOne(tag uint64) *Error {
 
 // Rules: D-30a.
 func errUnknownTag(tag uint64) *Error {
-	return errorf(PreconditionFailed, "", "", "unknown delivery tag %d", tag)
+	return PreconditionFailed.errorf("", "unknown delivery tag %d", tag)
 }
 
 // outstanding returns the tags that tag and multiple name, in order.

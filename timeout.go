@@ -89,7 +89,7 @@ func (ch *Channel) timedOut(ms int64) {
 	if ch.super {
 		return
 	}
-	err := errorf(PreconditionFailed, "", "", "delivery acknowledgement on channel %d timed out. Timeout value used: %d ms. "+
+	err := PreconditionFailed.errorf("", "delivery acknowledgement on channel %d timed out. Timeout value used: %d ms. "+
 		"This timeout value can be configured, see consumers doc guide to learn more", ch.number, ms)
 	ch.end(err)
 	if in := ch.conn.cfg.Inbox; in != nil {

@@ -55,7 +55,7 @@ func (r *rules) sameKind(a, b settling) bool {
 func (ch *Channel) Tx() error {
 	return ch.do("tx.select", func() *Error {
 		if ch.confirm {
-			return errorf(PreconditionFailed, "", "", "cannot switch from confirm to tx mode")
+			return PreconditionFailed.errorf("", "cannot switch from confirm to tx mode")
 		}
 		if ch.tx == nil {
 			ch.tx = new(transaction)
@@ -108,7 +108,7 @@ func (ch *Channel) Commit() (returns []*Return, err error) {
 			ch.settleAll(s.tags, s.how)
 		}
 		if out.Rejected {
-			return errorf(PreconditionFailed, "", "", "partial tx completion")
+			return PreconditionFailed.errorf("", "partial tx completion")
 		}
 		return nil
 	})
