@@ -22,6 +22,7 @@ type generator struct {
 	queueNames, exchangeNames []string
 	declared                  map[string]string // how a queue was declared
 	messages, consumers       int
+	replyTags                 int
 	priority                  int // of the policy set last: ties are decided by chance
 	policyNames               []string
 	channels                  map[string]*books // by actor
@@ -339,13 +340,17 @@ func (g *generator) tag(actor string) string {
 		return g.pick(b.tags...) // in use: this ends the connection
 	}
 	g.consumers++
-	_, channel, ok := strings.Cut(actor, ".")
-	if !ok {
-		channel = actor
-	}
-	tag := fmt.Sprintf("%s_%d", channel, g.consumers)
+	tag := fmt.Sprintf("%s_%d", channelOf(actor), g.consumers)
 	b.tags = append(b.tags, tag)
 	return tag
+}
+
+// channelOf returns a channel's name on its connection.
+func channelOf(actor string) string {
+	if _, name, ok := strings.Cut(actor, "."); ok {
+		return name
+	}
+	return actor
 }
 
 func (g *generator) cancel() {
@@ -389,7 +394,7 @@ func (g *generator) recover() {
 }
 
 func (g *generator) qos() {
-	g.do(g.pick("k1", "k2", "k3"), "qos "+g.pick("0", "1", "2", "3")+g.scope())
+	g.do(g.pick("k1", "k2", "k3"), "qos "+g.pick("0", "1", "2", "3"))
 }
 
 // misuse does what a broker refuses.
