@@ -172,6 +172,17 @@ func (s *machine) get(t *rapid.T) {
 	}
 }
 
+// buffer keeps a settlement for the commit: those of one kind that follow each other are one, in the order of their tags.
+func (ch *mChannel) buffer(us []*mUnacked, how string) {
+	if n := len(ch.txAcks); n > 0 && ch.txAcks[n-1].how == how {
+		last := &ch.txAcks[n-1]
+		last.us = append(last.us, us...)
+		slices.SortFunc(last.us, func(a, b *mUnacked) int { return a.tag - b.tag })
+		return
+	}
+	ch.txAcks = append(ch.txAcks, mSettled{us, how})
+}
+
 func (s *machine) consume(t *rapid.T) {
 	c := s.channel(t)
 	name := pick(t, "queue", queueNames...)
@@ -253,7 +264,7 @@ func (s *machine) settle(t *rapid.T) {
 	}
 	s.same("settle", errText(err), "")
 	if c.model.tx {
-		c.model.txAcks = append(c.model.txAcks, mSettled{us, how})
+		c.model.buffer(us, how)
 		return
 	}
 	s.m.settle(us, how)

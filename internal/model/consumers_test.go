@@ -4,8 +4,15 @@ import (
 	"slices"
 )
 
-// pump serves consumers.
+// pump serves consumers. What a quorum queue gives at once goes out consumer by consumer.
 func (m *model) pump(q *mQueue) {
+	var out []func()
+	var to []*mConsumer
+	defer func() {
+		for _, i := range bySeq(to) {
+			out[i]()
+		}
+	}()
 	for {
 		m.expire(q)
 		all := q.inOrder()
@@ -18,8 +25,25 @@ func (m *model) pump(q *mQueue) {
 		}
 		e := all[0]
 		q.remove(e)
-		m.deliver(c, e, m.redelivered(q, e))
+		redelivered := m.redelivered(q, e)
+		m.assign(c)
+		if !q.quorum {
+			m.hand(c.ch, q, c, e, redelivered, c.noAck)
+			continue
+		}
+		to = append(to, c)
+		out = append(out, func() { m.hand(c.ch, q, c, e, redelivered, c.noAck) })
 	}
+}
+
+// bySeq returns the places of consumers, those of one consumer together, the consumers by age.
+func bySeq(cs []*mConsumer) []int {
+	places := make([]int, len(cs))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(i, j int) int { return cs[i].seq - cs[j].seq })
+	return places
 }
 
 // next is the consumer that gets the next message. A classic queue finds out only here that
@@ -89,6 +113,11 @@ func (c *mConsumer) room() int {
 
 func (m *model) deliver(c *mConsumer, e *mEntry, redelivered bool) {
 	m.hand(c.ch, c.q, c, e, redelivered, c.noAck)
+	m.assign(c)
+}
+
+// assign counts a delivery for c, whose turn is over.
+func (m *model) assign(c *mConsumer) {
 	q := c.q
 	q.rotation = slices.DeleteFunc(q.rotation, func(x *mConsumer) bool { return x == c })
 	if !c.noAck {

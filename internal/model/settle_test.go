@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -13,7 +14,7 @@ func (m *model) settle(us []*mUnacked, how string) {
 	for len(us) > 0 {
 		q, c := us[0].q, us[0].c
 		n := 1
-		for n < len(us) && us[n].q == q && us[n].c == c {
+		for n < len(us) && c != nil && us[n].q == q && us[n].c == c {
 			n++
 		}
 		m.settleGroup(q, c, us[:n], how)
@@ -166,25 +167,31 @@ func (m *model) end(chs ...*mChannel) {
 	}
 }
 
-// takeBack gives back what an ended channel held: a classic queue takes all of it before it does anything else.
+// takeBack gives back what an ended channel held: a queue takes all of it before it does anything else, a quorum queue
+// consumer by consumer, the eldest first, and what was taken by basic.get last.
 func (m *model) takeBack(us []*mUnacked) {
-	var quorum []*mUnacked
-	var classic []*mQueue
+	var queues []*mQueue
 	whole := map[*mQueue][]*mUnacked{}
 	for _, u := range us {
-		switch {
-		case u.q.quorum:
-			quorum = append(quorum, u)
-			continue
-		case whole[u.q] == nil:
-			classic = append(classic, u.q)
+		if whole[u.q] == nil {
+			queues = append(queues, u.q)
 		}
 		whole[u.q] = append(whole[u.q], u)
 	}
-	for _, q := range classic {
-		m.settleGroup(q, nil, whole[q], "end")
+	for _, q := range queues {
+		us := whole[q]
+		if q.quorum {
+			sort.SliceStable(us, func(i, j int) bool { return us[i].age() < us[j].age() })
+		}
+		m.settleGroup(q, nil, us, "end")
 	}
-	m.settle(quorum, "end")
+}
+
+func (u *mUnacked) age() int {
+	if u.c == nil {
+		return math.MaxInt
+	}
+	return u.c.seq
 }
 
 // take removes the deliveries that an acknowledgement of the tag is about.
