@@ -77,8 +77,8 @@ func (ch *Channel) usable() error {
 // fail closes what e closes.
 // Rules: E-2, E-7, E-8, C-20.
 func (ch *Channel) fail(op string, e *Error) error {
-	if !ch.super && len(e.replyText(ch.v.rules)) > maxReplyText {
-		e = &Error{Code: InternalError, Name: e.Name} // RabbitMQ 4.3 fails to send the text // E-4
+	if !ch.super && !e.ClosesConnection() && len(e.replyText(ch.v.rules)) > maxReplyText {
+		e = &Error{Code: InternalError, Name: e.Name} // RabbitMQ 4.3's channel fails to send the text, and crashes // E-4
 	}
 	if e.Op == "" {
 		e.Op = op

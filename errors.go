@@ -87,7 +87,7 @@ func (e *Error) Error() string {
 }
 
 // maxReplyText is the longest reply text: the protocol carries it as a short string. RabbitMQ 3.10 counts bytes, 4.3
-// characters: a text of up to 255 characters but more than 255 bytes it fails to send, and ends the connection as after a crash.
+// characters: a text of up to 255 characters but more than 255 bytes it fails to send. Then the connection ends.
 const maxReplyText = 255
 
 // cutMark ends a reply text that was too long.

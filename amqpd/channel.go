@@ -29,6 +29,7 @@ func (c *conn) openChannelLocked(number uint16, a *args) error {
 	if err := a.end(); err != nil {
 		return err
 	}
+	// The session checks the limit too, but knows nothing of channels whose close the client has not answered yet. They count.
 	if n := len(c.open.byNumber); n >= c.tune.channelMax {
 		return unattributedf(leveret.NotAllowed,
 			"number of channels opened (%d) has reached the negotiated channel_max (%d)", n, c.tune.channelMax)
@@ -52,6 +53,12 @@ func secondOpenLocked(_ *conn, _ *channel, a *args) error {
 	if err := a.end(); err != nil {
 		return err
 	}
+	return errSecondOpen()
+}
+
+// errSecondOpen is the error of the session for a number in use. The session is not asked: it does not know a channel whose
+// close the client has not answered yet.
+func errSecondOpen() error {
 	return errorf(leveret.ChannelError, "second 'channel.open' seen")
 }
 

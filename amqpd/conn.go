@@ -253,6 +253,10 @@ func (c *conn) closeLocked(err error, cause methodID) {
 	}
 	why := c.closeReason(err, cause)
 	c.log.Warn("closing connection", "user", c.client.user, "error", why.text)
+	if !why.sendable() {
+		c.dropLocked()
+		return
+	}
 	c.flushConfirmsLocked()
 	c.stage = closing
 	c.out.closing(0, connectionClose, why)

@@ -184,7 +184,7 @@ func (c *conn) closingChannelLocked(ch *channel, id methodID) error {
 	case channelClose:
 		c.out.bare(ch.number, channelCloseOk)
 	case channelOpen:
-		c.failLocked(errorf(leveret.ChannelError, "second 'channel.open' seen"), id)
+		c.failLocked(errSecondOpen(), id)
 	case basicPublish:
 		ch.content.state = wantHeader // what follows must still be its content
 	default:

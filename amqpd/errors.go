@@ -55,6 +55,11 @@ type closeReason struct {
 	cause methodID // the method to blame; 0: none
 }
 
+// sendable reports whether the text fits into a close frame. One that RabbitMQ 4.3 has cut to 255 characters may have more
+// bytes than fit; 4.3 then drops the connection.
+// Rules: E-4.
+func (r closeReason) sendable() bool { return len(r.text) <= maxShort }
+
 // closeReason returns what the client is told about an error of the method cause.
 // Rules: E-2, E-3.
 func (c *conn) closeReason(err error, cause methodID) closeReason {

@@ -84,7 +84,11 @@ func (c *conn) endHandshake(err error) {
 	var r refused
 	switch {
 	case errors.As(err, &r):
-		c.out.closing(0, connectionClose, c.closeReason(r.err, r.cause))
+		why := c.closeReason(r.err, r.cause)
+		if !why.sendable() {
+			return
+		}
+		c.out.closing(0, connectionClose, why)
 		if c.send() == nil {
 			c.nc.SetDeadline(time.Now().Add(c.closeTimeout()))
 			c.awaitCloseOk()
@@ -233,6 +237,7 @@ func (c *conn) login() error {
 		c.log.Warn("login refused", "mechanism", mechanism, "error", err)
 		return errSilent
 	}
+	// Broker.Authenticate names the mechanism PLAIN, whatever the client used.
 	return refused{unattributedf(leveret.AccessRefused,
 		"Login was refused using authentication mechanism %s. For details see the broker logfile.", mechanism), 0}
 }

@@ -22,8 +22,8 @@ import (
 // RabbitMQ node, which testdata keeps. To record them again, from nodes where vhost amqpd is open to
 // guest and user noperm (password nopw) has no permissions:
 //
-//	go test -run TestWire/4.3 -record 127.0.0.1:5674 ./amqpd
-//	go test -run TestWire/3.10 -record 127.0.0.1:5673 ./amqpd
+//	go test ./amqpd -run TestWire/4.3 -record 127.0.0.1:5674
+//	go test ./amqpd -run TestWire/3.10 -record 127.0.0.1:5673
 
 var record = flag.String("record", "", "address of the RabbitMQ node to record the answers of")
 
@@ -327,6 +327,33 @@ var wireCases = []wireCase{
 	{"channel error, close, open", onChannel1, getMissing + closeChan(1) + openChan(1), 0},
 	{"close, methods", onChannel1, closeChan(1) + declare(1, "") + call(1, basicQos, u32(0), u16(1), u8(0)), 0},
 	{"close", opened, closeConn(), 0},
+
+	// A channel that is closing counts for channel_max.
+	{"channel_max, one closing", tuning1, tuneOk(1, 131072, 0) + openVHost("/") + openChan(1) + getMissing + openChan(2), 0},
+
+	// Texts of at most 255 characters but more than 255 bytes.
+	{"channel error, long text", tuning1, tuneOk(9, 131072, 0) + openVHost("/") + openChan(1) +
+		call(1, basicGet, u16(0), ss(longName), u8(0)), 0},
+	{"open refused, long text", tuning1, tuneOk(9, 131072, 0) + openVHost(longName), 0},
+}
+
+var longName = strings.Repeat("é", 125)
+
+// RabbitMQ 4.3 drops a connection that it would have to end with a text that it cannot send. What it has sent by then is
+// left to chance, so the answer is not recorded.
+func TestUnsendableTextDropsTheConnection(t *testing.T) {
+	b := wireBroker(t, leveret.RabbitMQ43)
+	defer b.Close()
+	srv := &Server{Broker: b}
+	defer srv.Close()
+	nc, err := srv.Dial()
+	require.NoError(t, err)
+	defer nc.Close()
+	consume := call(1, basicConsume, u16(0), ss("q"), ss(longName), u8(8), u32(0))
+	tc := wireCase{stage: onChannel1, input: declare(1, "q") + consume + consume}
+	answer := tc.run(t, nc)
+	assert.NotContains(t, answer, "10.50", "no connection.close")
+	assert.True(t, strings.HasSuffix(answer, "closed\n"), answer)
 }
 
 func TestWire(t *testing.T) {

@@ -130,6 +130,11 @@ func (c *conn) takeOutput(o *output) (last bool) {
 func (c *conn) lost() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.dropLocked()
+}
+
+// dropLocked ends the connection without a word.
+func (c *conn) dropLocked() {
 	c.stage = ended
 	c.nc.Close() // the reader, too, is to notice
 	c.moved.Broadcast()
