@@ -49,10 +49,9 @@ type User struct {
 // Rules: J-3.
 type VHost struct {
 	Name        string    `json:"name"`
-	Description string    `json:"description,omitzero"` // older files have this and the next two
+	Description string    `json:"description,omitzero"` // older files have this and the tags
 	Tags        *Tags     `json:"tags,omitzero"`        // here, newer ones in Metadata
-	QueueType   string    `json:"default_queue_type,omitzero"`
-	Limits      Limits    `json:"limits,omitzero"` // max-connections and max-queues
+	Limits      Limits    `json:"limits,omitzero"`      // for readers; an import sets those of Parameters
 	Metadata    *Metadata `json:"metadata,omitzero"`
 }
 
@@ -111,8 +110,8 @@ type Queue struct {
 	Name       string    `json:"name"`
 	VHost      string    `json:"vhost,omitzero"`
 	Type       string    `json:"type,omitzero"` // for readers; the argument x-queue-type decides
-	Durable    *bool     `json:"durable"`       // nil: true
-	AutoDelete bool      `json:"auto_delete"`
+	Durable    *bool     `json:"durable"`       // nil: true; an error in 3.10
+	AutoDelete *bool     `json:"auto_delete"`   // nil: false; an error in 3.10
 	Arguments  Arguments `json:"arguments"`
 }
 

@@ -237,7 +237,8 @@ func TestImportRefusals(t *testing.T) {
 		{`{"users":[{"name":"u","password_hash":"!!","tags":[]}]}`, `users[0] 'u': {not_base64,<<"!!">>}`},
 		{`{"users":[{"name":"u","password_hash":""}]}`, `users[0] 'u': tags_not_present`},
 		{`{"users":[{"name":"u","tags":5}]}`, `users[0] 'u': tags are neither a list nor a string`},
-		{`{"users":[{"name":"u","password_hash":"","tags":[],"limits":{"max-connections":"x"}}]}`, `users[0] 'u': max-connections should be a number, actually was <<"x">>`},
+		{`{"users":[{"name":"u","password_hash":"","tags":[],"limits":{"max-connections":"x"}}]}`,
+			"users[0] 'u': {errors,[{\"~ts should be a number, actually was ~tp\",\n          [<<\"max-connections\">>,<<\"x\">>]}]}"},
 		{`{"users":[` + user + `],"permissions":[{"user":"no","vhost":"/","configure":"","write":"","read":""}]}`, `permissions[0] 'no': {no_such_user,<<"no">>}`},
 		{`{"users":[` + user + `],"permissions":[{"user":"u","vhost":"/","configure":"(","write":"","read":""}]}`,
 			`permissions[0] 'u': {invalid_regexp,"(",{"missing closing parenthesis",1}}`},
@@ -310,6 +311,32 @@ func TestImportIntoWhatIsThere(t *testing.T) {
 	assert.Contains(t, string(data), `"global_parameters":[{"name":"cluster_name","value":"y"},{"name":"z","value":[]}]`)
 }
 
+// What RabbitMQ made of the entries of virtual hosts, by its management API.
+func TestImportedVHosts(t *testing.T) {
+	for _, c := range []struct {
+		profile                  leveret.Profile
+		entry, description, tags string
+		queueType                string
+	}{
+		{leveret.RabbitMQ43, `"default_queue_type":"quorum","limits":{"max-queues":"x"}`, "", "[]", "classic"},
+		{leveret.RabbitMQ43, `"default_queue_type":"quorum","metadata":{"description":"m"}`, "m", "[]", "classic"},
+		{leveret.RabbitMQ43, `"metadata":{"default_queue_type":"quorum"}`, "", "[]", "quorum"},
+		{leveret.RabbitMQ43, `"description":"x","tags":["y"],"metadata":{"description":"m","tags":["t"]}`, "m", "[t]", "classic"},
+		{leveret.RabbitMQ43, `"description":"x","tags":["y"],"metadata":{}`, "x", "[y]", "classic"},
+		{leveret.RabbitMQ310, `"description":"x","tags":["y"],"metadata":{"description":"m","tags":["t"]}`, "x", "[y]", "classic"},
+		{leveret.RabbitMQ310, `"limits":{"max-queues":3},"metadata":{"description":"m","tags":["t"]}`, "m", "[t]", "classic"},
+	} {
+		b := leveret.New(leveret.WithProfile(c.profile))
+		defer b.Close()
+		require.NoError(t, definitions.Import(b, []byte(`{"vhosts":[{"name":"v",`+c.entry+`}]}`)), c.entry)
+		v, err := b.VHost("v")
+		require.NoError(t, err)
+		info := v.Info()
+		assert.Equal(t, []string{c.description, c.tags, c.queueType}, []string{info.Description, fmt.Sprint(info.Tags), info.DefaultQueueType}, c.entry)
+		assert.Equal(t, leveret.VHostLimits{MaxConnections: leveret.NoLimit, MaxQueues: leveret.NoLimit}, info.Limits, c.entry)
+	}
+}
+
 func TestExportLeavesOut(t *testing.T) {
 	b := leveret.New()
 	defer b.Close()
@@ -332,11 +359,31 @@ func TestExportLeavesOut(t *testing.T) {
 	doc := decodeDocument(t, data)
 	assert.Len(t, doc["queues"], 2)
 	assert.Empty(t, doc["exchanges"])
-	assert.Empty(t, doc["bindings"])
+	assert.Len(t, doc["bindings"], 2, "as RabbitMQ does, although no broker imports them without the queue and the exchange")
 	other := leveret.New()
 	defer other.Close()
+	assert.ErrorContains(t, definitions.Import(other, data), "resources_missing")
+	_, err = other.DeclareQueue("private", leveret.QueueConfig{})
+	require.NoError(t, err)
+	copyInternalExchanges(t, b, other)
 	require.NoError(t, definitions.Import(other, data))
-	assert.Len(t, other.Queues(), 2)
+	assert.Len(t, other.Queues(), 3)
+}
+
+// copyInternalExchanges declares the exchanges that RabbitMQ 4.3 does not export.
+func copyInternalExchanges(t *testing.T, from, to *leveret.Broker) {
+	for _, info := range from.VHosts() {
+		v, err := from.VHost(info.Name)
+		require.NoError(t, err)
+		w, err := to.CreateVHost(info.Name)
+		require.NoError(t, err)
+		for _, x := range v.Exchanges() {
+			if x.Internal && !strings.HasPrefix(x.Name, "amq.") {
+				_, err := w.DeclareExchange(x.Name, x.Type, leveret.ExchangeConfig{Internal: true})
+				require.NoError(t, err)
+			}
+		}
+	}
 }
 
 func TestArgumentValuesInDefinitions(t *testing.T) {
@@ -407,6 +454,7 @@ func FuzzDefinitions(f *testing.F) {
 		}
 		other := leveret.New(leveret.WithClock(leveret.NewManualClock(time.Unix(0, 0))))
 		defer other.Close()
+		copyInternalExchanges(t, b, other)
 		require.NoError(t, definitions.Import(other, after))
 	})
 }

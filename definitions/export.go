@@ -146,10 +146,9 @@ func (x *exporter) permissions(v *leveret.VHost) {
 func (x *exporter) contents(v *leveret.VHost, info leveret.VHostInfo) {
 	x.policies(v)
 	x.vhostLimits(info)
-	hidden := hidden{}
-	x.queues(v, hidden)
-	x.exchanges(v, hidden)
-	x.bindings(v, hidden)
+	x.queues(v)
+	x.exchanges(v)
+	x.bindings(v)
 }
 
 func (x *exporter) policies(v *leveret.VHost) {
@@ -179,22 +178,14 @@ func policyEntry(p leveret.Policy) Policy {
 	return Policy{Pattern: &p.Pattern, ApplyTo: string(p.ApplyTo), Definition: Arguments{p.Definition}, Priority: &priority}
 }
 
-// hidden are the queues and exchanges that are not exported although bindings lead to them. A
-// binding is exported only if the file can be imported with it.
-type hidden map[target]bool
-
-// A target is what a binding leads to or from.
-type target struct{ kind, name string }
-
 // queues adds the queues. Exclusive ones are not exported, transient ones are.
 // Rules: J-4.
-func (x *exporter) queues(v *leveret.VHost, hidden hidden) {
+func (x *exporter) queues(v *leveret.VHost) {
 	for _, q := range v.Queues() {
 		if q.Exclusive {
-			hidden[target{"queue", q.Name}] = true
 			continue
 		}
-		e := Queue{Name: q.Name, VHost: q.VHost, Durable: &q.Durable, AutoDelete: q.AutoDelete, Arguments: Arguments{q.Arguments}}
+		e := Queue{Name: q.Name, VHost: q.VHost, Durable: &q.Durable, AutoDelete: &q.AutoDelete, Arguments: Arguments{q.Arguments}}
 		if !x.oldShape {
 			e.Type = q.Type
 		}
@@ -205,13 +196,12 @@ func (x *exporter) queues(v *leveret.VHost, hidden hidden) {
 // exchanges adds the exchanges. The default exchange, the predeclared ones and, in 4.3, internal ones
 // are not exported.
 // Rules: J-4.
-func (x *exporter) exchanges(v *leveret.VHost, hidden hidden) {
+func (x *exporter) exchanges(v *leveret.VHost) {
 	for _, info := range v.Exchanges() {
 		if info.Name == "" || isReserved(info.Name) {
 			continue
 		}
 		if info.Internal && !x.exportsInternal {
-			hidden[target{"exchange", info.Name}] = true
 			continue
 		}
 		e := Exchange{Name: info.Name, VHost: info.VHost, Type: string(info.Type), Durable: &info.Durable,
@@ -223,16 +213,25 @@ func (x *exporter) exchanges(v *leveret.VHost, hidden hidden) {
 	}
 }
 
-// bindings adds the bindings. Those of the default exchange are implicit.
+// bindings adds the bindings, also those of internal exchanges and, in 4.3, of exclusive queues. Those of the default exchange are implicit.
 // Rules: J-4.
-func (x *exporter) bindings(v *leveret.VHost, hidden hidden) {
+func (x *exporter) bindings(v *leveret.VHost) {
 	for _, b := range v.Bindings() {
-		if b.Source == "" || hidden[target{"exchange", b.Source}] || hidden[target{b.DestinationType, b.Destination}] {
+		if b.Source == "" || x.hidesExclusive && isExclusive(v, b) {
 			continue
 		}
 		x.out.Bindings = append(x.out.Bindings,
 			Binding{b.Source, b.VHost, b.Destination, b.DestinationType, b.RoutingKey, Arguments{b.Arguments}})
 	}
+}
+
+// isExclusive reports whether a binding leads to an exclusive queue.
+func isExclusive(v *leveret.VHost, b leveret.BindingInfo) bool {
+	if b.DestinationType != "queue" {
+		return false
+	}
+	q, err := v.Queue(b.Destination)
+	return err == nil && q.Info().Exclusive
 }
 
 // isReserved reports whether a name is one that only the broker gives.

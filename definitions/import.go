@@ -7,6 +7,7 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/limits"
 )
 
 // Import adds what the document says to what is there, as Apply does. The error is a *SyntaxError or
@@ -148,9 +149,9 @@ func (im *importer) user(e *User) error {
 	if e.Tags == nil {
 		return refuse("tags_not_present")
 	}
-	limits, err := e.Limits.of("user-limits", maxConnections, maxChannels)
-	if err != nil {
-		return err
+	limits, wrong := e.Limits.of("user-limits", maxConnections, maxChannels)
+	if wrong != nil {
+		return refuseUserLimits(wrong)
 	}
 	password, err := im.password(e)
 	if err != nil {
@@ -160,6 +161,16 @@ func (im *importer) user(e *User) error {
 		return refused(err)
 	}
 	return refused(im.b.SetUserLimits(e.Name, leveret.UserLimits{MaxConnections: limits[0], MaxChannels: limits[1]}))
+}
+
+// refuseUserLimits is the refusal of an entry whose limits are wrong: RabbitMQ shows its complaints as they are.
+// Rules: J-9.
+func refuseUserLimits(wrong []limits.Fault) error {
+	terms := make(erl.List, len(wrong))
+	for i, f := range wrong {
+		terms[i] = f.Term()
+	}
+	return refuse("%s", erl.Format(erl.Tuple{erl.Atom("errors"), terms}, 0))
 }
 
 func (im *importer) password(e *User) (leveret.PasswordHash, error) {
@@ -177,37 +188,45 @@ func (im *importer) password(e *User) (leveret.PasswordHash, error) {
 	return p, nil
 }
 
-// vhost creates a virtual host and sets what its entry says.
+// vhost creates a virtual host and sets what its entry says. RabbitMQ does not look at the limits there, nor at a default queue type
+// that is not in the metadata.
+// Rules: J-3.
 func (im *importer) vhost(e *VHost) error {
 	v, err := im.b.CreateVHost(e.Name)
 	if err != nil {
 		return refusedByCode(err)
 	}
 	info := v.Info()
-	e.merge(&info)
+	im.merge(e, &info)
 	if err := im.setDefaultQueueType(v, info.DefaultQueueType); err != nil {
 		return err
-	}
-	if e.Limits != nil {
-		if err := im.setLimits(v, e.Limits); err != nil {
-			return err
-		}
 	}
 	return refusedByCode(v.SetMetadata(info.Description, info.Tags...))
 }
 
-// merge puts what the entry says in the place of what is known of the virtual host. What is under
-// "metadata" goes before what older files have beside it.
-func (e *VHost) merge(info *leveret.VHostInfo) {
+// merge puts what the entry says in the place of what is known of the virtual host. Of what is both in "metadata" and beside it, as in
+// older files, the metadata count; in 3.10 what is beside them.
+// Rules: J-3.
+func (im *importer) merge(e *VHost, info *leveret.VHostInfo) {
+	if !im.topFirst {
+		e.mergeTop(info)
+	}
+	if m := e.Metadata; m != nil {
+		m.merge(info)
+	}
+	if im.topFirst {
+		e.mergeTop(info)
+	}
+}
+
+func (e *VHost) mergeTop(info *leveret.VHostInfo) {
 	info.Description = cmp.Or(e.Description, info.Description)
-	info.DefaultQueueType = cmp.Or(e.QueueType, info.DefaultQueueType)
 	if e.Tags != nil {
 		info.Tags = *e.Tags
 	}
-	m := e.Metadata
-	if m == nil {
-		return
-	}
+}
+
+func (m *Metadata) merge(info *leveret.VHostInfo) {
 	info.DefaultQueueType = cmp.Or(m.QueueType, info.DefaultQueueType)
 	if m.Description != nil {
 		info.Description = *m.Description
@@ -228,16 +247,6 @@ func (im *importer) setDefaultQueueType(v *leveret.VHost, kind string) error {
 		return refusedByCode(v.SetDefaultQueueType(kind))
 	}
 	return refuse("%s is not a valid queue type", kind)
-}
-
-// setLimits sets a virtual host's limits, less what a rehearsal does not have.
-func (im *importer) setLimits(v *leveret.VHost, given Limits) error {
-	limits, err := given.of("limits", maxConnections, maxQueues)
-	if err != nil {
-		return err
-	}
-	l := leveret.VHostLimits{MaxConnections: limits[0], MaxQueues: limits[1]}
-	return refusedByCode(v.SetLimits(im.reduced(v, l)))
 }
 
 // permission sets what a user may do in a virtual host.

@@ -10,8 +10,11 @@ import (
 type release struct {
 	oldShape           bool // the export has no origin, virtual hosts are no more than names: J-1, J-2, J-3
 	exportsInternal    bool // internal exchanges are exported: J-4
+	hidesExclusive     bool // bindings of exclusive queues are not exported: J-4
 	noDefaultQueueType bool // a virtual host has no default queue type
 	lenientBindings    bool // a binding to what does not exist is passed over: J-9
+	explicitQueues     bool // a queue's entry must say whether it is durable and whether it is deleted by itself: J-9
+	topFirst           bool // a virtual host's description and tags count beside metadata rather than in it: J-3
 	shortPlace         bool // the place of a refused policy or parameter is (VHOST/NAME): J-9
 
 	memberThatCounts jsondoc.Counts // of a key that an object has twice: J-11
@@ -20,7 +23,8 @@ type release struct {
 var releases = map[leveret.Profile]*release{
 	leveret.RabbitMQ43: {},
 	leveret.RabbitMQ310: {
-		oldShape: true, exportsInternal: true, noDefaultQueueType: true, lenientBindings: true, shortPlace: true,
+		oldShape: true, exportsInternal: true, hidesExclusive: true, noDefaultQueueType: true, lenientBindings: true, shortPlace: true,
+		explicitQueues: true, topFirst: true,
 		memberThatCounts: jsondoc.Last,
 	},
 }

@@ -21,6 +21,9 @@ type rehearsal struct {
 	standIns map[located]string
 }
 
+// A target is a queue or an exchange.
+type target struct{ kind, name string }
+
 // A located name is that of something in a virtual host.
 type located struct {
 	vhost string

@@ -2,11 +2,13 @@ package definitions
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/limits"
 )
 
 // The part of an import that is about what is in a virtual host.
@@ -90,10 +92,11 @@ func (im *importer) setLimitParameter(v *leveret.VHost, e *Parameter) error {
 	if err := json.Unmarshal(e.Value, &given); err != nil {
 		return wrongForm(err)
 	}
-	if _, err := given.of("limits", maxConnections, maxQueues); err != nil {
-		return refuse("Validation failed\n\n%s\n", explanation(err))
+	l, wrong := given.of("limits", maxConnections, maxQueues)
+	if wrong != nil {
+		return refuse("Validation failed\n\n%s\n", limits.Text(wrong))
 	}
-	return im.setLimits(v, given)
+	return refusedByCode(v.SetLimits(im.reduced(v, leveret.VHostLimits{MaxConnections: l[0], MaxQueues: l[1]})))
 }
 
 // exchange declares an exchange, unless it exists already.
@@ -121,11 +124,23 @@ func (im *importer) queue(e *Queue) error {
 		return err
 	case isReserved(e.Name), queueExists(v, e.Name):
 		return nil
+	case im.explicitQueues && (e.Durable == nil || e.AutoDelete == nil):
+		return refuse("function_clause")
 	}
 	_, err = v.DeclareQueue(e.Name, leveret.QueueConfig{
-		Durable: isDurable(e.Durable), AutoDelete: e.AutoDelete, Arguments: e.Arguments.Table,
+		Durable: isDurable(e.Durable), AutoDelete: e.AutoDelete != nil && *e.AutoDelete, Arguments: e.Arguments.Table,
 	})
+	if isUnfit(err) {
+		return nil
+	}
 	return refusedByCode(err)
+}
+
+// isUnfit reports whether a queue's type does not have one of its properties, such as a quorum queue that is not durable. RabbitMQ
+// passes such queues over.
+// Rules: J-9.
+func isUnfit(err error) bool {
+	return errors.Is(err, leveret.ErrPreconditionFailed) && strings.HasPrefix(explanation(err), "invalid property")
 }
 
 // isDurable returns what an entry says; one that says nothing is durable.

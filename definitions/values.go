@@ -48,7 +48,7 @@ func plainValue(v any) any {
 	case []byte:
 		return plainText(string(v))
 	case time.Time:
-		return v.Unix()
+		return uint64(v.Unix()) // RabbitMQ reads timestamps and decimals without a sign
 	case time.Duration:
 		return v.Milliseconds()
 	case float32:
@@ -57,7 +57,7 @@ func plainValue(v any) any {
 		return plainFloat(v)
 	case leveret.Decimal:
 		// RabbitMQ writes the digits behind the scale, whatever number that makes.
-		return json.RawMessage(strconv.Itoa(int(v.Scale)) + "." + strings.TrimPrefix(strconv.Itoa(int(v.Value)), "-"))
+		return json.RawMessage(fmt.Sprintf("%d.%d", v.Scale, uint32(v.Value)))
 	case *big.Int:
 		return json.RawMessage(v.String())
 	case json.Number:
@@ -269,16 +269,13 @@ func (l *Limits) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// of returns the limits of those names, leveret.NoLimit for one that is not given. What RabbitMQ says is wrong
-// with them, as limits of that kind, is the error.
-func (l Limits) of(kind string, names ...string) ([]int, error) {
+// of returns the limits of those names, leveret.NoLimit for one that is not given, and RabbitMQ's complaints about them as limits of
+// that kind.
+func (l Limits) of(kind string, names ...string) ([]int, []limits.Fault) {
 	parsed, wrong := limits.Parse(l, kind, names...)
-	if len(wrong) > 0 {
-		return nil, refuse("%s", wrong[0])
-	}
 	all := make([]int, len(names))
 	for i, name := range names {
 		all[i] = parsed.Or(name, leveret.NoLimit)
 	}
-	return all, nil
+	return all, wrong
 }

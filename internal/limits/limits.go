@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/jsondoc"
@@ -32,10 +33,32 @@ func Read(data []byte) (map[string]any, error) {
 	return nil, errors.New("limits are not an object")
 }
 
-// Parse returns those of a document's limits that have one of the names. Wrong are RabbitMQ's
-// complaints: first one about all other names, then one for each value that is not an integer, in
-// the order of the names. Kind is what RabbitMQ calls such limits.
-func Parse(given map[string]any, kind string, names ...string) (parsed Limits, wrong []string) {
+// A Fault is one of RabbitMQ's complaints: a format and the terms that are put in for ~ts and ~tp.
+type Fault struct {
+	format string
+	terms  erl.List
+}
+
+// Term is the complaint as RabbitMQ has it before it makes a text.
+func (f Fault) Term() any { return erl.Tuple{erl.String(f.format), f.terms} }
+
+// String is the complaint as a text. A term for ~ts is a text itself.
+func (f Fault) String() string {
+	text := f.format
+	for _, term := range f.terms {
+		at := strings.Index(text, "~t")
+		shown := erl.Format(term, 0)
+		if name, ok := term.(erl.Binary); ok && text[at:at+3] == "~ts" {
+			shown = string(name)
+		}
+		text = text[:at] + shown + text[at+3:]
+	}
+	return text
+}
+
+// Parse returns those of a document's limits that have one of the names, and what is wrong: first one complaint about all other
+// names, then one for each value that is not an integer, in the order of the names. Kind is what RabbitMQ calls such limits.
+func Parse(given map[string]any, kind string, names ...string) (parsed Limits, wrong []Fault) {
 	parsed = Limits{}
 	var unknown erl.List
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -45,15 +68,24 @@ func Parse(given map[string]any, kind string, names ...string) (parsed Limits, w
 		case !slices.Contains(names, name):
 			unknown = append(unknown, erl.Tuple{erl.Binary(name), erl.JSON(v)})
 		case !whole:
-			wrong = append(wrong, name+" should be a number, actually was "+erl.Format(erl.JSON(v), 0))
+			wrong = append(wrong, Fault{"~ts should be a number, actually was ~tp", erl.List{erl.Binary(name), erl.JSON(v)}})
 		default:
 			parsed[name] = n
 		}
 	}
 	if unknown != nil {
-		wrong = slices.Insert(wrong, 0, "Unrecognised terms "+erl.Format(unknown, 0)+" in "+kind)
+		wrong = slices.Insert(wrong, 0, Fault{"Unrecognised terms ~tp in ~ts", erl.List{unknown, erl.Binary(kind)}})
 	}
 	return parsed, wrong
+}
+
+// Text is all complaints, one line each.
+func Text(wrong []Fault) string {
+	lines := make([]string, len(wrong))
+	for i, f := range wrong {
+		lines[i] = f.String()
+	}
+	return strings.Join(lines, "\n")
 }
 
 // integer returns an integer, math.MaxInt or its negative for one that is beyond. So none is leveret.NoLimit.

@@ -1,8 +1,10 @@
 package limits
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -29,7 +31,7 @@ func TestParse(t *testing.T) {
 		require.NoError(t, err, c.in)
 		parsed, wrong := Parse(given, "limits", "max-connections", "max-queues")
 		assert.Equal(t, c.want, parsed, c.in)
-		assert.Equal(t, c.wrong, wrong, c.in)
+		assert.Equal(t, strings.Join(c.wrong, "\n"), Text(wrong), c.in)
 	}
 	assert.Equal(t, 5, Limits{"a": 5}.Or("a", 6))
 	assert.Equal(t, 6, Limits{"a": 5}.Or("b", 6))
@@ -37,4 +39,11 @@ func TestParse(t *testing.T) {
 		_, err := Read([]byte(in))
 		assert.EqualError(t, err, "limits are not an object", in)
 	}
+}
+
+func TestTerm(t *testing.T) {
+	_, wrong := Parse(map[string]any{"max-channels": 1.0, "b": map[string]any{"c": int64(1)}}, "user-limits", "max-channels")
+	require.Len(t, wrong, 2)
+	assert.Equal(t, `{"Unrecognised terms ~tp in ~ts",`+"\n "+`[[{<<"b">>,#{<<"c">> => 1}}],<<"user-limits">>]}`, erl.Format(wrong[0].Term(), 0))
+	assert.Equal(t, `{"~ts should be a number, actually was ~tp",[<<"max-channels">>,1.0]}`, erl.Format(wrong[1].Term(), 0))
 }

@@ -90,5 +90,34 @@ $ import_definitions
 ! <<"a">> is not a valid maximum length
 !  (vhost: "ctl-test" key: "p")
 = 69
+# Wrong limits of users.
+< {"users":[{"name":"ctl-user","password_hash":"","tags":[],"limits":{"max-channels":1.5,"b":{"c":1},"max-connections":null}}]}
+$ import_definitions
+> Importing definitions in JSON from standard input ...
+! Error:
+! {errors,[{"Unrecognised terms ~tp in ~ts",
+!           [[{<<"b">>,#{<<"c">> => 1}}],<<"user-limits">>]},
+!          {"~ts should be a number, actually was ~tp",[<<"max-channels">>,1.5]},
+!          {"~ts should be a number, actually was ~tp",
+!           [<<"max-connections">>,null]}]}
+= 69
+$ -q set_policy -p ctl-test p '' '{"max-length":1e3}'
+! Error:
+! Validation failed
+! 
+! 1.0e3 is not a valid maximum length
+! 
+= 69
+$ -q set_policy -p ctl-test p '' '{"max-length":{"a":[1]}}'
+! Error:
+! Validation failed
+! 
+! #{<<"a">> => [1]} is not a valid maximum length
+! 
+= 69
+$ -q set_policy -p ctl-test p '' '{"max-length":99999999999999999999,"max-length":5}'
+$ -q list_policies -p ctl-test
+> ctl-test	p		all	{"max-length":99999999999999999999}	0
+> vhost	name	pattern	apply-to	definition	priority
 $ -q delete_user ctl-user
 $ -q delete_vhost ctl-test

@@ -48,6 +48,18 @@ $ set_vhost_limits -p ctl-test '{"max-queues": -1}'
 > Setting vhost limits to "{"max-queues": -1}" for vhost "ctl-test" ...
 $ set_vhost_limits -p ctl-test '{"max-queues": -2}'
 > Setting vhost limits to "{"max-queues": -2}" for vhost "ctl-test" ...
+$ list_vhost_limits -q -p ctl-test
+> {"max-queues":-2}
+$ list_vhost_limits -q --global
+> ctl-test	{"max-queues":-2}
+> vhost	limits
+$ clear_vhost_limits -p ctl-test
+> Clearing vhost "ctl-test" limits ...
+$ list_vhost_limits -q -p ctl-test
+> 
+$ set_vhost_limits -q -p ctl-test '{"max-queues": 99999999999, "max-queues": 7, "max-connections": -1}'
+$ list_vhost_limits -q -p ctl-test
+> {"max-connections":-1,"max-queues":99999999999}
 $ set_vhost_limits -p ctl-test '{"max-queues": "a"}'
 > Setting vhost limits to "{"max-queues": "a"}" for vhost "ctl-test" ...
 ! Error:
@@ -188,6 +200,8 @@ $ set_user_limits ctl-user '{"max-channels": -1}'
 > Setting user limits to "{"max-channels": -1}" for user "ctl-user" ...
 $ set_user_limits ctl-user '{"max-channels": -2}'
 > Setting user limits to "{"max-channels": -2}" for user "ctl-user" ...
+$ list_user_limits -q --user ctl-user
+> {"max-channels":-2,"max-connections":2}
 $ set_user_limits ctl-user '{"max-channels": "a"}'
 > Setting user limits to "{"max-channels": "a"}" for user "ctl-user" ...
 ! Error:

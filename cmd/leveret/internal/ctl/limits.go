@@ -1,8 +1,6 @@
 package ctl
 
 import (
-	"strings"
-
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/limits"
 )
@@ -74,7 +72,7 @@ const (
 )
 
 // parseLimits reads a document. What is wrong with it is one line each.
-func (c *call) parseLimits(document, kind string, names ...string) (given limits.Limits, wrong []string, err error) {
+func (c *call) parseLimits(document, kind string, names ...string) (given limits.Limits, wrong []limits.Fault, err error) {
 	definition, err := c.parseDefinition(document)
 	if err != nil {
 		return nil, nil, err
@@ -104,7 +102,7 @@ func setVHostLimits(c *call) (result, error) {
 		return result{}, err
 	}
 	if wrong != nil {
-		return result{}, failed(exitUnavailable, "Validation failed\n\n"+strings.Join(wrong, "\n")+"\n")
+		return result{}, failed(exitUnavailable, "Validation failed\n\n"+limits.Text(wrong)+"\n")
 	}
 	return result{}, v.SetLimits(leveret.VHostLimits{
 		MaxConnections: given.Or(maxConnections, leveret.NoLimit), MaxQueues: given.Or(maxQueues, leveret.NoLimit)})
@@ -165,7 +163,7 @@ func setUserLimits(c *call) (result, error) {
 		return result{}, err
 	}
 	if wrong != nil {
-		return result{}, failed(exitUnavailable, wrong[0])
+		return result{}, failed(exitUnavailable, wrong[0].String())
 	}
 	u, err := c.user(c.args[0])
 	if err != nil {
