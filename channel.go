@@ -2,6 +2,7 @@ package leveret
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/leveretmq/leveret/internal/tags"
@@ -172,9 +173,9 @@ func (ch *Channel) giveBack(reason *Error) {
 }
 
 func (ch *Channel) sortedConsumers() []*Consumer {
-	all := make([]*Consumer, 0, len(ch.consumers))
-	for _, c := range ch.consumers {
-		all = append(all, c)
+	all := slices.Collect(maps.Values(ch.consumers))
+	if ch.reply != nil {
+		all = append(all, ch.reply)
 	}
 	slices.SortFunc(all, func(a, b *Consumer) int { return cmp.Compare(a.tag, b.tag) })
 	return all
@@ -353,16 +354,17 @@ func (ch *Channel) Consume(queue string, cfg ConsumeConfig) (c *Consumer, err er
 	return c, err
 }
 
-// Cancel is basic.cancel: nothing more is delivered to the consumer. An unknown tag is not an error.
+// Cancel is basic.cancel: nothing more is delivered to the consumer. An unknown tag is not an error. Of two consumers with the
+// tag, the one of direct replies ends.
 //
-// Rules: D-14.
+// Rules: D-14, M-18.
 func (ch *Channel) Cancel(tag string) error {
 	return ch.do("basic.cancel", func() *Error {
-		if c := ch.consumers[tag]; c != nil {
+		if r := ch.reply; r != nil && r.tag == tag {
+			r.leave(&closedError{ErrCancelled})
+		} else if c := ch.consumers[tag]; c != nil {
 			c.leave(&closedError{ErrCancelled})
-			if c.q != nil {
-				c.q.cancelled()
-			}
+			c.q.cancelled()
 		}
 		return nil
 	})

@@ -124,13 +124,15 @@ func (ch *Channel) checkConsume(q *Queue, cfg ConsumeConfig) *Error {
 	return nil
 }
 
-// subscribe enters c in its channel, with a tag and an inbox.
+// subscribe enters c in its channel, with a tag and an inbox. The tag of a consumer of direct replies is not in use.
 // Rules: D-16.
 func (ch *Channel) subscribe(c *Consumer) {
 	if c.tag == "" {
 		c.tag = ch.v.b.random.name("amq.ctag-")
 	}
-	ch.consumers[c.tag] = c
+	if c.q != nil {
+		ch.consumers[c.tag] = c
+	}
 	ch.v.subscribed++
 	c.number = ch.v.subscribed
 	if c.cfg.Handler != nil {
@@ -148,7 +150,6 @@ func (c *Consumer) leave(why error) {
 		return
 	}
 	c.ended, c.err = true, why
-	delete(c.ch.consumers, c.tag)
 	if c.inbox != nil && !c.inbox.shared {
 		c.inbox.end()
 	}
@@ -157,6 +158,7 @@ func (c *Consumer) leave(why error) {
 		c.ch.endReplies()
 		return
 	}
+	delete(c.ch.consumers, c.tag)
 	if c.unacked == 0 {
 		c.ch.v.timing.heap.Remove(&c.timer)
 	}
