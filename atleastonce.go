@@ -50,7 +50,7 @@ func (c *quorum) keepPending(e entry, reason Reason) {
 
 // sendPendingNext puts the sending of pending dead letters on the worklist. If there are too many deaths for that, the next
 // one's turn sends this one too.
-func (c *quorum) sendPendingNext() { c.q.v.die(deadLetter{q: c.q, pending: c.pending}) }
+func (c *quorum) sendPendingNext() { c.q.v.dieLocked(deadLetter{q: c.q, pending: c.pending}) }
 
 // send tries the pending dead letters that are due, and those that wait as long as few enough are on their way.
 // Rules: DL-31.
@@ -59,7 +59,7 @@ func (p *pendingLetters) send() {
 	if c.q.deleted {
 		return
 	}
-	now := c.q.v.now()
+	now := c.q.v.nowLocked()
 	p.retryDue(now)
 	for len(p.tried)-p.purged < maxPendingTries && p.waiting.Len() > 0 {
 		d := p.waiting.PopFront()
@@ -69,7 +69,7 @@ func (p *pendingLetters) send() {
 		}
 	}
 	for _, d := range p.tried {
-		c.q.v.wakeAt(&p.timer, d.at)
+		c.q.v.wakeAtLocked(&p.timer, d.at)
 	}
 	c.removed()
 }
@@ -91,9 +91,9 @@ func (p *pendingLetters) retryDue(now int64) {
 // Rules: DL-30, DL-32.
 func (c *quorum) try(d *pendingLetter) bool {
 	v := c.q.v
-	d.at = deadlineAfter(v.now(), pendingRetry)
+	d.at = deadlineAfter(v.nowLocked(), pendingRetry)
 	letter := deadLetter{q: c.q, m: d.e.m, copy: d.e.seq, reason: d.reason}
-	m, targets, _ := v.deadTargets(letter, d.died)
+	m, targets, _ := v.deadTargetsLocked(letter, d.died)
 	if len(targets) == 0 {
 		return false // a missing exchange, no route or only circles: it is kept // DL-30
 	}
@@ -110,7 +110,7 @@ func (c *quorum) try(d *pendingLetter) bool {
 	if !done || len(d.refusedBy) > 0 {
 		return false
 	}
-	v.deadLetteredEvent(letter, m, targets)
+	v.deadLetteredEventLocked(letter, m, targets)
 	c.confirmed(d)
 	return true
 }
@@ -175,7 +175,7 @@ func (c *quorum) dropPending(cause Cause) {
 		return
 	}
 	for _, d := range p.tried {
-		c.q.drop(d.e, d.reason, cause)
+		c.q.dropLocked(d.e, d.reason, cause)
 	}
 	c.purgePending(cause)
 	for _, d := range p.tried {
@@ -195,7 +195,7 @@ func (c *quorum) purgePending(cause Cause) int {
 	}
 	n := p.waiting.Len() + len(p.tried) - p.purged
 	for d := range p.waiting.All() {
-		c.q.drop(d.e, d.reason, cause)
+		c.q.dropLocked(d.e, d.reason, cause)
 		c.countAside(d.e.m, -1)
 	}
 	p.waiting.Clear()

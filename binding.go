@@ -54,9 +54,9 @@ type bindRequest struct {
 	args                Fields // the arguments; prepareBind puts arguments here
 }
 
-// prepareBind fills in the channel's last declared queue for an empty name, and makes the checks that need no binding.
+// prepareBindLocked fills in the channel's last declared queue for an empty name, and makes the checks that need no binding.
 // Rules: M-20, X-13, Q-33.
-func (ch *Channel) prepareBind(r *bindRequest) *Error {
+func (ch *Channel) prepareBindLocked(r *bindRequest) *Error {
 	if r.args == nil {
 		var err *Error
 		if r.args, err = canonicalTable(r.arguments); err != nil {
@@ -73,18 +73,18 @@ func (ch *Channel) prepareBind(r *bindRequest) *Error {
 			r.key = ch.lastQueue
 		}
 	}
-	return ch.checkBind(r)
+	return ch.checkBindLocked(r)
 }
 
-// checkBind makes the checks that binding and unbinding share, in RabbitMQ's order.
+// checkBindLocked makes the checks that binding and unbinding share, in RabbitMQ's order.
 // Rules.
-func (ch *Channel) checkBind(r *bindRequest) *Error {
+func (ch *Channel) checkBindLocked(r *bindRequest) *Error {
 	kind := exchangeResource
 	if r.toQueue {
 		kind = queueResource
 	}
 	// Write permission on the destination.
-	if err := ch.check(write, kind, r.destination); err != nil {
+	if err := ch.checkLocked(write, kind, r.destination); err != nil {
 		return err
 	}
 	// Neither side may be the default exchange. This is checked behind the permission on the destination, which it has too.
@@ -94,20 +94,20 @@ func (ch *Channel) checkBind(r *bindRequest) *Error {
 		return &err
 	}
 	// Read permission on the source.
-	if err := ch.check(read, exchangeResource, r.source); err != nil {
+	if err := ch.checkLocked(read, exchangeResource, r.source); err != nil {
 		return err
 	}
 	// Topic permission for the binding key. Whether the source exists is looked at later.
 	if x := ch.v.exchanges[r.source]; x != nil && x.kind == Topic {
-		return ch.checkTopic(read, x.name, r.key)
+		return ch.checkTopicLocked(read, x.name, r.key)
 	}
 	return nil
 }
 
-// bind makes a binding. The request has passed checkBind; what else can be wrong is checked here: source, destination, what the
+// bindLocked makes a binding. The request has passed checkBind; what else can be wrong is checked here: source, destination, what the
 // source's type demands, owner.
 // Rules.
-func (ch *Channel) bind(r *bindRequest) *Error {
+func (ch *Channel) bindLocked(r *bindRequest) *Error {
 	v := ch.v
 	b := &binding{source: v.exchanges[r.source], args: r.args,
 		id: bindingName{r.toQueue, r.destination, r.key, bindingID(r.args)}}
@@ -128,7 +128,7 @@ func (ch *Channel) bind(r *bindRequest) *Error {
 		return err
 	}
 	if _, there := b.source.outgoing.all[b.id]; !there {
-		v.attach(b)
+		v.attachLocked(b)
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (b *binding) validate() *Error {
 	return nil
 }
 
-func (v *vhost) attach(b *binding) {
+func (v *vhost) attachLocked(b *binding) {
 	v.topology++
 	b.seq = v.topology
 	b.source.outgoing.add(b)
@@ -165,7 +165,7 @@ func (v *vhost) attach(b *binding) {
 		*in = map[*binding]struct{}{}
 	}
 	(*in)[b] = struct{}{}
-	v.bindingEvent(b, true)
+	v.bindingEventLocked(b, true)
 }
 
 func (b *binding) incoming() *map[*binding]struct{} {
@@ -175,20 +175,20 @@ func (b *binding) incoming() *map[*binding]struct{} {
 	return &b.exchange.incoming
 }
 
-// detach removes a binding and reports whether its source must go with it.
+// detachLocked removes a binding and reports whether its source must go with it.
 // Rules: X-12.
-func (v *vhost) detach(b *binding) (sourceEnds bool) {
+func (v *vhost) detachLocked(b *binding) (sourceEnds bool) {
 	v.topology++
 	b.source.outgoing.remove(b)
 	delete(*b.incoming(), b)
-	v.bindingEvent(b, false)
+	v.bindingEventLocked(b, false)
 	return b.source.cfg.AutoDelete && b.source.outgoing.len() == 0 && !b.source.deleted
 }
 
-// unbind removes the one binding that is identical to the request. It succeeds if the binding, or what it would connect, does
+// unbindLocked removes the one binding that is identical to the request. It succeeds if the binding, or what it would connect, does
 // not exist.
 // Rules: X-15.
-func (ch *Channel) unbind(r *bindRequest) *Error {
+func (ch *Channel) unbindLocked(r *bindRequest) *Error {
 	v := ch.v
 	x := v.exchanges[r.source]
 	if x == nil {
@@ -201,8 +201,8 @@ func (ch *Channel) unbind(r *bindRequest) *Error {
 	if err := ch.checkOwner(b.queue); err != nil {
 		return err
 	}
-	if v.detach(b) {
-		v.removeExchange(x)
+	if v.detachLocked(b) {
+		v.removeExchangeLocked(x)
 	}
 	return nil
 }

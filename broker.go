@@ -181,7 +181,7 @@ func (b *Broker) CloseConnection(id uint64, reason string) error {
 		v.lock()
 		if c := v.conns[id]; c != nil {
 			found = true
-			c.end(&Error{Code: ConnectionForced, Reason: reason})
+			c.endLocked(&Error{Code: ConnectionForced, Reason: reason})
 		}
 		v.unlock()
 	})
@@ -194,9 +194,9 @@ func (b *Broker) CloseConnection(id uint64, reason string) error {
 func (b *Broker) closeUserConnections(user string) {
 	b.eachVHost(func(v *vhost) {
 		v.lock()
-		for _, c := range v.sortedConns() {
+		for _, c := range v.sortedConnsLocked() {
 			if c.cfg.User == user {
-				c.end(ConnectionForced.errorf(user, "user '%s' is deleted", user))
+				c.endLocked(ConnectionForced.errorf(user, "user '%s' is deleted", user))
 			}
 		}
 		v.unlock()
@@ -208,7 +208,7 @@ func (b *Broker) closeUserConnections(user string) {
 func (b *Broker) NextDeadline() (at time.Time, ok bool) {
 	b.eachVHost(func(v *vhost) {
 		v.lock()
-		if next, set := v.nextDeadline(); set && (!ok || next.Before(at)) {
+		if next, set := v.nextDeadlineLocked(); set && (!ok || next.Before(at)) {
 			at, ok = next, true
 		}
 		v.unlock()

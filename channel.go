@@ -55,17 +55,17 @@ func (ch *Channel) Number() uint16 { return ch.number }
 // Rules: C-18.
 func (ch *Channel) do(op string, f func() *Error) error {
 	ch.v.lock()
-	err := ch.usable()
+	err := ch.usableLocked()
 	if err == nil {
 		if e := f(); e != nil {
-			err = ch.fail(op, e)
+			err = ch.failLocked(op, e)
 		}
 	}
 	ch.v.unlock()
 	return err
 }
 
-func (ch *Channel) usable() error {
+func (ch *Channel) usableLocked() error {
 	if ch.err != nil {
 		return ch.err
 	}
@@ -75,9 +75,9 @@ func (ch *Channel) usable() error {
 	return nil
 }
 
-// fail closes what e closes.
+// failLocked closes what e closes.
 // Rules: E-2, E-7, E-8, C-20.
-func (ch *Channel) fail(op string, e *Error) error {
+func (ch *Channel) failLocked(op string, e *Error) error {
 	if !ch.super && !e.ClosesConnection() && len(e.replyText(ch.v.rules)) > maxReplyText {
 		e = &Error{Code: InternalError, Name: e.Name} // RabbitMQ 4.3's channel fails to send the text, and crashes // E-4
 	}
@@ -87,9 +87,9 @@ func (ch *Channel) fail(op string, e *Error) error {
 	switch {
 	case ch.super:
 	case e.ClosesConnection():
-		ch.conn.end(e)
+		ch.conn.endLocked(e)
 	default:
-		ch.end(e)
+		ch.endLocked(e)
 	}
 	return e
 }
@@ -99,23 +99,23 @@ func (ch *Channel) fail(op string, e *Error) error {
 func (ch *Channel) Close() error {
 	ch.v.lock()
 	if ch.err == nil && !ch.super {
-		ch.end(nil)
+		ch.endLocked(nil)
 	}
 	ch.v.unlock()
 	return nil
 }
 
-// end closes the channel; reason is nil if the client wants it.
+// endLocked closes the channel; reason is nil if the client wants it.
 // Rules: E-7.
-func (ch *Channel) end(reason *Error) {
-	ch.detach(reason)
-	ch.giveBack(reason)
+func (ch *Channel) endLocked(reason *Error) {
+	ch.detachLocked(reason)
+	ch.giveBackLocked(reason)
 }
 
-// detach is the first half of end: it takes nothing more. A connection detaches all its channels before
+// detachLocked is the first half of end: it takes nothing more. A connection detaches all its channels before
 // any of them gives back, so that none is handed another's messages.
 // Rules: C-12.
-func (ch *Channel) detach(reason *Error) {
+func (ch *Channel) detachLocked(reason *Error) {
 	if ch.err != nil {
 		return
 	}
@@ -132,20 +132,20 @@ func (ch *Channel) detach(reason *Error) {
 		q.impl.countGhosts(-1)
 	}
 	ch.timedOutOf = nil
-	for _, c := range ch.sortedConsumers() {
-		c.leave(ch.err)
+	for _, c := range ch.sortedConsumersLocked() {
+		c.leaveLocked(ch.err)
 		if c.q != nil {
 			ch.leaving = append(ch.leaving, c.q)
 		}
 	}
 }
 
-// giveBack is the second half of end. Each queue takes back all that the channel held of it before the queue delivers any of
+// giveBackLocked is the second half of end. Each queue takes back all that the channel held of it before the queue delivers any of
 // it. What the channel holds of a queue that goes with its last consumer goes with it.
 // Rules: D-5, D-31, L-8.
-func (ch *Channel) giveBack(reason *Error) {
+func (ch *Channel) giveBackLocked(reason *Error) {
 	for _, q := range ch.leaving {
-		q.removeUnused()
+		q.removeUnusedLocked()
 	}
 	var queues []*Queue
 	held := map[*Queue][]settlement{}
@@ -161,18 +161,18 @@ func (ch *Channel) giveBack(reason *Error) {
 		if q.traits.holdersInOrder {
 			slices.SortStableFunc(us, func(a, b settlement) int { return ch.v.rules.compareHolders(a.c, b.c) })
 		}
-		ch.applyGroup(us, ended)
+		ch.applyGroupLocked(us, ended)
 	}
-	ch.unstall()
+	ch.unstallLocked()
 	for _, q := range ch.leaving {
-		q.left()
+		q.leftLocked()
 	}
 	ch.leaving = nil
 	ch.v.ending = without(ch.v.ending, ch)
-	ch.v.channelEvent(ch, reason)
+	ch.v.channelEventLocked(ch, reason)
 }
 
-func (ch *Channel) sortedConsumers() []*Consumer {
+func (ch *Channel) sortedConsumersLocked() []*Consumer {
 	all := slices.Collect(maps.Values(ch.consumers))
 	if ch.reply != nil {
 		all = append(all, ch.reply)
@@ -187,41 +187,41 @@ func (ch *Channel) sortedConsumers() []*Consumer {
 // Rules: M-20.
 func (ch *Channel) DeclareExchange(name string, kind ExchangeType, cfg ExchangeConfig) error {
 	return ch.do("exchange.declare", func() *Error {
-		_, err := ch.declareExchange(withoutLineBreaks(name), kind, cfg)
+		_, err := ch.declareExchangeLocked(withoutLineBreaks(name), kind, cfg)
 		return err
 	})
 }
 
 // CheckExchange is a passive exchange.declare.
 func (ch *Channel) CheckExchange(name string) error {
-	return ch.do("exchange.declare", func() *Error { return ch.checkExchange(withoutLineBreaks(name)) })
+	return ch.do("exchange.declare", func() *Error { return ch.checkExchangeLocked(withoutLineBreaks(name)) })
 }
 
 // DeleteExchange is exchange.delete. Deleting a missing exchange succeeds.
 //
 // Rules: M-20.
 func (ch *Channel) DeleteExchange(name string, cfg DeleteConfig) error {
-	return ch.do("exchange.delete", func() *Error { return ch.deleteExchange(withoutLineBreaks(name), cfg) })
+	return ch.do("exchange.delete", func() *Error { return ch.deleteExchangeLocked(withoutLineBreaks(name), cfg) })
 }
 
 // BindExchange is exchange.bind: what source routes by key goes to destination.
 func (ch *Channel) BindExchange(destination, source, key string, args Table) error {
-	return ch.binding("exchange.bind", bindRequest{false, destination, source, key, args, nil}, ch.bind)
+	return ch.binding("exchange.bind", bindRequest{false, destination, source, key, args, nil}, ch.bindLocked)
 }
 
 // UnbindExchange is exchange.unbind. Removing a missing binding succeeds.
 func (ch *Channel) UnbindExchange(destination, source, key string, args Table) error {
-	return ch.binding("exchange.unbind", bindRequest{false, destination, source, key, args, nil}, ch.unbind)
+	return ch.binding("exchange.unbind", bindRequest{false, destination, source, key, args, nil}, ch.unbindLocked)
 }
 
 // BindQueue is queue.bind. An empty queue name means the queue declared last on this channel.
 func (ch *Channel) BindQueue(queue, exchange, key string, args Table) error {
-	return ch.binding("queue.bind", bindRequest{true, queue, exchange, key, args, nil}, ch.bind)
+	return ch.binding("queue.bind", bindRequest{true, queue, exchange, key, args, nil}, ch.bindLocked)
 }
 
 // UnbindQueue is queue.unbind. Removing a missing binding succeeds.
 func (ch *Channel) UnbindQueue(queue, exchange, key string, args Table) error {
-	return ch.binding("queue.unbind", bindRequest{true, queue, exchange, key, args, nil}, ch.unbind)
+	return ch.binding("queue.unbind", bindRequest{true, queue, exchange, key, args, nil}, ch.unbindLocked)
 }
 
 // A Binding is a binding as AMQP carries it. Arguments may have a name twice; of such fields the order counts, and each is a demand of its
@@ -242,9 +242,9 @@ func (ch *Channel) Bind(b Binding) error {
 		return err
 	}
 	if r.toQueue {
-		return ch.binding("queue.bind", r, ch.bind)
+		return ch.binding("queue.bind", r, ch.bindLocked)
 	}
-	return ch.binding("exchange.bind", r, ch.bind)
+	return ch.binding("exchange.bind", r, ch.bindLocked)
 }
 
 // Unbind is queue.unbind or exchange.unbind. Removing a missing binding succeeds.
@@ -254,9 +254,9 @@ func (ch *Channel) Unbind(b Binding) error {
 		return err
 	}
 	if r.toQueue {
-		return ch.binding("queue.unbind", r, ch.unbind)
+		return ch.binding("queue.unbind", r, ch.unbindLocked)
 	}
-	return ch.binding("exchange.unbind", r, ch.unbind)
+	return ch.binding("exchange.unbind", r, ch.unbindLocked)
 }
 
 func (b Binding) request() (bindRequest, error) {
@@ -269,7 +269,7 @@ func (b Binding) request() (bindRequest, error) {
 
 func (ch *Channel) binding(op string, r bindRequest, f func(*bindRequest) *Error) error {
 	return ch.do(op, func() *Error {
-		if err := ch.prepareBind(&r); err != nil {
+		if err := ch.prepareBindLocked(&r); err != nil {
 			return err
 		}
 		return f(&r)
@@ -292,11 +292,11 @@ func (ch *Channel) DeclareQueue(name string, cfg QueueConfig) (QueueState, error
 	err := ch.do("queue.declare", func() *Error {
 		name := withoutLineBreaks(name)
 		if isReplyQueue(name) {
-			return ch.replyState(name, &s)
+			return ch.replyStateLocked(name, &s)
 		}
-		q, err := ch.declareQueue(name, cfg)
+		q, err := ch.declareQueueLocked(name, cfg)
 		if err == nil {
-			s = q.state()
+			s = q.stateLocked()
 			ch.lastQueue = q.name
 		}
 		return err
@@ -312,11 +312,11 @@ func (ch *Channel) CheckQueue(name string) (QueueState, error) {
 	err := ch.do("queue.declare", func() *Error {
 		name := withoutLineBreaks(name)
 		if isReplyQueue(name) {
-			return ch.replyState(name, &s)
+			return ch.replyStateLocked(name, &s)
 		}
-		q, err := ch.checkQueue(name)
+		q, err := ch.checkQueueLocked(name)
 		if err == nil {
-			s = q.state()
+			s = q.stateLocked()
 			ch.lastQueue = q.name
 		}
 		return err
@@ -330,7 +330,7 @@ func (ch *Channel) CheckQueue(name string) (QueueState, error) {
 // Rules: M-20.
 func (ch *Channel) DeleteQueue(name string, cfg DeleteConfig) (n int, err error) {
 	err = ch.do("queue.delete", func() (e *Error) {
-		n, e = ch.deleteQueue(withoutLineBreaks(name), cfg)
+		n, e = ch.deleteQueueLocked(withoutLineBreaks(name), cfg)
 		return e
 	})
 	return n, err
@@ -339,7 +339,7 @@ func (ch *Channel) DeleteQueue(name string, cfg DeleteConfig) (n int, err error)
 // PurgeQueue is queue.purge: it removes all ready messages and returns how many. Nothing is dead-lettered.
 func (ch *Channel) PurgeQueue(name string) (n int, err error) {
 	err = ch.do("queue.purge", func() (e *Error) {
-		n, e = ch.purgeQueue(name)
+		n, e = ch.purgeQueueLocked(name)
 		return e
 	})
 	return n, err
@@ -348,7 +348,7 @@ func (ch *Channel) PurgeQueue(name string) (n int, err error) {
 // Consume is basic.consume. Deliveries may be there when it returns.
 func (ch *Channel) Consume(queue string, cfg ConsumeConfig) (c *Consumer, err error) {
 	err = ch.do("basic.consume", func() (e *Error) {
-		c, e = ch.consume(queue, cfg)
+		c, e = ch.consumeLocked(queue, cfg)
 		return e
 	})
 	return c, err
@@ -361,10 +361,10 @@ func (ch *Channel) Consume(queue string, cfg ConsumeConfig) (c *Consumer, err er
 func (ch *Channel) Cancel(tag string) error {
 	return ch.do("basic.cancel", func() *Error {
 		if r := ch.reply; r != nil && r.tag == tag {
-			r.leave(&closedError{ErrCancelled})
+			r.leaveLocked(&closedError{ErrCancelled})
 		} else if c := ch.consumers[tag]; c != nil {
-			c.leave(&closedError{ErrCancelled})
-			c.q.cancelled()
+			c.leaveLocked(&closedError{ErrCancelled})
+			c.q.cancelledLocked()
 		}
 		return nil
 	})
@@ -386,18 +386,18 @@ func (ch *Channel) Qos(cfg QosConfig) error {
 		case cfg.PrefetchSize != 0:
 			return NotImplemented.errorf("", "prefetch_size!=0 (%d)", cfg.PrefetchSize)
 		case cfg.Global && ch.v.rules.channelPrefetch:
-			ch.setWindow(cfg.PrefetchCount)
+			ch.setWindowLocked(cfg.PrefetchCount)
 		default:
 			ch.prefetch = cfg.PrefetchCount
-			ch.setWindow(0)
+			ch.setWindowLocked(0)
 		}
 		return nil
 	})
 }
 
-// setWindow sets the channel's window; 0: none. A new one counts all that the channel holds, a changed one goes on counting.
+// setWindowLocked sets the channel's window; 0: none. A new one counts all that the channel holds, a changed one goes on counting.
 // Rules: D-27.
-func (ch *Channel) setWindow(n int) {
+func (ch *Channel) setWindowLocked(n int) {
 	switch {
 	case n == 0:
 		ch.volume = 0
@@ -405,5 +405,5 @@ func (ch *Channel) setWindow(n int) {
 		ch.volume = ch.held
 	}
 	ch.window = n
-	ch.apply(nil, acked)
+	ch.applyLocked(nil, acked)
 }

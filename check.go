@@ -11,7 +11,7 @@ func (b *Broker) Check() error {
 	b.eachVHost(func(v *vhost) {
 		v.lock()
 		defer v.unlock()
-		bytes, err := v.check()
+		bytes, err := v.checkLocked()
 		used += bytes
 		if err != nil && first == nil {
 			first = fmt.Errorf("leveret: vhost %q: %w", v.name, err)
@@ -23,32 +23,32 @@ func (b *Broker) Check() error {
 	return first
 }
 
-func (v *vhost) check() (bytes int64, err error) {
+func (v *vhost) checkLocked() (bytes int64, err error) {
 	if v.deaths.len() > 0 {
 		return 0, fmt.Errorf("%d dead letters left on the worklist", v.deaths.len())
 	}
 	held := map[*Queue]holdings{}
-	for _, ch := range v.allChannels() {
-		if err := ch.checkTags(held); err != nil {
+	for _, ch := range v.allChannelsLocked() {
+		if err := ch.checkTagsLocked(held); err != nil {
 			return 0, err
 		}
 	}
-	for _, q := range v.sortedQueues() {
-		if err := q.check(held[q]); err != nil {
+	for _, q := range v.sortedQueuesLocked() {
+		if err := q.checkLocked(held[q]); err != nil {
 			return 0, fmt.Errorf("queue %q: %w", q.name, err)
 		}
 		bytes += q.store.bytes()
 	}
-	for _, x := range v.sortedExchanges() {
-		if err := x.check(); err != nil {
+	for _, x := range v.sortedExchangesLocked() {
+		if err := x.checkLocked(); err != nil {
 			return 0, fmt.Errorf("exchange %q: %w", x.name, err)
 		}
 	}
 	return bytes, nil
 }
 
-// checkTags adds up what the channel holds.
-func (ch *Channel) checkTags(held map[*Queue]holdings) error {
+// checkTagsLocked adds up what the channel holds.
+func (ch *Channel) checkTagsLocked(held map[*Queue]holdings) error {
 	n := 0
 	byConsumer := map[*Consumer]int{}
 	for _, u := range ch.tags.All() {
@@ -74,12 +74,12 @@ func (ch *Channel) checkTags(held map[*Queue]holdings) error {
 	return nil
 }
 
-func (q *Queue) check(held holdings) error {
+func (q *Queue) checkLocked(held holdings) error {
 	if err := q.store.verify(held); err != nil {
 		return err
 	}
 	waiting := q.store.ready
-	if waiting.n > 0 && q.nextConsumer() != nil {
+	if waiting.n > 0 && q.nextConsumerLocked() != nil {
 		return fmt.Errorf("%d messages are ready and a consumer waits", waiting.n)
 	}
 	if q.set.overflow == dropHead && q.set.over(q.store.length()) && waiting.n > 0 {
@@ -94,7 +94,7 @@ func (q *Queue) check(held holdings) error {
 	return nil
 }
 
-func (x *Exchange) check() error {
+func (x *Exchange) checkLocked() error {
 	for id, b := range x.outgoing.all {
 		_, there := (*b.incoming())[b]
 		switch {

@@ -37,11 +37,11 @@ func (c *classic) accept(a arrival) bool {
 	e := entry{m: a.m, seq: c.nextSequence(), deliveries: a.deliveries}
 	ttl := lowerTTL(s.ttl, a.m.expiration())
 	if ttl >= 0 {
-		e.deadline = deadlineAfter(q.v.now(), ttl) // T-2
+		e.deadline = deadlineAfter(q.v.nowLocked(), ttl) // T-2
 	}
-	q.enqueuedEvent(a.m, e.seq, a.parent)
+	q.enqueuedEventLocked(a.m, e.seq, a.parent)
 	// An empty queue delivers the message to a consumer without enqueueing it. // D-24
-	if c.ready.n == 0 && q.consumers != nil && q.deliverNext(e) {
+	if c.ready.n == 0 && q.consumers != nil && q.deliverNextLocked(e) {
 		return true
 	}
 	// With a TTL of 0 and no dead-letter exchange the message is discarded without a look at the queue. // T-9
@@ -88,7 +88,7 @@ func (c *classic) refuses(a arrival) bool {
 		return false
 	}
 	e := entry{m: a.m, seq: c.nextSequence(), deliveries: a.deliveries}
-	c.q.refusedEvent(e.m, e.seq, a.parent)
+	c.q.refusedEventLocked(e.m, e.seq, a.parent)
 	if s.overflow == rejectPublishDLX {
 		c.deadLetter(e, MaxLength)
 	}
@@ -98,20 +98,20 @@ func (c *classic) refuses(a arrival) bool {
 // get hands the head to basic.get; nil if there is no ready message.
 // Rules: D-34.
 func (c *classic) get(ch *Channel, cfg GetConfig) *Delivery {
-	c.q.touch()
+	c.q.touchLocked()
 	c.expireHeads()
 	if c.ready.n == 0 {
 		return nil
 	}
 	e := c.take()
-	d := c.q.deliverGet(ch, e, cfg)
+	d := c.q.deliverGetLocked(ch, e, cfg)
 	// Heads that are uncovered expire before the remaining messages are counted.
 	if c.deadlines > 0 {
 		c.expire(c.ready.n)
 	}
 	d.MessageCount = c.ready.n
 	c.checkHead()
-	c.q.deliveredEvent(d, e.seq, cfg.NoAck)
+	c.q.deliveredEventLocked(d, e.seq, cfg.NoAck)
 	return d
 }
 
@@ -136,7 +136,7 @@ func (c *classic) giveBack(back []entry, how settling, from *Consumer) {
 	if c.deadlines > 0 {
 		c.expire(c.ready.n)
 	}
-	from.resume()
+	from.resumeLocked()
 	c.freed()
 }
 
@@ -172,11 +172,11 @@ func (c *classic) deleted(cause Cause) {
 
 func (c *classic) dropReady(cause Cause) int {
 	c.headUnchecked = false
-	return c.q.dropReady(cause)
+	return c.q.dropReadyLocked(cause)
 }
 
 // deadLetter sends a message that has left the queue to the dead-letter exchange, or drops it if there is none.
-func (c *classic) deadLetter(e entry, reason Reason) { c.q.deadLetterOnce(e, reason) }
+func (c *classic) deadLetter(e entry, reason Reason) { c.q.deadLetterOnceLocked(e, reason) }
 
 // A classic queue counts the consumers that it has, and nobody else.
 // Rules: Q-41.
@@ -186,22 +186,22 @@ func (c *classic) ghosts() int     { return 0 }
 // deliverReady hands ready messages to consumers that can take them.
 func (c *classic) deliverReady() {
 	for c.ready.n > 0 {
-		to := c.q.nextConsumer()
+		to := c.q.nextConsumerLocked()
 		if to == nil {
 			return
 		}
-		if c.deadlines > 0 && !c.headUnchecked && c.headExpired(c.q.v.now()) {
+		if c.deadlines > 0 && !c.headUnchecked && c.headExpired(c.q.v.nowLocked()) {
 			c.deadLetter(c.take(), Expired)
 			continue
 		}
-		c.q.deliver(to, c.take())
+		c.q.deliverLocked(to, c.take())
 		c.expireUncovered() // before it looks for the next consumer
 	}
 }
 
 // expireUncovered expires the heads that a delivery has uncovered.
 func (c *classic) expireUncovered() {
-	for c.deadlines > 0 && c.headExpired(c.q.v.now()) {
+	for c.deadlines > 0 && c.headExpired(c.q.v.nowLocked()) {
 		c.deadLetter(c.take(), Expired)
 	}
 }
@@ -258,7 +258,7 @@ func (c *classic) checkHead() {
 // Rules: T-4, T-5, T-15, T-17.
 func (c *classic) expire(limit int) {
 	c.headUnchecked = false
-	now := c.q.v.now()
+	now := c.q.v.nowLocked()
 	for n := 0; n < limit && c.deadlines > 0 && c.headExpired(now); n++ {
 		e := c.pop()
 		c.countReady(e, -1)
@@ -278,7 +278,7 @@ func (c *classic) headDeadline() int64 {
 // Rules: T-7.
 func (c *classic) watchHead() {
 	if at := c.headDeadline(); at != 0 {
-		c.q.v.wakeAt(&c.headTimer, at)
+		c.q.v.wakeAtLocked(&c.headTimer, at)
 	}
 }
 

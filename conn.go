@@ -68,7 +68,7 @@ func (b *Broker) Open(cfg ConnConfig) (*Conn, error) {
 	c := &Conn{v: &v.vhost, cfg: cfg, done: make(chan struct{}), channels: map[uint16]*Channel{}}
 	v.lock()
 	defer v.unlock()
-	if err := v.admit(c); err != nil {
+	if err := v.admitLocked(c); err != nil {
 		b.sessions.release(b.sessions.conns, cfg.User)
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func connectionRefused(name, format string, args ...any) *Error {
 }
 
 // Rules: A-12.
-func (v *vhost) admit(c *Conn) error {
+func (v *vhost) admitLocked(c *Conn) error {
 	if v.closed {
 		return ErrClosed
 	}
@@ -91,14 +91,14 @@ func (v *vhost) admit(c *Conn) error {
 		return connectionRefused(v.name, "access to vhost '%s' refused for user '%s': connection limit (%d) is reached", v.name, c.cfg.User, n)
 	}
 	c.id = v.b.lastConn.Add(1)
-	c.opened = v.time()
+	c.opened = v.timeLocked()
 	if in := c.cfg.Inbox; in != nil {
 		in.v, in.shared = v, true
 	}
 	v.conns[c.id] = c
-	v.connectionEvent(c, nil)
+	v.connectionEventLocked(c, nil)
 	if v.b.memory.alarm.Load() {
-		c.tellBlocked(true)
+		c.tellBlockedLocked(true)
 	}
 	return nil
 }
@@ -146,19 +146,19 @@ func (c *Conn) OpenChannel(number uint16) (*Channel, error) {
 			number = n
 		}
 	}
-	if err := c.admitChannel(number); err != nil {
+	if err := c.admitChannelLocked(number); err != nil {
 		err.Op = "channel.open"
-		c.end(err)
+		c.endLocked(err)
 		return nil, err
 	}
 	ch := &Channel{conn: c, v: c.v, number: number, consumers: map[string]*Consumer{}}
 	c.channels[number] = ch
-	c.v.channelEvent(ch, nil)
+	c.v.channelEventLocked(ch, nil)
 	return ch, nil
 }
 
 // Rules: A-12, C-16.
-func (c *Conn) admitChannel(number uint16) *Error {
+func (c *Conn) admitChannelLocked(number uint16) *Error {
 	if c.channels[number] != nil {
 		return ChannelError.errorf("", "second 'channel.open' seen")
 	}
@@ -187,30 +187,30 @@ func (c *Conn) releaseChannel() {
 // returns. Closing a closed connection returns nil.
 func (c *Conn) Close() error {
 	c.v.lock()
-	c.end(nil)
+	c.endLocked(nil)
 	c.v.unlock()
 	return nil
 }
 
-// end ends the connection; reason is nil if the client wants it.
+// endLocked ends the connection; reason is nil if the client wants it.
 // Rules: E-8, Q-31.
-func (c *Conn) end(reason *Error) {
+func (c *Conn) endLocked(reason *Error) {
 	if c.err != nil {
 		return
 	}
 	c.err = closedBy(reason)
 	v := c.v
-	channels := c.sortedChannels()
+	channels := c.sortedChannelsLocked()
 	for _, ch := range channels {
-		ch.detach(reason)
+		ch.detachLocked(reason)
 	}
 	for _, ch := range channels {
-		ch.giveBack(reason)
+		ch.giveBackLocked(reason)
 	}
 	slices.SortFunc(c.exclusives, func(a, b *Queue) int { return cmp.Compare(a.name, b.name) })
 	for _, q := range c.exclusives {
 		if !q.deleted {
-			v.removeQueue(q, CauseOwnerGone)
+			v.removeQueueLocked(q, CauseOwnerGone)
 		}
 	}
 	c.exclusives = nil
@@ -220,16 +220,16 @@ func (c *Conn) end(reason *Error) {
 	}
 	delete(v.conns, c.id)
 	v.b.sessions.release(v.b.sessions.conns, c.cfg.User)
-	v.connectionEvent(c, reason)
+	v.connectionEventLocked(c, reason)
 	if in := c.cfg.Inbox; in != nil {
 		if reason != nil {
-			in.put(Notification{Kind: ConnClosed, Err: reason})
+			in.putLocked(Notification{Kind: ConnClosed, Err: reason})
 		}
-		in.end()
+		in.endLocked()
 	}
 }
 
-func (c *Conn) sortedChannels() []*Channel {
+func (c *Conn) sortedChannelsLocked() []*Channel {
 	all := make([]*Channel, 0, len(c.channels))
 	for _, ch := range c.channels {
 		all = append(all, ch)
@@ -238,7 +238,7 @@ func (c *Conn) sortedChannels() []*Channel {
 	return all
 }
 
-func (c *Conn) tellBlocked(blocked bool) {
+func (c *Conn) tellBlockedLocked(blocked bool) {
 	if c.blocked == blocked {
 		return
 	}
@@ -247,13 +247,13 @@ func (c *Conn) tellBlocked(blocked bool) {
 	switch {
 	case in == nil:
 	case blocked:
-		in.put(Notification{Kind: ConnBlocked, Reason: "low on memory"})
+		in.putLocked(Notification{Kind: ConnBlocked, Reason: "low on memory"})
 	default:
-		in.put(Notification{Kind: ConnUnblocked})
+		in.putLocked(Notification{Kind: ConnUnblocked})
 	}
 }
 
-func (v *vhost) sortedConns() []*Conn {
+func (v *vhost) sortedConnsLocked() []*Conn {
 	all := make([]*Conn, 0, len(v.conns))
 	for _, c := range v.conns {
 		all = append(all, c)

@@ -28,52 +28,52 @@ type Consumer struct {
 	timer    schedule.Timer[wakeable]
 }
 
-// able reports whether the consumer can take a message now.
+// ableLocked reports whether the consumer can take a message now.
 // Rules: D-27, D-28.
-func (c *Consumer) able() bool {
-	if c.inbox != nil && c.inbox.full() {
+func (c *Consumer) ableLocked() bool {
+	if c.inbox != nil && c.inbox.fullLocked() {
 		return false
 	}
 	if ch := c.ch; ch.window > 0 && ch.volume >= ch.window {
 		return false // D-27
 	}
-	return !c.windowFull()
+	return !c.windowFullLocked()
 }
 
-// windowFull reports whether c may hold no more than it does.
+// windowFullLocked reports whether c may hold no more than it does.
 // Rules: D-26, D-29.
-func (c *Consumer) windowFull() bool {
+func (c *Consumer) windowFullLocked() bool {
 	return !c.cfg.NoAck && c.window > 0 && c.unacked >= c.window
 }
 
-// creditDeath makes room for one delivery more when a message has exceeded the delivery limit, as 3.10 does for a consumer
+// creditDeathLocked makes room for one delivery more when a message has exceeded the delivery limit, as 3.10 does for a consumer
 // with a prefetch. c is nil for basic.get.
 // Rules: D-12a, D-26.
-func (c *Consumer) creditDeath() {
+func (c *Consumer) creditDeathLocked() {
 	if c != nil && c.q.v.rules.deathAddsCredit && c.prefetch > 0 {
 		c.window++
 	}
 }
 
-// hand gives the client a delivery.
-func (c *Consumer) hand(d *Delivery) {
+// handLocked gives the client a delivery.
+func (c *Consumer) handLocked(d *Delivery) {
 	if h := c.cfg.Handler; h != nil {
-		c.ch.v.after(func() { h(d.render()) })
+		c.ch.v.afterLocked(func() { h(d.render()) })
 		return
 	}
-	c.inbox.put(Notification{Kind: Delivered, Channel: c.ch, Delivery: d, ConsumerTag: c.tag})
+	c.inbox.putLocked(Notification{Kind: Delivered, Channel: c.ch, Delivery: d, ConsumerTag: c.tag})
 }
 
-// consume makes a consumer and gives it what there is.
+// consumeLocked makes a consumer and gives it what there is.
 // Rules: D-16, D-17, D-26, D-29.
-func (ch *Channel) consume(name string, cfg ConsumeConfig) (*Consumer, *Error) {
+func (ch *Channel) consumeLocked(name string, cfg ConsumeConfig) (*Consumer, *Error) {
 	if isReplyQueue(name) {
-		return ch.consumeReplies(cfg)
+		return ch.consumeRepliesLocked(cfg)
 	}
 	if ch.consumers[cfg.Tag] != nil {
 		return nil, NotAllowed.errorf(name, "attempt to reuse consumer tag '%s'", cfg.Tag)
 	}
-	q, err := ch.openQueue(name, read)
+	q, err := ch.openQueueLocked(name, read)
 	if err != nil {
 		return nil, err
 	}
@@ -85,30 +85,30 @@ func (ch *Channel) consume(name string, cfg ConsumeConfig) (*Consumer, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := ch.checkConsume(q, cfg); err != nil {
+	if err := ch.checkConsumeLocked(q, cfg); err != nil {
 		return nil, err
 	}
 	c := &Consumer{ch: ch, q: q, tag: cfg.Tag, cfg: cfg, args: fields, priority: args.priority}
 	c.prefetch = cmp.Or(cfg.Prefetch, ch.prefetch)
 	c.window = cmp.Or(c.prefetch, q.traits.window) // D-26, D-29
-	c.timeout = q.ackTimeout(args.timeout)
+	c.timeout = q.ackTimeoutLocked(args.timeout)
 	c.timer.Value = c
-	ch.subscribe(c)
+	ch.subscribeLocked(c)
 	if q.consumers == nil {
 		q.consumers = &consumers{q: q}
 	}
 	if q.traits.heirs && q.impl.ghosts() > 0 {
-		c.inherit()
+		c.inheritLocked()
 	}
 	q.consumers.add(c)
-	ch.v.consumerEvent(c)
+	ch.v.consumerEventLocked(c)
 	q.impl.freed()
 	return c, nil
 }
 
-// checkConsume refuses a consumer that the queue cannot have beside the others.
+// checkConsumeLocked refuses a consumer that the queue cannot have beside the others.
 // Rules: D-19, D-27.
-func (ch *Channel) checkConsume(q *Queue, cfg ConsumeConfig) *Error {
+func (ch *Channel) checkConsumeLocked(q *Queue, cfg ConsumeConfig) *Error {
 	if ch.window > 0 && !q.traits.channelWindow {
 		return NotImplemented.errorf(q.name, "%s does not support global qos", q.text())
 	}
@@ -124,9 +124,9 @@ func (ch *Channel) checkConsume(q *Queue, cfg ConsumeConfig) *Error {
 	return nil
 }
 
-// subscribe enters c in its channel, with a tag and an inbox. The tag of a consumer of direct replies is not in use.
+// subscribeLocked enters c in its channel, with a tag and an inbox. The tag of a consumer of direct replies is not in use.
 // Rules: D-16.
-func (ch *Channel) subscribe(c *Consumer) {
+func (ch *Channel) subscribeLocked(c *Consumer) {
 	if c.tag == "" {
 		c.tag = ch.v.b.random.name("amq.ctag-")
 	}
@@ -143,26 +143,26 @@ func (ch *Channel) subscribe(c *Consumer) {
 	}
 }
 
-// leave ends c because of why, without telling its client.
+// leaveLocked ends c because of why, without telling its client.
 // Rules: D-14.
-func (c *Consumer) leave(why error) {
+func (c *Consumer) leaveLocked(why error) {
 	if c.ended {
 		return
 	}
 	c.ended, c.err = true, why
 	if c.inbox != nil && !c.inbox.shared {
-		c.inbox.end()
+		c.inbox.endLocked()
 	}
 	q := c.q
 	if q == nil {
-		c.ch.endReplies()
+		c.ch.endRepliesLocked()
 		return
 	}
 	delete(c.ch.consumers, c.tag)
 	if c.unacked == 0 {
 		c.ch.v.timing.heap.Remove(&c.timer)
 	}
-	c.ch.v.consumerEvent(c)
+	c.ch.v.consumerEventLocked(c)
 	if q.deleted {
 		return
 	}
@@ -171,39 +171,39 @@ func (c *Consumer) leave(why error) {
 		q.impl.countGhosts(1)
 	}
 	if q.consumers.len() == 0 {
-		q.touch()
+		q.touchLocked()
 	}
 }
 
-// cancelled follows the end of a consumer that its client has cancelled.
+// cancelledLocked follows the end of a consumer that its client has cancelled.
 // Rules: Q-32, D-21.
-func (q *Queue) cancelled() {
+func (q *Queue) cancelledLocked() {
 	if q.traits.idleCancel && q.consumers.len() > 0 {
 		return
 	}
-	q.left()
+	q.leftLocked()
 }
 
-// left is what a queue does when consumers have left it: it goes, or delivers to those that remain.
+// leftLocked is what a queue does when consumers have left it: it goes, or delivers to those that remain.
 // Rules: Q-32.
-func (q *Queue) left() {
-	if !q.removeUnused() {
+func (q *Queue) leftLocked() {
+	if !q.removeUnusedLocked() {
 		q.impl.freed()
 	}
 }
 
-// removeUnused deletes an auto-delete queue that its last consumer has left, and reports whether the queue is gone.
+// removeUnusedLocked deletes an auto-delete queue that its last consumer has left, and reports whether the queue is gone.
 // Rules: Q-32.
-func (q *Queue) removeUnused() bool {
+func (q *Queue) removeUnusedLocked() bool {
 	if !q.deleted && q.cfg.AutoDelete && q.consumers.len() == 0 {
-		q.v.removeQueue(q, CauseQueueUnused)
+		q.v.removeQueueLocked(q, CauseQueueUnused)
 	}
 	return q.deleted
 }
 
-// endedByServer ends c because its queue is gone or its time is up, and tells the client if it wants to know.
+// endedByServerLocked ends c because its queue is gone or its time is up, and tells the client if it wants to know.
 // Rules: D-13.
-func (c *Consumer) endedByServer() {
+func (c *Consumer) endedByServerLocked() {
 	if c.ended { // its client cancelled it and knows
 		return
 	}
@@ -211,8 +211,8 @@ func (c *Consumer) endedByServer() {
 	if c.late {
 		why = ErrAckTimeout
 	}
-	c.leave(&closedError{why})
+	c.leaveLocked(&closedError{why})
 	if c.inbox != nil && c.inbox.shared && c.ch.conn.cfg.CancelNotify {
-		c.inbox.put(Notification{Kind: ConsumerCancelled, Channel: c.ch, ConsumerTag: c.tag})
+		c.inbox.putLocked(Notification{Kind: ConsumerCancelled, Channel: c.ch, ConsumerTag: c.tag})
 	}
 }

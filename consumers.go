@@ -32,14 +32,14 @@ func (cs *consumers) list() []*Consumer {
 // Rules: D-20, D-21.
 func (cs *consumers) next() *Consumer {
 	if cs.q.args.singleActive {
-		if cs.single == nil || cs.yielding || !cs.single.canTake() {
+		if cs.single == nil || cs.yielding || !cs.single.canTakeLocked() {
 			return nil
 		}
 		return cs.single
 	}
 	for len(cs.line) > 0 {
 		c := cs.line[0]
-		if c.canTake() {
+		if c.canTakeLocked() {
 			return c
 		}
 		cs.line = slices.Delete(cs.line, 0, 1)
@@ -48,14 +48,14 @@ func (cs *consumers) next() *Consumer {
 	return nil
 }
 
-// canTake is able, and arranges to be called back when it is not for want of room.
-func (c *Consumer) canTake() bool {
-	if c.able() {
+// canTakeLocked is able, and arranges to be called back when it is not for want of room.
+func (c *Consumer) canTakeLocked() bool {
+	if c.ableLocked() {
 		return true
 	}
 	switch {
-	case c.inbox != nil && c.inbox.full():
-		c.inbox.stall(c)
+	case c.inbox != nil && c.inbox.fullLocked():
+		c.inbox.stallLocked(c)
 	case c.ch.window > 0:
 		c.ch.stalled = append(c.ch.stalled, c)
 	}
@@ -70,7 +70,7 @@ func (cs *consumers) served(c *Consumer) {
 	if cs.q.args.singleActive || len(cs.line) == 0 {
 		return
 	}
-	if cs.q.traits.leavesLineWhenFull && c.windowFull() {
+	if cs.q.traits.leavesLineWhenFull && c.windowFullLocked() {
 		cs.line = slices.Delete(cs.line, 0, 1)
 		c.inLine = false
 		return
@@ -94,15 +94,15 @@ func (cs *consumers) enter(c *Consumer) {
 	cs.line = slices.Insert(cs.line, i, c)
 }
 
-// resume lets a consumer that has room again take messages. c is nil for basic.get.
-func (c *Consumer) resume() {
-	if c.rejoin() && c.q.store.ready.n > 0 {
+// resumeLocked lets a consumer that has room again take messages. c is nil for basic.get.
+func (c *Consumer) resumeLocked() {
+	if c.rejoinLocked() && c.q.store.ready.n > 0 {
 		c.q.impl.freed()
 	}
 }
 
-// rejoin puts a consumer that has room again in line. It reports whether the consumer can take a message.
-func (c *Consumer) rejoin() bool {
+// rejoinLocked puts a consumer that has room again in line. It reports whether the consumer can take a message.
+func (c *Consumer) rejoinLocked() bool {
 	if c == nil || c.q == nil || c.q.deleted {
 		return false
 	}
@@ -110,7 +110,7 @@ func (c *Consumer) rejoin() bool {
 	if cs.yielding && c == cs.single && c.unacked == 0 {
 		cs.elect() // D-22
 	}
-	if c.ended || !c.able() {
+	if c.ended || !c.ableLocked() {
 		return false
 	}
 	if !c.inLine && !c.q.args.singleActive {
@@ -119,10 +119,10 @@ func (c *Consumer) rejoin() bool {
 	return true
 }
 
-// heir is the consumer to which the settlement of c's deliveries gives room: c itself or, of a classic queue, the consumer
+// heirLocked is the consumer to which the settlement of c's deliveries gives room: c itself or, of a classic queue, the consumer
 // that has the tag of c since c was cancelled. A classic queue counts by tag.
 // Rules: D-26.
-func (c *Consumer) heir() *Consumer {
+func (c *Consumer) heirLocked() *Consumer {
 	if c == nil || !c.ended {
 		return c
 	}
@@ -132,9 +132,9 @@ func (c *Consumer) heir() *Consumer {
 	return c
 }
 
-// inherit makes c take over what a cancelled consumer with its tag holds. To a quorum queue the two are one consumer.
+// inheritLocked makes c take over what a cancelled consumer with its tag holds. To a quorum queue the two are one consumer.
 // Rules: D-29.
-func (c *Consumer) inherit() {
+func (c *Consumer) inheritLocked() {
 	for _, u := range c.ch.tags.All() {
 		old := u.c
 		if old == nil || old == c || old.tag != c.tag || old.q != c.q || old.late || u.void {
@@ -149,7 +149,7 @@ func (c *Consumer) inherit() {
 		u.c = c
 	}
 	if at, ok := c.nextWake(); ok && c.timeout >= 0 {
-		c.ch.v.wakeAt(&c.timer, at)
+		c.ch.v.wakeAtLocked(&c.timer, at)
 	}
 }
 
@@ -182,15 +182,15 @@ func (cs *consumers) elect() {
 	cs.yielding = false
 	cs.single = nil
 	for _, c := range cs.all {
-		if cs.single == nil || c.goesBefore(cs.single) {
+		if cs.single == nil || c.goesBeforeLocked(cs.single) {
 			cs.single = c
 		}
 	}
 }
 
-// goesBefore reports whether c becomes the single active consumer rather than one that is older.
+// goesBeforeLocked reports whether c becomes the single active consumer rather than one that is older.
 // Rules: D-21, D-22.
-func (c *Consumer) goesBefore(older *Consumer) bool {
+func (c *Consumer) goesBeforeLocked(older *Consumer) bool {
 	t := c.q.traits
 	switch {
 	case t.electsByPriority && c.priority != older.priority:

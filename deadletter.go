@@ -61,16 +61,16 @@ func (w *worklist) pop() deadLetter {
 // freeDeaths is how many deaths an operation may cause whatever there is in the virtual host.
 const freeDeaths = 100_000
 
-// die puts a dead letter on the worklist. It reports false if one operation has caused more deaths than the cycle rule
+// dieLocked puts a dead letter on the worklist. It reports false if one operation has caused more deaths than the cycle rule
 // allows: as that rule lets a message die once in each queue, there is a number that is not reached otherwise. RabbitMQ works
 // until it is out of memory there: in 3.10 a history that a client made up can hide a circle, and in every release many
 // queues that dead-letter to all others send a message along every path there is.
 // Rules: DL-24.
-func (v *vhost) die(d deadLetter) bool {
+func (v *vhost) dieLocked(d deadLetter) bool {
 	w := &v.deaths
 	if w.pushed++; w.roots > 0 && w.pushed > freeDeaths {
 		if w.most == 0 {
-			w.most = v.mostDeaths()
+			w.most = v.mostDeathsLocked()
 		}
 		if w.pushed > w.most {
 			return false
@@ -80,8 +80,8 @@ func (v *vhost) die(d deadLetter) bool {
 	return true
 }
 
-// mostDeaths is how many deaths one operation may cause, given what the virtual host holds.
-func (v *vhost) mostDeaths() int {
+// mostDeathsLocked is how many deaths one operation may cause, given what the virtual host holds.
+func (v *vhost) mostDeathsLocked() int {
 	messages := v.deaths.roots
 	for _, q := range v.queues {
 		messages += q.store.ready.n + q.store.unacked.n
@@ -89,24 +89,24 @@ func (v *vhost) mostDeaths() int {
 	return freeDeaths + messages*(len(v.queues)+1)
 }
 
-// deadLetterAll works the list off: every dead letter goes where it leads, and what dies on the way goes after.
-func (v *vhost) deadLetterAll() {
+// deadLetterAllLocked works the list off: every dead letter goes where it leads, and what dies on the way goes after.
+func (v *vhost) deadLetterAllLocked() {
 	v.deaths.roots = v.deaths.pushed
 	for v.deaths.len() > 0 {
 		d := v.deaths.pop()
 		if d.pending != nil {
 			d.pending.send()
 		} else {
-			v.deadLetter(d)
+			v.deadLetterLocked(d)
 		}
 	}
 	v.deaths.pushed, v.deaths.roots, v.deaths.most = 0, 0, 0
 }
 
-// deadLetterOnce sends a message that has left q to its dead-letter exchange, or drops the message if none is set: the
+// deadLetterOnceLocked sends a message that has left q to its dead-letter exchange, or drops the message if none is set: the
 // at-most-once strategy.
 // Rules: T-13, DL-2.
-func (q *Queue) deadLetterOnce(e entry, reason Reason) {
+func (q *Queue) deadLetterOnceLocked(e entry, reason Reason) {
 	v := q.v
 	q.counters.lost().died.died(reason)
 	if !q.set.hasDLX {
@@ -115,51 +115,51 @@ func (q *Queue) deadLetterOnce(e entry, reason Reason) {
 		v.counters.Dropped.NoDeadLetterExchange++
 		q.counters.lost().dropped.NoDeadLetterExchange++
 		if v.watchesDrops() {
-			v.droppedEvent(q, loss{m: e.m, copy: e.seq, reason: reason, cause: CauseNoDeadLetterExchange})
+			v.droppedEventLocked(q, loss{m: e.m, copy: e.seq, reason: reason, cause: CauseNoDeadLetterExchange})
 		}
 		return
 	}
-	if !v.die(deadLetter{q: q, m: e.m, copy: e.seq, deliveries: e.deliveries, reason: reason}) {
-		q.drop(e, reason, CauseCycle)
+	if !v.dieLocked(deadLetter{q: q, m: e.m, copy: e.seq, deliveries: e.deliveries, reason: reason}) {
+		q.dropLocked(e, reason, CauseCycle)
 	}
 }
 
-// deadLetter publishes a dead letter, at most once: what cannot be delivered is lost.
+// deadLetterLocked publishes a dead letter, at most once: what cannot be delivered is lost.
 // Rules: DL-5, DL-6, DL-8, DL-12.
-func (v *vhost) deadLetter(d deadLetter) {
-	m, targets, circles := v.deadTargets(d, v.now()/1e9)
+func (v *vhost) deadLetterLocked(d deadLetter) {
+	m, targets, circles := v.deadTargetsLocked(d, v.nowLocked()/1e9)
 	if m == nil {
 		v.counters.NoDeadLetterExchange.died(d.reason)
-		v.drop(d.q, loss{m: d.m, copy: d.copy, reason: d.reason, cause: CauseExchangeMissing})
+		v.dropLocked(d.q, loss{m: d.m, copy: d.copy, reason: d.reason, cause: CauseExchangeMissing})
 		return
 	}
 	v.counters.DeadLetteredAtMostOnce.died(d.reason)
-	v.deadLetteredEvent(d, m, targets)
+	v.deadLetteredEventLocked(d, m, targets)
 	if len(targets)+len(circles) == 0 {
-		v.drop(d.q, loss{m: m, parent: d.copy, reason: d.reason, cause: CauseDeadLetterUnroutable})
+		v.dropLocked(d.q, loss{m: m, parent: d.copy, reason: d.reason, cause: CauseDeadLetterUnroutable})
 	}
 	for _, t := range circles {
-		v.drop(d.q, loss{m: m, parent: d.copy, reason: d.reason, cause: CauseCycle, target: t})
+		v.dropLocked(d.q, loss{m: m, parent: d.copy, reason: d.reason, cause: CauseCycle, target: t})
 	}
 	for _, t := range targets {
 		taken := t.impl.accept(arrival{m, v.carried(d.deliveries), nil, d.copy})
 		if died := t.set.overflow == rejectPublishDLX; !taken && !died { // L-16
-			v.drop(d.q, loss{m: m, parent: d.copy, reason: d.reason, cause: CauseRefused, target: t})
+			v.dropLocked(d.q, loss{m: m, parent: d.copy, reason: d.reason, cause: CauseRefused, target: t})
 		}
 	}
 }
 
-// deadTargets makes the message that a dead letter is published as and finds the queues that get it, for both strategies.
+// deadTargetsLocked makes the message that a dead letter is published as and finds the queues that get it, for both strategies.
 // circles are those that the cycle rule keeps it from. m is nil if the dead-letter exchange is missing. at is when the
 // message died, in seconds since 1970.
 // Rules: DL-2, DL-7, DL-24, DL-30.
-func (v *vhost) deadTargets(l deadLetter, at int64) (m *message, targets, circles []*Queue) {
-	x := v.deathExchange(l.q.set)
+func (v *vhost) deadTargetsLocked(l deadLetter, at int64) (m *message, targets, circles []*Queue) {
+	x := v.deathExchangeLocked(l.q.set)
 	if x == nil {
 		return nil, nil, nil
 	}
-	m = v.dead(l, x, at)
-	targets = v.routeDead(x, m)
+	m = v.deadLocked(l, x, at)
+	targets = v.routeDeadLocked(x, m)
 	isCircle := func(t *Queue) bool { return v.cyclic(m, l.reason, t) }
 	if !slices.ContainsFunc(targets, isCircle) {
 		return m, targets, nil
@@ -181,10 +181,10 @@ type lastDeath struct {
 	history *commonHistory // nil: none yet
 }
 
-// deathExchange returns the dead-letter exchange that is set, nil if none is or it does not exist. Dead letters mostly take
+// deathExchangeLocked returns the dead-letter exchange that is set, nil if none is or it does not exist. Dead letters mostly take
 // the way of the one before.
 // Rules: DL-2, DL-3.
-func (v *vhost) deathExchange(s *settings) *Exchange {
+func (v *vhost) deathExchangeLocked(s *settings) *Exchange {
 	if !s.hasDLX {
 		return nil
 	}
@@ -194,14 +194,14 @@ func (v *vhost) deathExchange(s *settings) *Exchange {
 	return v.exchanges[s.dlx]
 }
 
-// routeDead is route for a dead letter.
-func (v *vhost) routeDead(x *Exchange, m *message) []*Queue {
+// routeDeadLocked is route for a dead letter.
+func (v *vhost) routeDeadLocked(x *Exchange, m *message) []*Queue {
 	c := &v.lastDeath.route
 	plain := m.extra.routing == nil
 	if plain && c.x == x && c.topology == v.topology && c.key == m.key {
 		return c.queues
 	}
-	targets := v.route(x, m)
+	targets := v.routeLocked(x, m)
 	if plain && !v.router.varying {
 		*c = routeCache{v.topology, x.name, m.key, x, append(c.queues[:0], targets...)}
 	}
@@ -217,11 +217,11 @@ func (v *vhost) carried(deliveries uint32) uint32 {
 	return deliveries
 }
 
-// dead makes the message that is published to x. The dead letter l died at a time in seconds since 1970.
+// deadLocked makes the message that is published to x. The dead letter l died at a time in seconds since 1970.
 // Rules: T-12, DL-7, DL-8.
-func (v *vhost) dead(l deadLetter, x *Exchange, at int64) *message {
+func (v *vhost) deadLocked(l deadLetter, x *Exchange, at int64) *message {
 	if l.m.extra == nil && !v.rules.headerHistory {
-		return v.deadFirst(l, x, at)
+		return v.deadFirstLocked(l, x, at)
 	}
 	n := &struct { // one allocation: most of them live and go together
 		message
@@ -284,10 +284,10 @@ func (v *vhost) replaceKeys(m *message, key string) {
 	}
 }
 
-// deadFirst is dead for a message without extra in 4.3, whose history is but this death. The history is shared with those
+// deadFirstLocked is dead for a message without extra in 4.3, whose history is but this death. The history is shared with those
 // that died alike just before.
 // Rules: DL-7, DL-8.
-func (v *vhost) deadFirst(l deadLetter, x *Exchange, at int64) *message {
+func (v *vhost) deadFirstLocked(l deadLetter, x *Exchange, at int64) *message {
 	n := *l.m
 	n.exchange, n.extra = x, v.lastDeath.common(l, at)
 	if set := l.q.set; set.hasDLRK {

@@ -25,9 +25,9 @@ func lockedError(q *Queue) *Error {
 // Rules: Q-33.
 func errNoDeclaredQueue() *Error { return NotFound.errorf("", "no previously declared queue") }
 
-// queueName resolves the empty name to the channel's last declared queue.
+// queueNameLocked resolves the empty name to the channel's last declared queue.
 // Rules: Q-33.
-func (ch *Channel) queueName(name string) (string, *Error) {
+func (ch *Channel) queueNameLocked(name string) (string, *Error) {
 	if name != "" {
 		return name, nil
 	}
@@ -37,14 +37,14 @@ func (ch *Channel) queueName(name string) (string, *Error) {
 	return ch.lastQueue, nil
 }
 
-// openQueue returns a queue that the channel may do perm to.
+// openQueueLocked returns a queue that the channel may do perm to.
 // Rules.
-func (ch *Channel) openQueue(name string, perm permission) (*Queue, *Error) {
-	name, err := ch.queueName(name)
+func (ch *Channel) openQueueLocked(name string, perm permission) (*Queue, *Error) {
+	name, err := ch.queueNameLocked(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := ch.check(perm, queueResource, name); err != nil {
+	if err := ch.checkLocked(perm, queueResource, name); err != nil {
 		return nil, err
 	}
 	q := ch.v.queues[name]
@@ -54,9 +54,9 @@ func (ch *Channel) openQueue(name string, perm permission) (*Queue, *Error) {
 	return q, ch.checkOwner(q)
 }
 
-// declareQueue makes a queue or compares it with the one that is there.
+// declareQueueLocked makes a queue or compares it with the one that is there.
 // Rules.
-func (ch *Channel) declareQueue(name string, cfg QueueConfig) (*Queue, *Error) {
+func (ch *Channel) declareQueueLocked(name string, cfg QueueConfig) (*Queue, *Error) {
 	v := ch.v
 	args, err := canonicalTable(cfg.Arguments)
 	if err != nil {
@@ -67,25 +67,25 @@ func (ch *Channel) declareQueue(name string, cfg QueueConfig) (*Queue, *Error) {
 	if name, err = ch.nameQueue(name, args); err != nil {
 		return nil, err
 	}
-	if err := ch.check(configure, queueResource, name); err != nil {
+	if err := ch.checkLocked(configure, queueResource, name); err != nil {
 		return nil, err
 	}
 	if q := v.queues[name]; q != nil {
-		return q, ch.redeclareQueue(q, cfg, args)
+		return q, ch.redeclareQueueLocked(q, cfg, args)
 	}
 	if v.rules.limitsFirst {
-		if err := v.admitOneMore(name); err != nil {
+		if err := v.admitOneMoreLocked(name); err != nil {
 			return nil, err
 		}
 	}
-	if err := ch.checkDeadLetterArgs(name, args); err != nil {
+	if err := ch.checkDeadLetterArgsLocked(name, args); err != nil {
 		return nil, err
 	}
 	parsed, err := parseQueueArgs(args, v.rules, v.meta.DefaultQueueType, v.queueSubject(name))
 	if err != nil {
 		return nil, err
 	}
-	if err := v.admitQueue(name, &parsed, cfg); err != nil {
+	if err := v.admitQueueLocked(name, &parsed, cfg); err != nil {
 		return nil, err
 	}
 	cfg.Arguments = nil
@@ -95,7 +95,7 @@ func (ch *Channel) declareQueue(name string, cfg QueueConfig) (*Queue, *Error) {
 		q.owner = ch.conn
 		ch.conn.exclusives = append(ch.conn.exclusives, q)
 	}
-	v.newQueue(q)
+	v.newQueueLocked(q)
 	return q, nil
 }
 
@@ -116,9 +116,9 @@ func (ch *Channel) nameQueue(name string, args Fields) (string, *Error) {
 	return v.b.random.name("amq.gen-"), nil
 }
 
-// redeclareQueue compares a declaration with the queue that is there.
+// redeclareQueueLocked compares a declaration with the queue that is there.
 // Rules.
-func (ch *Channel) redeclareQueue(q *Queue, cfg QueueConfig, args Fields) *Error {
+func (ch *Channel) redeclareQueueLocked(q *Queue, cfg QueueConfig, args Fields) *Error {
 	if q.owner != nil && q.owner != ch.conn || q.cfg.Exclusive != cfg.Exclusive {
 		return lockedError(q)
 	}
@@ -127,7 +127,7 @@ func (ch *Channel) redeclareQueue(q *Queue, cfg QueueConfig, args Fields) *Error
 		return err
 	}
 	if q.traits.usedByDeclare && !cfg.NoWait {
-		q.touch()
+		q.touchLocked()
 	}
 	return nil
 }
@@ -136,23 +136,23 @@ func (q *Queue) shape() queueShape {
 	return queueShape{q.args.kind, q.cfg.Durable, q.cfg.AutoDelete, q.args.declared}
 }
 
-// checkDeadLetterArgs checks who may set up dead-lettering: reading the new queue and writing
+// checkDeadLetterArgsLocked checks who may set up dead-lettering: reading the new queue and writing
 // to the exchange, which need not exist.
 // Rules.
-func (ch *Channel) checkDeadLetterArgs(name string, args Fields) *Error {
+func (ch *Channel) checkDeadLetterArgsLocked(name string, args Fields) *Error {
 	dlx, given, err := deadLetterExchangeArg(args, ch.v.queueSubject(name))
 	if err != nil || !given {
 		return err
 	}
-	if err := ch.check(read, queueResource, name); err != nil {
+	if err := ch.checkLocked(read, queueResource, name); err != nil {
 		return err
 	}
-	return ch.check(write, exchangeResource, dlx)
+	return ch.checkLocked(write, exchangeResource, dlx)
 }
 
-// admitOneMore refuses a queue that would be one too many.
+// admitOneMoreLocked refuses a queue that would be one too many.
 // Rules: Q-11.
-func (v *vhost) admitOneMore(name string) *Error {
+func (v *vhost) admitOneMoreLocked(name string) *Error {
 	n := v.meta.Limits.MaxQueues
 	if n < 0 || len(v.queues) < n {
 		return nil
@@ -160,10 +160,10 @@ func (v *vhost) admitOneMore(name string) *Error {
 	return PreconditionFailed.errorf(name, "cannot declare queue '%s': queue limit in vhost '%s' (%d) is reached", name, v.name, n)
 }
 
-// admitQueue checks limits and what queues of some types cannot be.
+// admitQueueLocked checks limits and what queues of some types cannot be.
 // Rules.
-func (v *vhost) admitQueue(name string, args *queueArgs, cfg QueueConfig) *Error {
-	if err := v.admitOneMore(name); err != nil {
+func (v *vhost) admitQueueLocked(name string, args *queueArgs, cfg QueueConfig) *Error {
+	if err := v.admitOneMoreLocked(name); err != nil {
 		return err
 	}
 	if v.traits[args.kind].transient {
@@ -180,11 +180,11 @@ func (v *vhost) admitQueue(name string, args *queueArgs, cfg QueueConfig) *Error
 	return nil
 }
 
-// checkQueue is a passive declare.
+// checkQueueLocked is a passive declare.
 // Rules.
-func (ch *Channel) checkQueue(name string) (*Queue, *Error) {
+func (ch *Channel) checkQueueLocked(name string) (*Queue, *Error) {
 	v := ch.v
-	if err := ch.checkPassive(queueResource, name); err != nil {
+	if err := ch.checkPassiveLocked(queueResource, name); err != nil {
 		return nil, err
 	}
 	q := v.queues[name]
@@ -195,20 +195,20 @@ func (ch *Channel) checkQueue(name string) (*Queue, *Error) {
 		return nil, err
 	}
 	if q.traits.usedByDeclare {
-		q.touch()
+		q.touchLocked()
 	}
 	return q, nil
 }
 
-// deleteQueue deletes a queue and returns how many messages were ready.
+// deleteQueueLocked deletes a queue and returns how many messages were ready.
 // Rules.
-func (ch *Channel) deleteQueue(name string, cfg DeleteConfig) (int, *Error) {
+func (ch *Channel) deleteQueueLocked(name string, cfg DeleteConfig) (int, *Error) {
 	v := ch.v
-	name, err := ch.queueName(name)
+	name, err := ch.queueNameLocked(name)
 	if err != nil {
 		return 0, err
 	}
-	if err := ch.check(configure, queueResource, name); err != nil {
+	if err := ch.checkLocked(configure, queueResource, name); err != nil {
 		return 0, err
 	}
 	q := v.queues[name]
@@ -218,17 +218,17 @@ func (ch *Channel) deleteQueue(name string, cfg DeleteConfig) (int, *Error) {
 	if err := ch.checkOwner(q); err != nil {
 		return 0, err
 	}
-	if err := q.checkDelete(cfg); err != nil {
+	if err := q.checkDeleteLocked(cfg); err != nil {
 		return 0, err
 	}
 	n := q.store.ready.n
-	v.removeQueue(q, CauseQueueDeleted)
+	v.removeQueueLocked(q, CauseQueueDeleted)
 	return n, nil
 }
 
-// checkDelete refuses a deletion whose condition does not hold, or that the queue's type does not know.
+// checkDeleteLocked refuses a deletion whose condition does not hold, or that the queue's type does not know.
 // Rules.
-func (q *Queue) checkDelete(cfg DeleteConfig) *Error {
+func (q *Queue) checkDeleteLocked(cfg DeleteConfig) *Error {
 	if !q.traits.deletesOnCondition {
 		return q.refuseCondition(cfg)
 	}
@@ -254,10 +254,10 @@ func (q *Queue) refuseCondition(cfg DeleteConfig) *Error {
 	return NotImplemented.errorf(q.name, "cannot delete %s. queue.delete operations with %s flag set are not supported by quorum queues", q.text(), flag)
 }
 
-// purgeQueue removes the ready messages.
+// purgeQueueLocked removes the ready messages.
 // Rules: Q-40.
-func (ch *Channel) purgeQueue(name string) (int, *Error) {
-	q, err := ch.openQueue(name, read)
+func (ch *Channel) purgeQueueLocked(name string) (int, *Error) {
+	q, err := ch.openQueueLocked(name, read)
 	if err != nil {
 		return 0, err
 	}

@@ -52,75 +52,75 @@ func (d *Delivery) Nack(requeue bool) error { return d.ch.Nack(d.DeliveryTag, fa
 // Reject is Nack that counts as a failed delivery.
 func (d *Delivery) Reject(requeue bool) error { return d.ch.Reject(d.DeliveryTag, requeue) }
 
-// deliver gives e to c, who is able to take it.
+// deliverLocked gives e to c, who is able to take it.
 // Rules: D-6.
-func (q *Queue) deliver(c *Consumer, e entry) {
-	q.assign(c, e.m)
-	q.send(c, e)
+func (q *Queue) deliverLocked(c *Consumer, e entry) {
+	q.assignLocked(c, e.m)
+	q.sendLocked(c, e)
 }
 
-// assign decides that c gets m: the delivery counts for the windows, and the next consumer is at the head of the line.
-func (q *Queue) assign(c *Consumer, m *message) {
+// assignLocked decides that c gets m: the delivery counts for the windows, and the next consumer is at the head of the line.
+func (q *Queue) assignLocked(c *Consumer, m *message) {
 	if !c.cfg.NoAck {
 		c.unacked++
 		c.ch.held++
 		c.ch.volume++
 		q.store.countUnacked(m, 1)
 	}
-	c.inbox.expect(m)
+	c.inbox.expectLocked(m)
 	q.consumers.served(c)
 }
 
-// send gives a message that was assigned to c its delivery tag and hands it to the client.
+// sendLocked gives a message that was assigned to c its delivery tag and hands it to the client.
 // Rules: D-30.
-func (q *Queue) send(c *Consumer, e entry) {
+func (q *Queue) sendLocked(c *Consumer, e entry) {
 	ch := c.ch
 	d := ch.newDelivery(q, &e)
 	d.ConsumerTag = c.tag
 	if c.cfg.NoAck {
 		d.DeliveryTag = ch.tags.Skip()
 	} else {
-		u := ch.hold(q, c, &e, d)
+		u := ch.holdLocked(q, c, &e, d)
 		if c.timeout >= 0 {
-			u.at = q.v.now()
-			q.v.wakeAt(&c.timer, deadlineAfter(u.at, c.timeout))
+			u.at = q.v.nowLocked()
+			q.v.wakeAtLocked(&c.timer, deadlineAfter(u.at, c.timeout))
 		}
 	}
-	c.hand(d)
-	q.deliveredEvent(d, e.seq, c.cfg.NoAck)
+	c.handLocked(d)
+	q.deliveredEventLocked(d, e.seq, c.cfg.NoAck)
 }
 
-// hold enters e among the channel's deliveries to be settled and gives d its tag.
-func (ch *Channel) hold(q *Queue, c *Consumer, e *entry, d *Delivery) *unacked {
+// holdLocked enters e among the channel's deliveries to be settled and gives d its tag.
+func (ch *Channel) holdLocked(q *Queue, c *Consumer, e *entry, d *Delivery) *unacked {
 	tag, u := ch.tags.Add()
 	u.q, u.c, u.e = q, c, *e
 	d.DeliveryTag = tag
 	return u
 }
 
-// deliverNext gives a message that arrives to the next consumer. It reports false if none can take a message.
+// deliverNextLocked gives a message that arrives to the next consumer. It reports false if none can take a message.
 // Rules: D-24.
-func (q *Queue) deliverNext(e entry) bool {
-	c := q.nextConsumer()
+func (q *Queue) deliverNextLocked(e entry) bool {
+	c := q.nextConsumerLocked()
 	if c == nil {
 		return false
 	}
-	q.deliver(c, e)
+	q.deliverLocked(c, e)
 	return true
 }
 
-// nextConsumer returns the consumer that gets the next message, nil if none can take one.
-func (q *Queue) nextConsumer() *Consumer {
+// nextConsumerLocked returns the consumer that gets the next message, nil if none can take one.
+func (q *Queue) nextConsumerLocked() *Consumer {
 	if q.consumers == nil {
 		return nil
 	}
 	return q.consumers.next()
 }
 
-// get takes the head of a queue for basic.get.
+// getLocked takes the head of a queue for basic.get.
 // Rules: D-34.
-func (ch *Channel) get(name string, cfg GetConfig) (*Delivery, *Error) {
-	q, err := ch.openQueue(name, read)
+func (ch *Channel) getLocked(name string, cfg GetConfig) (*Delivery, *Error) {
+	q, err := ch.openQueueLocked(name, read)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +134,8 @@ func (ch *Channel) get(name string, cfg GetConfig) (*Delivery, *Error) {
 	return q.impl.get(ch, cfg), nil
 }
 
-// deliverGet gives e, the head, to basic.get.
-func (q *Queue) deliverGet(ch *Channel, e entry, cfg GetConfig) *Delivery {
+// deliverGetLocked gives e, the head, to basic.get.
+func (q *Queue) deliverGetLocked(ch *Channel, e entry, cfg GetConfig) *Delivery {
 	d := ch.newDelivery(q, &e)
 	if d.counted == oldCounts {
 		d.counted = oldCountGet // D-12
@@ -144,11 +144,11 @@ func (q *Queue) deliverGet(ch *Channel, e entry, cfg GetConfig) *Delivery {
 		d.DeliveryTag = ch.tags.Skip()
 		return d
 	}
-	u := ch.hold(q, nil, &e, d)
+	u := ch.holdLocked(q, nil, &e, d)
 	ch.held++
 	q.store.countUnacked(e.m, 1)
 	if q.traits.watchesGets {
-		ch.watchGet(q, u)
+		ch.watchGetLocked(q, u)
 	}
 	return d
 }

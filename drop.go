@@ -12,70 +12,70 @@ type loss struct {
 	target       *Queue // nil: no one queue kept the message out
 }
 
-// drop loses a message in q; q is nil for a publish that no queue received.
-func (v *vhost) drop(q *Queue, l loss) {
+// dropLocked loses a message in q; q is nil for a publish that no queue received.
+func (v *vhost) dropLocked(q *Queue, l loss) {
 	if q == nil {
 		*v.counters.Dropped.of(l.cause)++
 	} else {
-		q.countDropped(l.cause, 1)
+		q.countDroppedLocked(l.cause, 1)
 	}
 	if v.watchesDrops() {
-		v.droppedEvent(q, l)
+		v.droppedEventLocked(q, l)
 	}
 }
 
-// drop loses a copy that has left the queue. reason is how it died, empty if it did not die.
-func (q *Queue) drop(e entry, reason Reason, cause Cause) {
-	q.v.drop(q, loss{m: e.m, copy: e.seq, reason: reason, cause: cause})
+// dropLocked loses a copy that has left the queue. reason is how it died, empty if it did not die.
+func (q *Queue) dropLocked(e entry, reason Reason, cause Cause) {
+	q.v.dropLocked(q, loss{m: e.m, copy: e.seq, reason: reason, cause: cause})
 }
 
-// dropReady drops the ready messages and returns how many. Nothing is dead-lettered.
+// dropReadyLocked drops the ready messages and returns how many. Nothing is dead-lettered.
 // Rules: DL-4.
-func (q *Queue) dropReady(cause Cause) int {
+func (q *Queue) dropReadyLocked(cause Cause) int {
 	if q.v.watchesDrops() {
 		for e := range q.store.all() {
-			q.v.droppedEvent(q, loss{m: e.m, copy: e.seq, cause: cause})
+			q.v.droppedEventLocked(q, loss{m: e.m, copy: e.seq, cause: cause})
 		}
 	}
 	n := q.store.clear()
-	q.countDropped(cause, n)
+	q.countDroppedLocked(cause, n)
 	return n
 }
 
-// dropHeld drops the messages of a deleted queue that consumers and basic.get hold: settling them has no effect.
+// dropHeldLocked drops the messages of a deleted queue that consumers and basic.get hold: settling them has no effect.
 // Rules: D-33.
-func (q *Queue) dropHeld(cause Cause) {
+func (q *Queue) dropHeldLocked(cause Cause) {
 	n := q.store.unacked.n
-	q.countDropped(cause, n)
+	q.countDroppedLocked(cause, n)
 	if n == 0 || !q.v.watchesDrops() {
 		return
 	}
-	for _, ch := range q.v.holders() {
+	for _, ch := range q.v.holdersLocked() {
 		for _, u := range ch.tags.All() {
 			if u.q == q && !u.void {
-				q.v.droppedEvent(q, loss{m: u.e.m, copy: u.e.seq, cause: cause})
+				q.v.droppedEventLocked(q, loss{m: u.e.m, copy: u.e.seq, cause: cause})
 			}
 		}
 	}
 }
 
-// dropAll drops everything in the virtual host, and its queues with it. No channel may be open.
-func (v *vhost) dropAll(cause Cause) {
+// dropAllLocked drops everything in the virtual host, and its queues with it. No channel may be open.
+func (v *vhost) dropAllLocked(cause Cause) {
 	for v.deaths.len() > 0 {
 		if d := v.deaths.pop(); d.pending == nil {
-			v.drop(d.q, loss{m: d.m, copy: d.copy, reason: d.reason, cause: cause})
+			v.dropLocked(d.q, loss{m: d.m, copy: d.copy, reason: d.reason, cause: cause})
 		}
 	}
-	for _, q := range v.sortedQueues() {
+	for _, q := range v.sortedQueuesLocked() {
 		q.impl.deleted(cause)
-		v.queueEvent(q.name, cause)
+		v.queueEventLocked(q.name, cause)
 	}
 }
 
-// holders returns the channels that may hold messages: those that are open, and those that end in this operation.
-func (v *vhost) holders() []*Channel { return append(v.allChannels(), v.ending...) }
+// holdersLocked returns the channels that may hold messages: those that are open, and those that end in this operation.
+func (v *vhost) holdersLocked() []*Channel { return append(v.allChannelsLocked(), v.ending...) }
 
-func (q *Queue) countDropped(cause Cause, n int) {
+func (q *Queue) countDroppedLocked(cause Cause, n int) {
 	if n == 0 {
 		return
 	}
@@ -85,8 +85,8 @@ func (q *Queue) countDropped(cause Cause, n int) {
 
 func (v *vhost) watchesDrops() bool { return v.events != nil && v.events.Dropped != nil }
 
-func (v *vhost) droppedEvent(q *Queue, l loss) {
-	e := DroppedEvent{EventMessage: v.eventMessage(l.m), Copy: l.copy, Parent: l.parent, Reason: l.reason, Cause: l.cause}
+func (v *vhost) droppedEventLocked(q *Queue, l loss) {
+	e := DroppedEvent{EventMessage: v.eventMessageLocked(l.m), Copy: l.copy, Parent: l.parent, Reason: l.reason, Cause: l.cause}
 	if q != nil {
 		e.Queue = q.name
 	}

@@ -13,7 +13,7 @@ type effects struct {
 	next    int       // in batch
 }
 
-func (v *vhost) after(f func()) { v.effects.pending = append(v.effects.pending, f) }
+func (v *vhost) afterLocked(f func()) { v.effects.pending = append(v.effects.pending, f) }
 
 // run runs all effects. It is called with the lock held and returns without it. An effect may panic or end the goroutine with
 // runtime.Goexit: the others run first.

@@ -6,12 +6,12 @@ package leveret
 // tell has hook called with e, if there is one, after the lock is released.
 func tell[E any](v *vhost, hook func(E), e E) {
 	if hook != nil {
-		v.after(func() { hook(e) })
+		v.afterLocked(func() { hook(e) })
 	}
 }
 
-func (v *vhost) eventMessage(m *message) EventMessage {
-	return EventMessage{Time: v.time(), VHost: v.name, Message: m.number(), Exchange: m.exchange.name, RoutingKey: m.key,
+func (v *vhost) eventMessageLocked(m *message) EventMessage {
+	return EventMessage{Time: v.timeLocked(), VHost: v.name, Message: m.number(), Exchange: m.exchange.name, RoutingKey: m.key,
 		Properties: m.props, Body: m.body}
 }
 
@@ -25,8 +25,8 @@ func queueNames(qs []*Queue) []string {
 	return names
 }
 
-// publishedEvent tells of a publish. A message that is published while anybody watches gets its number.
-func (ch *Channel) publishedEvent(m *message, queues []*Queue) {
+// publishedEventLocked tells of a publish. A message that is published while anybody watches gets its number.
+func (ch *Channel) publishedEventLocked(m *message, queues []*Queue) {
 	v := ch.v
 	if v.events == nil {
 		return
@@ -34,49 +34,49 @@ func (ch *Channel) publishedEvent(m *message, queues []*Queue) {
 	v.lastMessage++
 	m.editExtra().number = v.lastMessage
 	if hook := v.events.Published; hook != nil {
-		tell(v, hook, PublishedEvent{v.eventMessage(m), ch.session(), queueNames(queues)})
+		tell(v, hook, PublishedEvent{v.eventMessageLocked(m), ch.session(), queueNames(queues)})
 	}
 }
 
-func (ch *Channel) returnedEvent(m *message) {
+func (ch *Channel) returnedEventLocked(m *message) {
 	if ev := ch.v.events; ev != nil && ev.Returned != nil {
-		tell(ch.v, ev.Returned, ReturnedEvent{ch.v.eventMessage(m), ch.session()})
+		tell(ch.v, ev.Returned, ReturnedEvent{ch.v.eventMessageLocked(m), ch.session()})
 	}
 }
 
-// enqueuedEvent tells of a copy that q has taken; parent is the copy that died, 0 for a publish.
-func (q *Queue) enqueuedEvent(m *message, copy, parent uint64) {
+// enqueuedEventLocked tells of a copy that q has taken; parent is the copy that died, 0 for a publish.
+func (q *Queue) enqueuedEventLocked(m *message, copy, parent uint64) {
 	q.counters.Enqueued++
 	if ev := q.v.events; ev != nil && ev.Enqueued != nil {
-		tell(q.v, ev.Enqueued, EnqueuedEvent{q.v.eventMessage(m), q.name, copy, parent})
+		tell(q.v, ev.Enqueued, EnqueuedEvent{q.v.eventMessageLocked(m), q.name, copy, parent})
 	}
 }
 
-func (q *Queue) refusedEvent(m *message, copy, parent uint64) {
+func (q *Queue) refusedEventLocked(m *message, copy, parent uint64) {
 	q.counters.Refused++
 	q.v.counters.Refused++
 	if ev := q.v.events; ev != nil && ev.Refused != nil {
-		tell(q.v, ev.Refused, RefusedEvent{q.v.eventMessage(m), q.name, copy, parent})
+		tell(q.v, ev.Refused, RefusedEvent{q.v.eventMessageLocked(m), q.name, copy, parent})
 	}
 }
 
-// deliveredEvent tells of a delivery of q's copy.
-func (q *Queue) deliveredEvent(d *Delivery, copy uint64, noAck bool) {
+// deliveredEventLocked tells of a delivery of q's copy.
+func (q *Queue) deliveredEventLocked(d *Delivery, copy uint64, noAck bool) {
 	q.counters.delivered(d.Redelivered, noAck)
 	q.v.counters.delivered(d.Redelivered, noAck)
 	if q.v.events != nil {
-		d.event(EventDelivery{d.ch.session(), q.name, copy, d.ConsumerTag, d.DeliveryTag}, noAck)
+		d.eventLocked(EventDelivery{d.ch.session(), q.name, copy, d.ConsumerTag, d.DeliveryTag}, noAck)
 	}
 }
 
-// event tells of a delivery, and of its acknowledgement if it needs none.
-func (d *Delivery) event(what EventDelivery, noAck bool) {
+// eventLocked tells of a delivery, and of its acknowledgement if it needs none.
+func (d *Delivery) eventLocked(what EventDelivery, noAck bool) {
 	v := d.ch.v
 	ev := v.events
 	if ev == nil || ev.Delivered == nil && ev.Acked == nil {
 		return
 	}
-	m := v.eventMessage(d.m)
+	m := v.eventMessageLocked(d.m)
 	tell(v, ev.Delivered, DeliveredEvent{m, what, d.Redelivered})
 	if noAck {
 		tell(v, ev.Acked, AckedEvent{m, what})
@@ -88,47 +88,47 @@ func (u *unacked) delivery(ch *Channel, tag uint64) EventDelivery {
 	return EventDelivery{ch.session(), u.q.name, u.e.seq, u.consumerTag(), tag}
 }
 
-func (ch *Channel) ackedEvent(u *unacked, tag uint64) {
+func (ch *Channel) ackedEventLocked(u *unacked, tag uint64) {
 	v := ch.v
 	u.q.counters.Acknowledged++
 	v.counters.Acknowledged++
 	if ev := v.events; ev != nil && ev.Acked != nil {
-		tell(v, ev.Acked, AckedEvent{v.eventMessage(u.e.m), u.delivery(ch, tag)})
+		tell(v, ev.Acked, AckedEvent{v.eventMessageLocked(u.e.m), u.delivery(ch, tag)})
 	}
 }
 
-func (ch *Channel) requeuedEvent(u *unacked, tag uint64) {
+func (ch *Channel) requeuedEventLocked(u *unacked, tag uint64) {
 	v := ch.v
 	u.q.counters.Requeued++
 	v.counters.Requeued++
 	if ev := v.events; ev != nil && ev.Requeued != nil {
-		tell(v, ev.Requeued, RequeuedEvent{v.eventMessage(u.e.m), u.delivery(ch, tag)})
+		tell(v, ev.Requeued, RequeuedEvent{v.eventMessageLocked(u.e.m), u.delivery(ch, tag)})
 	}
 }
 
-func (ch *Channel) rejectedEvent(u *unacked, tag uint64) {
+func (ch *Channel) rejectedEventLocked(u *unacked, tag uint64) {
 	v := ch.v
 	u.q.counters.Rejected++
 	v.counters.Rejected++
 	if ev := v.events; ev != nil && ev.Rejected != nil {
-		tell(v, ev.Rejected, RejectedEvent{v.eventMessage(u.e.m), u.delivery(ch, tag)})
+		tell(v, ev.Rejected, RejectedEvent{v.eventMessageLocked(u.e.m), u.delivery(ch, tag)})
 	}
 }
 
-func (v *vhost) deadLetteredEvent(d deadLetter, m *message, targets []*Queue) {
+func (v *vhost) deadLetteredEventLocked(d deadLetter, m *message, targets []*Queue) {
 	if ev := v.events; ev != nil && ev.DeadLettered != nil {
-		tell(v, ev.DeadLettered, DeadLetteredEvent{v.eventMessage(m), d.q.name, d.copy, d.reason, queueNames(targets)})
+		tell(v, ev.DeadLettered, DeadLetteredEvent{v.eventMessageLocked(m), d.q.name, d.copy, d.reason, queueNames(targets)})
 	}
 }
 
-func (v *vhost) queueEvent(name string, deleted Cause) {
+func (v *vhost) queueEventLocked(name string, deleted Cause) {
 	ev := v.events
 	switch {
 	case ev == nil:
 	case deleted == "":
-		tell(v, ev.QueueDeclared, QueueEvent{Time: v.time(), VHost: v.name, Queue: name})
+		tell(v, ev.QueueDeclared, QueueEvent{Time: v.timeLocked(), VHost: v.name, Queue: name})
 	default:
-		tell(v, ev.QueueDeleted, QueueEvent{v.time(), v.name, name, deleted})
+		tell(v, ev.QueueDeleted, QueueEvent{v.timeLocked(), v.name, name, deleted})
 	}
 }
 
@@ -140,48 +140,48 @@ func either[E any](begin bool, began, ended func(E)) func(E) {
 	return ended
 }
 
-func (v *vhost) exchangeEvent(name string, declared bool) {
+func (v *vhost) exchangeEventLocked(name string, declared bool) {
 	if ev := v.events; ev != nil {
-		tell(v, either(declared, ev.ExchangeDeclared, ev.ExchangeDeleted), ExchangeEvent{v.time(), v.name, name})
+		tell(v, either(declared, ev.ExchangeDeclared, ev.ExchangeDeleted), ExchangeEvent{v.timeLocked(), v.name, name})
 	}
 }
 
-func (v *vhost) bindingEvent(b *binding, bound bool) {
+func (v *vhost) bindingEventLocked(b *binding, bound bool) {
 	if ev := v.events; ev != nil {
-		tell(v, either(bound, ev.Bound, ev.Unbound), BindingEvent{v.time(), b.info()})
+		tell(v, either(bound, ev.Bound, ev.Unbound), BindingEvent{v.timeLocked(), b.info()})
 	}
 }
 
-func (v *vhost) consumerEvent(c *Consumer) {
+func (v *vhost) consumerEventLocked(c *Consumer) {
 	if ev := v.events; ev != nil {
 		tell(v, either(c.err == nil, ev.ConsumerAdded, ev.ConsumerRemoved),
-			ConsumerEvent{v.time(), v.name, c.q.name, c.tag, c.ch.session(), c.err})
+			ConsumerEvent{v.timeLocked(), v.name, c.q.name, c.tag, c.ch.session(), c.err})
 	}
 }
 
-func (v *vhost) policyEvent(name string, operator, set bool) {
+func (v *vhost) policyEventLocked(name string, operator, set bool) {
 	if ev := v.events; ev != nil {
-		tell(v, either(set, ev.PolicySet, ev.PolicyCleared), PolicyEvent{v.time(), v.name, name, operator})
+		tell(v, either(set, ev.PolicySet, ev.PolicyCleared), PolicyEvent{v.timeLocked(), v.name, name, operator})
 	}
 }
 
-// connectionEvent tells that c was opened, or closed because of reason, nil if the client wants it.
-func (v *vhost) connectionEvent(c *Conn, reason *Error) {
+// connectionEventLocked tells that c was opened, or closed because of reason, nil if the client wants it.
+func (v *vhost) connectionEventLocked(c *Conn, reason *Error) {
 	if ev := v.events; ev != nil {
 		tell(v, either(c.err == nil, ev.ConnectionOpened, ev.ConnectionClosed),
-			ConnectionEvent{v.time(), v.name, c.cfg.User, c.id, c.cfg.Name, reason})
+			ConnectionEvent{v.timeLocked(), v.name, c.cfg.User, c.id, c.cfg.Name, reason})
 	}
 }
 
-// channelEvent tells that ch was opened, or closed because of reason, nil if the client wants it.
-func (v *vhost) channelEvent(ch *Channel, reason *Error) {
+// channelEventLocked tells that ch was opened, or closed because of reason, nil if the client wants it.
+func (v *vhost) channelEventLocked(ch *Channel, reason *Error) {
 	if ev := v.events; ev != nil && !ch.super {
-		tell(v, either(ch.err == nil, ev.ChannelOpened, ev.ChannelClosed), ChannelEvent{v.time(), v.name, ch.session(), reason})
+		tell(v, either(ch.err == nil, ev.ChannelOpened, ev.ChannelClosed), ChannelEvent{v.timeLocked(), v.name, ch.session(), reason})
 	}
 }
 
-func (v *vhost) memoryEvent(raised bool, used, limit int64) {
+func (v *vhost) memoryEventLocked(raised bool, used, limit int64) {
 	if ev := v.events; ev != nil {
-		tell(v, either(raised, ev.MemoryAlarmRaised, ev.MemoryAlarmCleared), MemoryEvent{v.time(), used, limit})
+		tell(v, either(raised, ev.MemoryAlarmRaised, ev.MemoryAlarmCleared), MemoryEvent{v.timeLocked(), used, limit})
 	}
 }

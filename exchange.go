@@ -57,9 +57,9 @@ func (x *Exchange) Name() string { return x.name }
 const defaultExchangeName = "amq.default"
 
 // Rules: M-4, X-1.
-func (v *vhost) predeclare() {
+func (v *vhost) predeclareLocked() {
 	add := func(name string, kind ExchangeType, internal bool) {
-		v.addExchange(name, kind, ExchangeConfig{Durable: true, Internal: internal}, nil)
+		v.addExchangeLocked(name, kind, ExchangeConfig{Durable: true, Internal: internal}, nil)
 	}
 	add("", Direct, false)
 	add("amq.direct", Direct, false)
@@ -71,20 +71,20 @@ func (v *vhost) predeclare() {
 	v.nameless = v.exchanges[""]
 }
 
-func (v *vhost) addExchange(name string, kind ExchangeType, cfg ExchangeConfig, args Fields) *Exchange {
+func (v *vhost) addExchangeLocked(name string, kind ExchangeType, cfg ExchangeConfig, args Fields) *Exchange {
 	x := &Exchange{v: v, name: name, kind: kind, cfg: cfg, args: args}
 	x.outgoing.init(kind)
 	v.exchanges[name] = x
 	v.topology++
 	if name != "" {
-		x.applyPolicy()
+		x.applyPolicyLocked()
 	}
 	return x
 }
 
-// applyPolicy finds the exchange's policy and its alternate exchange.
+// applyPolicyLocked finds the exchange's policy and its alternate exchange.
 // Rules: X-33.
-func (x *Exchange) applyPolicy() {
+func (x *Exchange) applyPolicyLocked() {
 	x.policy = bestPolicy(x.v.policies[userPolicies], func(p *policy) bool { return p.matchesExchange(x.name) })
 	arg, given := x.args.Get(ArgAlternateExchange)
 	name, _ := arg.(string)
@@ -133,7 +133,7 @@ func (r *rules) checkExchangeType(kind ExchangeType) *Error {
 }
 
 // Rules.
-func (ch *Channel) declareExchange(name string, kind ExchangeType, cfg ExchangeConfig) (*Exchange, *Error) {
+func (ch *Channel) declareExchangeLocked(name string, kind ExchangeType, cfg ExchangeConfig) (*Exchange, *Error) {
 	v := ch.v
 	if err := v.rules.checkExchangeType(kind); err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (ch *Channel) declareExchange(name string, kind ExchangeType, cfg ExchangeC
 		err := errDefaultExchange
 		return nil, &err
 	}
-	if err := ch.check(configure, exchangeResource, name); err != nil {
+	if err := ch.checkLocked(configure, exchangeResource, name); err != nil {
 		return nil, err
 	}
 	args, err := canonicalTable(cfg.Arguments)
@@ -156,11 +156,11 @@ func (ch *Channel) declareExchange(name string, kind ExchangeType, cfg ExchangeC
 	if strings.HasPrefix(name, "amq.") {
 		return nil, AccessRefused.errorf(name, "exchange name '%s' contains reserved prefix 'amq.*'", name)
 	}
-	if err := ch.checkAlternate(name, args); err != nil {
+	if err := ch.checkAlternateLocked(name, args); err != nil {
 		return nil, err
 	}
-	x := v.addExchange(name, kind, cfg, args)
-	v.exchangeEvent(name, true)
+	x := v.addExchangeLocked(name, kind, cfg, args)
+	v.exchangeEventLocked(name, true)
 	return x, nil
 }
 
@@ -168,26 +168,26 @@ func (x *Exchange) shape() exchangeShape {
 	return exchangeShape{x.kind, x.cfg.Durable, x.cfg.AutoDelete, x.cfg.Internal, x.args}
 }
 
-// checkAlternate checks the argument alternate-exchange of a new exchange.
+// checkAlternateLocked checks the argument alternate-exchange of a new exchange.
 // Rules.
-func (ch *Channel) checkAlternate(name string, args Fields) *Error {
+func (ch *Channel) checkAlternateLocked(name string, args Fields) *Error {
 	to, given, err := alternateExchangeArg(args, ch.v.exchangeSubject(name))
 	if err != nil || !given {
 		return err
 	}
-	if err := ch.check(read, exchangeResource, name); err != nil {
+	if err := ch.checkLocked(read, exchangeResource, name); err != nil {
 		return err
 	}
-	return ch.check(write, exchangeResource, to)
+	return ch.checkLocked(write, exchangeResource, to)
 }
 
 // Rules: X-7.
-func (ch *Channel) checkExchange(name string) *Error {
+func (ch *Channel) checkExchangeLocked(name string) *Error {
 	if name == "" {
 		err := errDefaultExchange
 		return &err
 	}
-	if err := ch.checkPassive(exchangeResource, name); err != nil {
+	if err := ch.checkPassiveLocked(exchangeResource, name); err != nil {
 		return err
 	}
 	if ch.v.exchanges[name] == nil {
@@ -197,7 +197,7 @@ func (ch *Channel) checkExchange(name string) *Error {
 }
 
 // Rules: X-10.
-func (ch *Channel) deleteExchange(name string, cfg DeleteConfig) *Error {
+func (ch *Channel) deleteExchangeLocked(name string, cfg DeleteConfig) *Error {
 	v := ch.v
 	if name == "" {
 		err := errDefaultExchange
@@ -206,7 +206,7 @@ func (ch *Channel) deleteExchange(name string, cfg DeleteConfig) *Error {
 	if strings.HasPrefix(name, "amq.") {
 		return AccessRefused.errorf(name, "deletion of system %s not allowed", v.exchangeText(name))
 	}
-	if err := ch.check(configure, exchangeResource, name); err != nil {
+	if err := ch.checkLocked(configure, exchangeResource, name); err != nil {
 		return err
 	}
 	x := v.exchanges[name]
@@ -216,14 +216,14 @@ func (ch *Channel) deleteExchange(name string, cfg DeleteConfig) *Error {
 	if cfg.IfUnused && x.outgoing.len() > 0 {
 		return PreconditionFailed.errorf(name, "%s in use", v.exchangeText(name))
 	}
-	v.removeExchange(x)
+	v.removeExchangeLocked(x)
 	return nil
 }
 
-// removeExchange deletes x and, in turn, the auto-delete exchanges that lose their last
+// removeExchangeLocked deletes x and, in turn, the auto-delete exchanges that lose their last
 // outgoing binding by it. A chain of them may be long, so it is worked off in a loop.
 // Rules.
-func (v *vhost) removeExchange(x *Exchange) {
+func (v *vhost) removeExchangeLocked(x *Exchange) {
 	doomed := []*Exchange{x}
 	for len(doomed) > 0 {
 		x := doomed[0]
@@ -235,15 +235,15 @@ func (v *vhost) removeExchange(x *Exchange) {
 		delete(v.exchanges, x.name)
 		v.topology++
 		for _, b := range x.outgoing.sorted() {
-			v.detach(b)
+			v.detachLocked(b)
 		}
 		for _, b := range sortedBindings(x.incoming) {
-			if v.detach(b) {
+			if v.detachLocked(b) {
 				doomed = append(doomed, b.source)
 			}
 		}
 		v.forgetTopics(x.name)
-		v.exchangeEvent(x.name, false)
+		v.exchangeEventLocked(x.name, false)
 	}
 }
 

@@ -64,51 +64,51 @@ func (in *Inbox) Take(buf []Notification) []Notification {
 	}
 	v.lock()
 	buf = append(buf, in.items...)
-	in.reset()
-	in.unstall()
+	in.resetLocked()
+	in.unstallLocked()
 	v.unlock()
 	return buf
 }
 
-func (in *Inbox) reset() {
+func (in *Inbox) resetLocked() {
 	clear(in.items)
 	in.items, in.bytes, in.count = in.items[:0], 0, 0
 }
 
-func (in *Inbox) full() bool {
+func (in *Inbox) fullLocked() bool {
 	return in.cfg.MaxDeliveries > 0 && in.count >= in.cfg.MaxDeliveries || in.cfg.MaxBytes > 0 && in.bytes >= in.cfg.MaxBytes
 }
 
-// expect counts a message that a consumer of the inbox is going to get. in is nil for a consumer with a handler.
-func (in *Inbox) expect(m *message) {
+// expectLocked counts a message that a consumer of the inbox is going to get. in is nil for a consumer with a handler.
+func (in *Inbox) expectLocked(m *message) {
 	if in != nil {
 		in.count++
 		in.bytes += len(m.body)
 	}
 }
 
-func (in *Inbox) put(n Notification) {
+func (in *Inbox) putLocked(n Notification) {
 	in.items = append(in.items, n)
 	if len(in.items) == 1 && in.cfg.Notify != nil {
 		in.cfg.Notify()
 	}
 }
 
-// stall remembers a consumer that waits for room.
-func (in *Inbox) stall(c *Consumer) { in.stalled = append(in.stalled, c) }
+// stallLocked remembers a consumer that waits for room.
+func (in *Inbox) stallLocked(c *Consumer) { in.stalled = append(in.stalled, c) }
 
-func (in *Inbox) unstall() {
+func (in *Inbox) unstallLocked() {
 	if len(in.stalled) == 0 {
 		return
 	}
 	waiting := in.stalled
 	in.stalled = nil
 	for _, c := range waiting {
-		c.resume()
+		c.resumeLocked()
 	}
 }
 
-func (in *Inbox) end() {
+func (in *Inbox) endLocked() {
 	if in.ended {
 		return
 	}

@@ -126,13 +126,13 @@ func (v *vhost) describe() VHostInfo {
 	return i
 }
 
-func (v *vhost) sortedQueues() []*Queue {
+func (v *vhost) sortedQueuesLocked() []*Queue {
 	all := slices.Collect(maps.Values(v.queues))
 	slices.SortFunc(all, func(a, b *Queue) int { return cmp.Compare(a.name, b.name) })
 	return all
 }
 
-func (v *vhost) sortedExchanges() []*Exchange {
+func (v *vhost) sortedExchangesLocked() []*Exchange {
 	all := slices.Collect(maps.Values(v.exchanges))
 	slices.SortFunc(all, func(a, b *Exchange) int { return cmp.Compare(a.name, b.name) })
 	return all
@@ -142,14 +142,14 @@ func (v *vhost) sortedExchanges() []*Exchange {
 func (v *vhost) Queues() []QueueInfo {
 	v.lock()
 	defer v.unlock()
-	return collect(v.sortedQueues(), (*Queue).info)
+	return collect(v.sortedQueuesLocked(), (*Queue).infoLocked)
 }
 
 // Exchanges describes all exchanges, sorted by name.
 func (v *vhost) Exchanges() []ExchangeInfo {
 	v.lock()
 	defer v.unlock()
-	return collect(v.sortedExchanges(), (*Exchange).info)
+	return collect(v.sortedExchangesLocked(), (*Exchange).infoLocked)
 }
 
 // Bindings describes all bindings: the implicit ones of the default exchange, then those of
@@ -158,10 +158,10 @@ func (v *vhost) Exchanges() []ExchangeInfo {
 func (v *vhost) Bindings() []BindingInfo {
 	v.lock()
 	defer v.unlock()
-	infos := collect(v.sortedQueues(), func(q *Queue) BindingInfo {
+	infos := collect(v.sortedQueuesLocked(), func(q *Queue) BindingInfo {
 		return BindingInfo{VHost: v.name, Destination: q.name, DestinationType: "queue", RoutingKey: q.name, Arguments: Table{}}
 	})
-	for _, x := range v.sortedExchanges() {
+	for _, x := range v.sortedExchangesLocked() {
 		infos = append(infos, collect(x.outgoing.sorted(), (*binding).info)...)
 	}
 	return infos
@@ -172,8 +172,8 @@ func (v *vhost) Consumers() []ConsumerInfo {
 	v.lock()
 	defer v.unlock()
 	var infos []ConsumerInfo
-	for _, q := range v.sortedQueues() {
-		infos = append(infos, collect(q.consumers.list(), (*Consumer).info)...)
+	for _, q := range v.sortedQueuesLocked() {
+		infos = append(infos, collect(q.consumers.list(), (*Consumer).infoLocked)...)
 	}
 	return infos
 }
@@ -181,8 +181,8 @@ func (v *vhost) Consumers() []ConsumerInfo {
 // Connections describes the open connections, by id.
 func (v *vhost) Connections() []ConnInfo {
 	v.lock()
-	conns := v.sortedConns()
-	infos := collect(conns, (*Conn).info)
+	conns := v.sortedConnsLocked()
+	infos := collect(conns, (*Conn).infoLocked)
 	v.unlock()
 	for i, c := range conns {
 		if describe := c.cfg.Describe; describe != nil {
@@ -224,17 +224,17 @@ func collect[T, U any](ts []T, f func(T) U) []U {
 func (q *Queue) Info() QueueInfo {
 	q.v.lock()
 	defer q.v.unlock()
-	return q.info()
+	return q.infoLocked()
 }
 
 // Rules: P-16, O-1.
-func (q *Queue) info() QueueInfo {
+func (q *Queue) infoLocked() QueueInfo {
 	s := q.store
 	i := QueueInfo{Name: q.name, VHost: q.v.name, Type: q.args.kind.String(),
 		Durable: q.cfg.Durable, AutoDelete: q.cfg.AutoDelete, Exclusive: q.cfg.Exclusive, Arguments: q.args.declared.Table(),
 		Ready: s.ready.n, Unacked: s.unacked.n, Messages: s.ready.n + s.unacked.n + s.aside.n,
 		BytesReady: s.ready.bytes, BytesUnacked: s.unacked.bytes, Bytes: s.ready.bytes + s.unacked.bytes + s.aside.bytes,
-		Consumers: q.consumerCount(), EffectivePolicy: mergedDefinition(q.policy, q.operator),
+		Consumers: q.consumerCountLocked(), EffectivePolicy: mergedDefinition(q.policy, q.operator),
 		HeadDeadline: instant(q.impl.headDeadline()),
 	}
 	if q.owner != nil {
@@ -298,7 +298,7 @@ func (q *Queue) Persistent() (messages int, bytes int64) {
 	for e := range q.store.all() {
 		count(e)
 	}
-	for _, ch := range q.v.allChannels() {
+	for _, ch := range q.v.allChannelsLocked() {
 		for _, u := range ch.tags.All() {
 			if u.q == q && !u.void {
 				count(&u.e)
@@ -308,11 +308,11 @@ func (q *Queue) Persistent() (messages int, bytes int64) {
 	return messages, bytes
 }
 
-// allChannels returns the channels of all connections and the broker's own.
-func (v *vhost) allChannels() []*Channel {
+// allChannelsLocked returns the channels of all connections and the broker's own.
+func (v *vhost) allChannelsLocked() []*Channel {
 	all := []*Channel{v.system}
-	for _, c := range v.sortedConns() {
-		all = append(all, c.sortedChannels()...)
+	for _, c := range v.sortedConnsLocked() {
+		all = append(all, c.sortedChannelsLocked()...)
 	}
 	return all
 }
@@ -321,10 +321,10 @@ func (v *vhost) allChannels() []*Channel {
 func (x *Exchange) Info() ExchangeInfo {
 	x.v.lock()
 	defer x.v.unlock()
-	return x.info()
+	return x.infoLocked()
 }
 
-func (x *Exchange) info() ExchangeInfo {
+func (x *Exchange) infoLocked() ExchangeInfo {
 	i := ExchangeInfo{Name: x.name, VHost: x.v.name, Type: x.kind, Durable: x.cfg.Durable, AutoDelete: x.cfg.AutoDelete,
 		Internal: x.cfg.Internal, Arguments: x.args.Table()}
 	if x.policy != nil {
@@ -333,20 +333,20 @@ func (x *Exchange) info() ExchangeInfo {
 	return i
 }
 
-func (c *Consumer) info() ConsumerInfo {
+func (c *Consumer) infoLocked() ConsumerInfo {
 	cs := c.q.consumers
 	return ConsumerInfo{VHost: c.q.v.name, Queue: c.q.name, Tag: c.tag, Conn: c.ch.conn.id, Channel: c.ch.number,
 		AckRequired: !c.cfg.NoAck, Exclusive: c.cfg.Exclusive, Prefetch: c.prefetch, Unacked: c.unacked,
 		Active: !c.q.args.singleActive || cs.single == c, Priority: c.priority, Arguments: c.args.Table()}
 }
 
-func (c *Conn) info() ConnInfo {
+func (c *Conn) infoLocked() ConnInfo {
 	return ConnInfo{ID: c.id, Name: c.cfg.Name, User: c.cfg.User, VHost: c.v.name, ClientProperties: c.cfg.ClientProperties,
 		ChannelMax:  c.cfg.ChannelMax,
-		ConnectedAt: c.opened, Channels: collect(c.sortedChannels(), (*Channel).info), Blocked: c.blocked}
+		ConnectedAt: c.opened, Channels: collect(c.sortedChannelsLocked(), (*Channel).infoLocked), Blocked: c.blocked}
 }
 
-func (ch *Channel) info() ChannelInfo {
+func (ch *Channel) infoLocked() ChannelInfo {
 	i := ChannelInfo{Number: ch.number, Consumers: len(ch.consumers), Unacked: ch.held, Prefetch: ch.prefetch,
 		GlobalPrefetch: ch.window, Confirm: ch.confirm, Tx: ch.tx != nil}
 	if ch.tx != nil {

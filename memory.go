@@ -37,25 +37,25 @@ func (b *Broker) SetMemoryLimit(bytes int64) {
 func (b *Broker) collectGrowth() {
 	b.eachVHost(func(v *vhost) {
 		v.mu.Lock()
-		v.reportGrowth()
+		v.reportGrowthLocked()
 		v.mu.Unlock()
 	})
 }
 
-// reportGrowth adds what the virtual host has grown by to the broker's figure.
-func (v *vhost) reportGrowth() {
+// reportGrowthLocked adds what the virtual host has grown by to the broker's figure.
+func (v *vhost) reportGrowthLocked() {
 	v.b.memory.used.Add(v.growth)
 	v.growth = 0
 }
 
-// grown ends an operation's accounting and reports whether the alarm has to change.
-func (v *vhost) grown() bool {
+// grownLocked ends an operation's accounting and reports whether the alarm has to change.
+func (v *vhost) grownLocked() bool {
 	m := &v.b.memory
 	limit := m.limit.Load()
 	if limit == 0 || v.growth == 0 {
 		return false
 	}
-	v.reportGrowth()
+	v.reportGrowthLocked()
 	return m.used.Load() > limit != m.alarm.Load()
 }
 
@@ -69,11 +69,11 @@ func (b *Broker) updateAlarm() {
 	}
 	b.eachVHost(func(v *vhost) {
 		v.lock()
-		for _, c := range v.sortedConns() {
-			c.tellBlocked(b.memory.alarm.Load())
+		for _, c := range v.sortedConnsLocked() {
+			c.tellBlockedLocked(b.memory.alarm.Load())
 		}
 		if v == b.vhost {
-			v.memoryEvent(alarm, used, limit)
+			v.memoryEventLocked(alarm, used, limit)
 		}
 		v.unlock()
 	})

@@ -9,7 +9,7 @@ import "slices"
 // Rules: M-20.
 func (v *vhost) DeclareExchange(name string, kind ExchangeType, cfg ExchangeConfig) (x *Exchange, err error) {
 	err = v.system.do("exchange.declare", func() (e *Error) {
-		x, e = v.system.declareExchange(withoutLineBreaks(name), kind, cfg)
+		x, e = v.system.declareExchangeLocked(withoutLineBreaks(name), kind, cfg)
 		return e
 	})
 	if err != nil {
@@ -48,7 +48,7 @@ func (v *vhost) UnbindExchange(destination, source, key string, args Table) erro
 // empty name has the broker make one up. An exclusive queue is the broker's own.
 func (v *vhost) DeclareQueue(name string, cfg QueueConfig) (q *Queue, err error) {
 	err = v.system.do("queue.declare", func() (e *Error) {
-		q, e = v.system.declareQueue(withoutLineBreaks(name), cfg)
+		q, e = v.system.declareQueueLocked(withoutLineBreaks(name), cfg)
 		return e
 	})
 	if err != nil {
@@ -101,7 +101,7 @@ func (q *Queue) Consume(cfg ConsumeConfig) (c *Consumer, err error) {
 		if q.deleted {
 			return q.v.noQueue(q.name)
 		}
-		c, e = q.v.system.consume(q.name, cfg)
+		c, e = q.v.system.consumeLocked(q.name, cfg)
 		return e
 	})
 	return c, err
@@ -126,11 +126,11 @@ func (q *Queue) Delete(cfg DeleteConfig) (n int, err error) {
 		if q.deleted {
 			return nil
 		}
-		if e := q.checkDelete(cfg); e != nil {
+		if e := q.checkDeleteLocked(cfg); e != nil {
 			return e
 		}
 		n = q.store.ready.n
-		q.v.removeQueue(q, CauseQueueDeleted)
+		q.v.removeQueueLocked(q, CauseQueueDeleted)
 		return nil
 	})
 	return n, err

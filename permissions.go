@@ -24,9 +24,9 @@ func (v *vhost) resourceText(kind resource, name string) string {
 	return v.exchangeText(name)
 }
 
-// check refuses what the channel's user has no permission for.
+// checkLocked refuses what the channel's user has no permission for.
 // Rules.
-func (ch *Channel) check(perm permission, kind resource, name string) *Error {
+func (ch *Channel) checkLocked(perm permission, kind resource, name string) *Error {
 	if ch.super {
 		return nil
 	}
@@ -41,22 +41,22 @@ func (ch *Channel) check(perm permission, kind resource, name string) *Error {
 	return AccessRefused.errorf(name, "%s", refusal(perm, ch.v.resourceText(kind, name), ch.conn.cfg.User, ch.v.rules))
 }
 
-// checkPassive is the check of a passive declare: any permission will do.
+// checkPassiveLocked is the check of a passive declare: any permission will do.
 // Rules: A-5.
-func (ch *Channel) checkPassive(kind resource, name string) *Error {
+func (ch *Channel) checkPassiveLocked(kind resource, name string) *Error {
 	if ch.v.rules.passiveUnchecked {
 		return nil
 	}
-	err := ch.check(configure, kind, name)
-	if err == nil || ch.check(write, kind, name) == nil || ch.check(read, kind, name) == nil {
+	err := ch.checkLocked(configure, kind, name)
+	if err == nil || ch.checkLocked(write, kind, name) == nil || ch.checkLocked(read, kind, name) == nil {
 		return nil
 	}
 	return err
 }
 
-// checkTopic refuses routing and binding keys of topic exchanges that the user has no permission for.
+// checkTopicLocked refuses routing and binding keys of topic exchanges that the user has no permission for.
 // Rules: A-9.
-func (ch *Channel) checkTopic(perm permission, exchange, key string) *Error {
+func (ch *Channel) checkTopicLocked(perm permission, exchange, key string) *Error {
 	if ch.super {
 		return nil
 	}
@@ -108,11 +108,11 @@ const (
 func (p *permissionCache) awake(t *accessTable, v *vhost) {
 	if t == p.table {
 		if p.uses++; p.uses >= clockUses || v.timing.now != 0 {
-			p.uses, p.lastUsed = 0, v.now()
+			p.uses, p.lastUsed = 0, v.nowLocked()
 		}
 		return
 	}
-	now := v.now()
+	now := v.nowLocked()
 	if now-p.lastUsed >= permissionCacheIdle {
 		p.granted.clear()
 		p.topics.clear()

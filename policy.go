@@ -152,8 +152,8 @@ func (v *vhost) setPolicy(p Policy, which int) error {
 	}
 	return v.system.do("", func() *Error {
 		v.policies[which].set(c)
-		v.policyEvent(p.Name, which == operatorPolicies, true)
-		v.applyPolicies()
+		v.policyEventLocked(p.Name, which == operatorPolicies, true)
+		v.applyPoliciesLocked()
 		return nil
 	})
 }
@@ -163,28 +163,28 @@ func (v *vhost) clearPolicy(name string, which int) error {
 		if !v.policies[which].clear(name) {
 			return NotFound.errorf(name, "policy '%s' in vhost '%s' not found", name, v.name)
 		}
-		v.policyEvent(name, which == operatorPolicies, false)
-		v.applyPolicies()
+		v.policyEventLocked(name, which == operatorPolicies, false)
+		v.applyPoliciesLocked()
 		return nil
 	})
 }
 
-// applyPolicies finds the policies of every exchange and queue anew, and puts in force what has changed.
+// applyPoliciesLocked finds the policies of every exchange and queue anew, and puts in force what has changed.
 // Rules: P-18, P-19, P-20.
-func (v *vhost) applyPolicies() {
+func (v *vhost) applyPoliciesLocked() {
 	// An alternate exchange may lead routes elsewhere.
 	v.topology++
 	for _, x := range v.exchanges {
 		if x != v.nameless {
-			x.applyPolicy()
+			x.applyPolicyLocked()
 		}
 	}
 	// Queues are reconfigured in a fixed order: what one of them drops may reach another.
-	for _, q := range v.sortedQueues() {
+	for _, q := range v.sortedQueuesLocked() {
 		user, operator := q.policy, q.operator
-		q.findPolicies()
+		q.findPoliciesLocked()
 		if user != q.policy || operator != q.operator {
-			q.reconfigure()
+			q.reconfigureLocked()
 		}
 	}
 }

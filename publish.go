@@ -14,11 +14,11 @@ func (ch *Channel) Publish(exchange, key string, m Message) (Outcome, error) {
 	v := ch.v
 	v.lock()
 	var out Outcome
-	err := ch.usable()
+	err := ch.usableLocked()
 	if err == nil {
 		var e *Error
-		if out, e = ch.publish(exchange, key, &m); e != nil {
-			err = ch.fail("basic.publish", e)
+		if out, e = ch.publishLocked(exchange, key, &m); e != nil {
+			err = ch.failLocked("basic.publish", e)
 		}
 	}
 	v.unlock()
@@ -32,11 +32,11 @@ type publication struct {
 	mandatory bool
 }
 
-// publish is Publish as one step of an operation.
+// publishLocked is Publish as one step of an operation.
 // Rules: M-1, M-2, M-3, C-9.
-func (ch *Channel) publish(exchange, key string, m *Message) (Outcome, *Error) {
+func (ch *Channel) publishLocked(exchange, key string, m *Message) (Outcome, *Error) {
 	// The checks that all releases make first.
-	x, err := ch.checkTarget(exchange, key, m)
+	x, err := ch.checkTargetLocked(exchange, key, m)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -52,19 +52,19 @@ func (ch *Channel) publish(exchange, key string, m *Message) (Outcome, *Error) {
 		out.Sequence = ch.sequence
 	}
 	// A transaction routes at once, and keeps the message until its commit. // C-9
-	p := publication{stored, ch.route(stored), m.Mandatory}
+	p := publication{stored, ch.routeLocked(stored), m.Mandatory}
 	if ch.tx != nil {
 		p.queues = slices.Clone(p.queues)
 		ch.tx.publish(p)
 		return Outcome{Queues: len(p.queues)}, nil
 	}
-	ch.enqueue(p, &out)
+	ch.enqueueLocked(p, &out)
 	return out, nil
 }
 
-// checkTarget makes the checks with which a publish begins in every release, and returns the exchange.
+// checkTargetLocked makes the checks with which a publish begins in every release, and returns the exchange.
 // Rules: M-1, M-3, M-4, A-6, C-7.
-func (ch *Channel) checkTarget(exchange, key string, m *Message) (*Exchange, *Error) {
+func (ch *Channel) checkTargetLocked(exchange, key string, m *Message) (*Exchange, *Error) {
 	v := ch.v
 	// The flag immediate: only its frame is looked at.
 	if m.Immediate {
@@ -75,11 +75,11 @@ func (ch *Channel) checkTarget(exchange, key string, m *Message) (*Exchange, *Er
 		return nil, v.tooLarge(size)
 	}
 	// Write permission, before existence: the name of a missing exchange is refused in the same way. // A-6
-	if err := ch.check(write, exchangeResource, exchange); err != nil {
+	if err := ch.checkLocked(write, exchangeResource, exchange); err != nil {
 		return nil, err
 	}
 	// The exchange exists, and clients may publish to it.
-	x := ch.target(exchange, key)
+	x := ch.targetLocked(exchange, key)
 	switch {
 	case x == nil:
 		return nil, v.noExchange(exchange)
@@ -105,18 +105,18 @@ type publishCheck func(*Channel, *message) *Error
 // publishChecks43 are what RabbitMQ 4.3 checks after checkTarget.
 // Rules: M-1.
 var publishChecks43 = []publishCheck{
-	(*Channel).takeReplyTo,
+	(*Channel).takeReplyToLocked,
 	(*Channel).takeExpiration,
 	(*Channel).takeCC,
-	(*Channel).checkTopicKeys,
+	(*Channel).checkTopicKeysLocked,
 	(*Channel).checkUserID,
 }
 
 // publishChecks310 are what RabbitMQ 3.10 checks after checkTarget.
 // Rules: M-3.
 var publishChecks310 = []publishCheck{
-	(*Channel).checkTopicKey,
-	(*Channel).takeReplyTo,
+	(*Channel).checkTopicKeyLocked,
+	(*Channel).takeReplyToLocked,
 	(*Channel).checkUserID,
 	(*Channel).takeExpiration,
 	(*Channel).takeCC,
@@ -146,27 +146,27 @@ func (ch *Channel) checkMessage(x *Exchange, key string, m *Message) (*message, 
 	return stored, nil
 }
 
-// checkTopicKeys checks topic permission for every routing key, those of CC and BCC included.
+// checkTopicKeysLocked checks topic permission for every routing key, those of CC and BCC included.
 // Rules: A-9.
-func (ch *Channel) checkTopicKeys(m *message) *Error {
+func (ch *Channel) checkTopicKeysLocked(m *message) *Error {
 	if m.exchange.kind != Topic {
 		return nil
 	}
 	for key := range m.eachKey {
-		if err := ch.checkTopic(write, m.exchange.name, key); err != nil {
+		if err := ch.checkTopicLocked(write, m.exchange.name, key); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// checkTopicKey checks topic permission for the main routing key only: RabbitMQ 3.10 never checks CC and BCC.
+// checkTopicKeyLocked checks topic permission for the main routing key only: RabbitMQ 3.10 never checks CC and BCC.
 // Rules: A-9.
-func (ch *Channel) checkTopicKey(m *message) *Error {
+func (ch *Channel) checkTopicKeyLocked(m *message) *Error {
 	if m.exchange.kind != Topic {
 		return nil
 	}
-	return ch.checkTopic(write, m.exchange.name, m.key)
+	return ch.checkTopicLocked(write, m.exchange.name, m.key)
 }
 
 // checkUserID refuses a user-id that is not the publisher's own, except from an impersonator.
@@ -208,8 +208,8 @@ type publishCache struct {
 	routed bool // false: the exchange is known, the queues are not
 }
 
-// target returns the exchange of that name, or nil, and notes it for route.
-func (ch *Channel) target(exchange, key string) *Exchange {
+// targetLocked returns the exchange of that name, or nil, and notes it for route.
+func (ch *Channel) targetLocked(exchange, key string) *Exchange {
 	c, topology := &ch.cache, ch.v.topology
 	if c.x != nil && c.topology == topology && c.key == key && c.exchange == exchange {
 		return c.x
@@ -219,29 +219,29 @@ func (ch *Channel) target(exchange, key string) *Exchange {
 	return x
 }
 
-// route returns the queues that m reaches. The exchange is the one that target returned last; a message without CC and BCC
+// routeLocked returns the queues that m reaches. The exchange is the one that target returned last; a message without CC and BCC
 // takes the same way as the one before.
-func (ch *Channel) route(m *message) []*Queue {
+func (ch *Channel) routeLocked(m *message) []*Queue {
 	c, oneKey := &ch.cache, m.extra == nil
 	if c.routed && oneKey {
 		return c.queues
 	}
-	queues := ch.v.route(m.exchange, m)
+	queues := ch.v.routeLocked(m.exchange, m)
 	if oneKey && !ch.v.router.varying {
 		c.queues, c.routed = append(c.queues[:0], queues...), true
 	}
 	return queues
 }
 
-// enqueue hands a message to the queues it was routed to.
+// enqueueLocked hands a message to the queues it was routed to.
 // Rules: L-14, C-2, C-3, O-4.
-func (ch *Channel) enqueue(p publication, out *Outcome) {
+func (ch *Channel) enqueueLocked(p publication, out *Outcome) {
 	v := ch.v
 	v.counters.Published++
 	out.Queues = len(p.queues)
-	ch.publishedEvent(p.m, p.queues)
+	ch.publishedEventLocked(p.m, p.queues)
 	if len(p.queues) == 0 {
-		ch.unroutable(p, out)
+		ch.unroutableLocked(p, out)
 		return
 	}
 	v.counters.Routed++
@@ -258,24 +258,24 @@ func (ch *Channel) enqueue(p publication, out *Outcome) {
 	}
 }
 
-// unroutable ends a publish that reached no queue: a confirming client gets an ack, and with mandatory the message before it.
+// unroutableLocked ends a publish that reached no queue: a confirming client gets an ack, and with mandatory the message before it.
 // Rules: C-2, C-5, C-6.
-func (ch *Channel) unroutable(p publication, out *Outcome) {
+func (ch *Channel) unroutableLocked(p publication, out *Outcome) {
 	v := ch.v
 	if out.Sequence > 0 {
 		v.counters.Confirmed++
 	}
 	// The name of a direct reply-to consumer is no queue, but it may take the message. // M-19a
-	if p.m.isReply() && v.publishReply(p, out) {
+	if p.m.isReply() && v.publishReplyLocked(p, out) {
 		return
 	}
 	if !p.mandatory {
 		v.counters.UnroutableDropped++
-		v.drop(nil, loss{m: p.m, cause: CauseUnroutable})
+		v.dropLocked(nil, loss{m: p.m, cause: CauseUnroutable})
 		return
 	}
 	v.counters.UnroutableReturned++
-	ch.returnedEvent(p.m)
+	ch.returnedEventLocked(p.m)
 	out.Return = &Return{Exchange: p.m.exchange.name, RoutingKey: p.m.key,
 		Message: Message{Properties: v.returnedProperties(p.m), Body: p.m.body}}
 }

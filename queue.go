@@ -50,8 +50,8 @@ func (v *vhost) noQueue(name string) *Error {
 
 func (q *Queue) text() string { return q.v.queueText(q.name) }
 
-// usable is the error of an operation on a handle whose queue is gone.
-func (q *Queue) usable() error {
+// usableLocked is the error of an operation on a handle whose queue is gone.
+func (q *Queue) usableLocked() error {
 	switch {
 	case q.v.closed:
 		return ErrClosed
@@ -61,18 +61,18 @@ func (q *Queue) usable() error {
 	return nil
 }
 
-// newQueue makes a queue of the type that its arguments name, and puts it in force.
+// newQueueLocked makes a queue of the type that its arguments name, and puts it in force.
 // Rules: P-20.
-func (v *vhost) newQueue(q *Queue) {
+func (v *vhost) newQueueLocked(q *Queue) {
 	q.traits = &v.traits[q.args.kind]
 	q.impl = queueTypes[q.args.kind].make()
 	q.store = q.impl.init(q)
 	q.store.memory, q.store.sequence = &v.growth, &v.lastCopy
 	v.queues[q.name] = q
 	v.topology++
-	q.findPolicies()
-	q.configure()
-	v.queueEvent(q.name, "")
+	q.findPoliciesLocked()
+	q.configureLocked()
+	v.queueEventLocked(q.name, "")
 }
 
 // lowerTTL is the time to live of a message that arrives, in ms: the lower of the queue's and its own; negative for none.
@@ -84,62 +84,62 @@ func lowerTTL(queue, own int64) int64 {
 	return queue
 }
 
-// state is what declare-ok tells: ready messages and consumers.
+// stateLocked is what declare-ok tells: ready messages and consumers.
 // Rules.
-func (q *Queue) state() QueueState {
-	s := QueueState{Name: q.name, Messages: q.store.ready.n, Consumers: q.consumerCount()}
+func (q *Queue) stateLocked() QueueState {
+	s := QueueState{Name: q.name, Messages: q.store.ready.n, Consumers: q.consumerCountLocked()}
 	if q.traits.listsOnlyActive && q.args.singleActive {
 		s.Consumers -= max(q.consumers.len()-1, 0) // only a listing counts those that wait for the active one to end
 	}
 	return s
 }
 
-func (q *Queue) consumerCount() int { return q.consumers.len() + q.impl.ghosts() }
+func (q *Queue) consumerCountLocked() int { return q.consumers.len() + q.impl.ghosts() }
 
-// removeQueue deletes q with everything in it. Nothing is dead-lettered. Consumers are told. Unacknowledged messages stay
+// removeQueueLocked deletes q with everything in it. Nothing is dead-lettered. Consumers are told. Unacknowledged messages stay
 // with their holders, and settling them has no effect.
 // Rules, D-13, D-33, DL-4.
-func (v *vhost) removeQueue(q *Queue, cause Cause) {
+func (v *vhost) removeQueueLocked(q *Queue, cause Cause) {
 	q.deleted = true
 	delete(v.queues, q.name)
 	v.topology++
 	q.impl.deleted(cause)
-	q.dropHeld(cause)
-	v.account(-q.store.unacked.bytes)
+	q.dropHeldLocked(cause)
+	v.accountLocked(-q.store.unacked.bytes)
 	if q.idle != nil {
 		v.timing.heap.Remove(&q.idle.timer)
 	}
 	for _, c := range q.consumers.list() {
-		c.endedByServer()
+		c.endedByServerLocked()
 	}
 	for _, b := range sortedBindings(q.incoming) {
-		if v.detach(b) {
-			v.removeExchange(b.source)
+		if v.detachLocked(b) {
+			v.removeExchangeLocked(b.source)
 		}
 	}
-	v.queueEvent(q.name, cause)
+	v.queueEventLocked(q.name, cause)
 }
 
-// findPolicies looks up the policies that apply.
+// findPoliciesLocked looks up the policies that apply.
 // Rules: P-13, P-20.
-func (q *Queue) findPolicies() {
+func (q *Queue) findPoliciesLocked() {
 	match := func(p *policy) bool { return p.matchesQueue(q.name, q.args.kind) }
 	q.policy = bestPolicy(q.v.policies[userPolicies], match)
 	q.operator = bestPolicy(q.v.policies[operatorPolicies], match)
 }
 
-// configure combines arguments and policies to the settings in force.
+// configureLocked combines arguments and policies to the settings in force.
 // Rules: P-18, P-19.
-func (q *Queue) configure() {
+func (q *Queue) configureLocked() {
 	s := q.args.settings(q.v.rules, q.policy, q.operator)
-	q.set = q.v.shared(s)
-	q.setIdleTimer()
+	q.set = q.v.sharedLocked(s)
+	q.setIdleTimerLocked()
 }
 
-// reconfigure puts changed policies in force on a queue that may hold messages.
+// reconfigureLocked puts changed policies in force on a queue that may hold messages.
 // Rules: L-9, P-19.
-func (q *Queue) reconfigure() {
+func (q *Queue) reconfigureLocked() {
 	was := q.set
-	q.configure()
+	q.configureLocked()
 	q.impl.reconfigured(was)
 }

@@ -43,17 +43,17 @@ func (c *quorum) accept(a arrival) bool {
 	q := c.q
 	// A publisher that was told to stop is refused, whatever room there is. // L-11
 	if a.by != nil && c.rejects(a.by) {
-		q.refusedEvent(a.m, c.nextSequence(), a.parent)
+		q.refusedEventLocked(a.m, c.nextSequence(), a.parent)
 		return false
 	}
 	e := entry{m: a.m, seq: c.nextSequence(), deliveries: a.deliveries}
 	ttl := lowerTTL(q.set.ttl, a.m.expiration())
 	if ttl >= 0 {
-		e.deadline = deadlineAfter(q.v.now(), ttl) // T-2
+		e.deadline = deadlineAfter(q.v.nowLocked(), ttl) // T-2
 	}
-	q.enqueuedEvent(a.m, e.seq, a.parent)
+	q.enqueuedEventLocked(a.m, e.seq, a.parent)
 	// An empty queue delivers the message to a consumer without enqueueing it. // D-24
-	if c.ready.n == 0 && q.consumers != nil && q.deliverNext(e) {
+	if c.ready.n == 0 && q.consumers != nil && q.deliverNextLocked(e) {
 		return true
 	}
 	c.putTail(e)
@@ -73,13 +73,13 @@ func (c *quorum) accept(a arrival) bool {
 // get hands the head to basic.get; nil if there is no ready message.
 // Rules: D-34.
 func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
-	c.q.touch()
+	c.q.touchLocked()
 	c.expireNext()
 	if c.ready.n == 0 {
 		return nil
 	}
 	e := c.take()
-	d := c.q.deliverGet(ch, e, cfg)
+	d := c.q.deliverGetLocked(ch, e, cfg)
 	if cfg.NoAck {
 		// The settlement that comes with the get expires uncovered heads before the remaining messages are counted.
 		c.expireDue()
@@ -88,7 +88,7 @@ func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
 	}
 	d.MessageCount = c.ready.n
 	c.removed()
-	c.q.deliveredEvent(d, e.seq, cfg.NoAck)
+	c.q.deliveredEventLocked(d, e.seq, cfg.NoAck)
 	return d
 }
 
@@ -98,12 +98,12 @@ func (c *quorum) giveBack(back []entry, how settling, from *Consumer) {
 	// Each message joins the returned list, waits for its retry, or dies. // D-3, D-41
 	for _, e := range back {
 		if died := c.returned(e, how); died {
-			from.creditDeath()
+			from.creditDeathLocked()
 		}
 	}
 	// What expired in its holder's hands expires now. // T-8
 	c.expireDue()
-	from.rejoin()
+	from.rejoinLocked()
 	// Consumers get their messages before the limit is enforced. // L-8
 	c.deliverReady()
 	c.trim()
@@ -184,7 +184,7 @@ func (c *quorum) reconfigured(was *settings) {
 // purge removes the messages that nobody holds and returns how many.
 // Rules: Q-40, DL-29.
 func (c *quorum) purge() int {
-	n := c.q.dropReady(CausePurged) + c.dropRetries(CausePurged)
+	n := c.q.dropReadyLocked(CausePurged) + c.dropRetries(CausePurged)
 	if !c.q.v.rules.purgeSkipsPending { // DL-35
 		n += c.purgePending(CausePurged)
 	}
@@ -194,7 +194,7 @@ func (c *quorum) purge() int {
 
 // deleted drops everything: the queue is gone.
 func (c *quorum) deleted(cause Cause) {
-	c.q.dropReady(cause)
+	c.q.dropReadyLocked(cause)
 	c.dropRetries(cause)
 	c.dropPending(cause)
 	c.q.v.timing.heap.Remove(&c.headTimer)
@@ -206,7 +206,7 @@ func (c *quorum) deleted(cause Cause) {
 // Rules: DL-28, DL-33.
 func (c *quorum) deadLetter(e entry, reason Reason) {
 	if !c.q.set.atLeastOnce {
-		c.q.deadLetterOnce(e, reason)
+		c.q.deadLetterOnceLocked(e, reason)
 		return
 	}
 	c.q.v.counters.DeadLetteredAtLeastOnce.died(reason)
@@ -221,7 +221,7 @@ func (c *quorum) countGhosts(n int) {
 	c.lingering += n
 	// The end of the last one is the last use of the queue. // Q-35
 	if c.lingering == 0 && !c.q.deleted && c.q.consumers.len() == 0 {
-		c.q.touch()
+		c.q.touchLocked()
 	}
 }
 func (c *quorum) ghosts() int { return c.lingering }
@@ -232,16 +232,16 @@ func (c *quorum) deliverReady() {
 	var few [4]assignment
 	batch := few[:0]
 	for c.ready.n > 0 {
-		to := c.q.nextConsumer()
+		to := c.q.nextConsumerLocked()
 		if to == nil {
 			break
 		}
-		if c.deadlines > 0 && c.headExpired(c.q.v.now()) {
+		if c.deadlines > 0 && c.headExpired(c.q.v.nowLocked()) {
 			c.deadLetter(c.take(), Expired)
 			continue
 		}
 		e := c.take()
-		c.q.assign(to, e.m)
+		c.q.assignLocked(to, e.m)
 		batch = append(batch, assignment{to, e})
 	}
 	if len(batch) > 1 {
@@ -249,7 +249,7 @@ func (c *quorum) deliverReady() {
 		slices.SortStableFunc(batch, func(a, b assignment) int { return r.compareHolders(a.to, b.to) })
 	}
 	for _, a := range batch {
-		c.q.send(a.to, a.e)
+		c.q.sendLocked(a.to, a.e)
 	}
 }
 
@@ -333,7 +333,7 @@ func (c *quorum) checkHeads() {
 
 // expireNext expires the messages that would leave next as long as they are due.
 func (c *quorum) expireNext() {
-	for c.deadlines > 0 && c.headExpired(c.q.v.now()) {
+	for c.deadlines > 0 && c.headExpired(c.q.v.nowLocked()) {
 		c.deadLetter(c.take(), Expired)
 	}
 }
@@ -349,7 +349,7 @@ func (c *quorum) expireDue() {
 // returned list and that of each priority expire by themselves.
 // Rules: T-6.
 func (c *quorum) expire(limit int) {
-	now := c.q.v.now()
+	now := c.q.v.nowLocked()
 	for n := 0; n < limit && c.deadlines > 0; n++ {
 		e, due := c.popDue(now)
 		if !due {
@@ -389,7 +389,7 @@ func (c *quorum) headDeadline() (at int64) {
 // Rules: T-7.
 func (c *quorum) watchHead() {
 	if at := c.headDeadline(); at != 0 {
-		c.q.v.wakeAt(&c.headTimer, at)
+		c.q.v.wakeAtLocked(&c.headTimer, at)
 	}
 }
 

@@ -41,18 +41,18 @@ func (c *Consumer) Cancel() error { return c.ch.Cancel(c.tag) }
 func (c *Consumer) Close() error {
 	tags, unlock := c.lockUnreceived()
 	defer unlock()
-	if c.ch.usable() != nil {
+	if c.ch.usableLocked() != nil {
 		return nil
 	}
 	wasOpen := !c.ended
-	c.leave(&closedError{ErrCancelled})
+	c.leaveLocked(&closedError{ErrCancelled})
 	tags = slices.DeleteFunc(tags, func(tag uint64) bool {
 		u := c.ch.tags.Get(tag)
 		return u == nil || u.inTx // settled by a multiple acknowledgement
 	})
-	c.ch.settleAll(tags, nackRequeue)
+	c.ch.settleAllLocked(tags, nackRequeue)
 	if wasOpen && c.q != nil {
-		c.q.cancelled()
+		c.q.cancelledLocked()
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (q *Queue) Get(cfg ...GetConfig) (d *Delivery, ok bool, err error) {
 		c = cfg[0]
 	}
 	q.v.lock()
-	if err = q.usable(); err == nil {
+	if err = q.usableLocked(); err == nil {
 		d = q.impl.get(q.v.system, c)
 	}
 	q.v.unlock()
@@ -135,10 +135,10 @@ func (q *Queue) Get(cfg ...GetConfig) (d *Delivery, ok bool, err error) {
 // Get is basic.get. ok is false if the queue has no ready message.
 func (ch *Channel) Get(queue string, cfg GetConfig) (d *Delivery, ok bool, err error) {
 	ch.v.lock()
-	if err = ch.usable(); err == nil {
+	if err = ch.usableLocked(); err == nil {
 		var e *Error
-		if d, e = ch.get(queue, cfg); e != nil {
-			err = ch.fail("basic.get", e)
+		if d, e = ch.getLocked(queue, cfg); e != nil {
+			err = ch.failLocked("basic.get", e)
 		}
 	}
 	ch.v.unlock()
@@ -238,6 +238,6 @@ func (c *Consumer) lockUnreceived() (tags []uint64, unlock func()) {
 	}
 	clear(r.batch)
 	r.batch, r.next = r.batch[:0], 0
-	in.reset()
+	in.resetLocked()
 	return tags, v.unlock
 }

@@ -19,9 +19,9 @@ func isReplyQueue(name string) bool {
 	return name == replyQueue || strings.HasPrefix(name, replyQueue+".")
 }
 
-// consumeReplies makes the channel's one direct reply consumer.
+// consumeRepliesLocked makes the channel's one direct reply consumer.
 // Rules: M-18.
-func (ch *Channel) consumeReplies(cfg ConsumeConfig) (*Consumer, *Error) {
+func (ch *Channel) consumeRepliesLocked(cfg ConsumeConfig) (*Consumer, *Error) {
 	if !cfg.NoAck {
 		return nil, PreconditionFailed.errorf(replyQueue, "reply consumer cannot acknowledge")
 	}
@@ -33,21 +33,21 @@ func (ch *Channel) consumeReplies(cfg ConsumeConfig) (*Consumer, *Error) {
 	}
 	c := &Consumer{ch: ch, tag: cfg.Tag, cfg: cfg}
 	c.timer.Value = c
-	ch.subscribe(c)
+	ch.subscribeLocked(c)
 	ch.reply = c
 	ch.replyName = ch.v.b.random.name(replyQueue+".") + replySuffix
 	ch.v.replies[ch.replyName] = ch
 	return c, nil
 }
 
-func (ch *Channel) endReplies() {
+func (ch *Channel) endRepliesLocked() {
 	delete(ch.v.replies, ch.replyName)
 	ch.reply, ch.replyName = nil, ""
 }
 
-// takeReplyTo puts the name of the channel's reply consumer in the place of the pseudo queue's.
+// takeReplyToLocked puts the name of the channel's reply consumer in the place of the pseudo queue's.
 // Rules: M-1, M-18.
-func (ch *Channel) takeReplyTo(m *message) *Error {
+func (ch *Channel) takeReplyToLocked(m *message) *Error {
 	if m.props == nil || m.props.ReplyTo != replyQueue {
 		return nil
 	}
@@ -65,9 +65,9 @@ func wellFormedReply(name string) bool {
 	return len(name) == len(replyQueue)+1+generatedLen+len(replySuffix) && strings.HasSuffix(name, replySuffix)
 }
 
-// replyState answers a declaration of the pseudo queue or of a generated name.
+// replyStateLocked answers a declaration of the pseudo queue or of a generated name.
 // Rules: M-19.
-func (ch *Channel) replyState(name string, s *QueueState) *Error {
+func (ch *Channel) replyStateLocked(name string, s *QueueState) *Error {
 	if name != replyQueue {
 		old := ch.v.rules.returnReplies
 		to := ch.v.replies[name]
@@ -88,13 +88,13 @@ func (m *message) isReply() bool {
 	return m.exchange.name == "" && strings.HasPrefix(m.key, replyQueue+".") && wellFormedReply(m.key)
 }
 
-// publishReply hands a reply to the channel that waits for it, and reports whether that ends the publish. RabbitMQ 4.3 never
+// publishReplyLocked hands a reply to the channel that waits for it, and reports whether that ends the publish. RabbitMQ 4.3 never
 // returns a reply, whether its consumer is there or not. 3.10 returns every mandatory one: a reply name is no queue.
 // Rules: M-19a.
-func (v *vhost) publishReply(p publication, out *Outcome) bool {
-	delivered := v.deliverReply(p.m)
+func (v *vhost) publishReplyLocked(p publication, out *Outcome) bool {
+	delivered := v.deliverReplyLocked(p.m)
 	if !delivered && !v.rules.returnReplies {
-		v.drop(nil, loss{m: p.m, cause: CauseNoReplyConsumer})
+		v.dropLocked(nil, loss{m: p.m, cause: CauseNoReplyConsumer})
 	}
 	if delivered {
 		out.Queues = 1
@@ -105,9 +105,9 @@ func (v *vhost) publishReply(p publication, out *Outcome) bool {
 	return delivered && !p.mandatory
 }
 
-// deliverReply delivers a reply if its consumer is there.
+// deliverReplyLocked delivers a reply if its consumer is there.
 // Rules: M-18.
-func (v *vhost) deliverReply(m *message) bool {
+func (v *vhost) deliverReplyLocked(m *message) bool {
 	ch := v.replies[m.key]
 	if ch == nil || ch.reply == nil {
 		return false
@@ -116,8 +116,8 @@ func (v *vhost) deliverReply(m *message) bool {
 	e := entry{m: m}
 	d := ch.newDelivery(nil, &e)
 	d.ConsumerTag, d.DeliveryTag = c.tag, ch.tags.Skip()
-	c.inbox.expect(m)
-	c.hand(d)
-	d.event(EventDelivery{ch.session(), replyQueue, 0, c.tag, d.DeliveryTag}, true)
+	c.inbox.expectLocked(m)
+	c.handLocked(d)
+	d.eventLocked(EventDelivery{ch.session(), replyQueue, 0, c.tag, d.DeliveryTag}, true)
 	return true
 }

@@ -61,11 +61,11 @@ func (c *quorum) delay(e entry) {
 		c.retries.timer.Value = c.retries
 	}
 	r := c.retries
-	at := deadlineAfter(c.q.v.now(), c.q.set.retryDelay(e.deliveries))
+	at := deadlineAfter(c.q.v.nowLocked(), c.q.set.retryDelay(e.deliveries))
 	r.seq++
 	r.wait.ReplaceOrInsert(delayedRetry{at, r.seq, e})
 	c.countAside(e.m, 1)
-	c.q.v.wakeAt(&r.timer, at)
+	c.q.v.wakeAtLocked(&r.timer, at)
 }
 
 // wake makes the messages that have waited long enough ready: they join the returned list.
@@ -78,7 +78,7 @@ func (r *delayedRetries) wake(now int64) {
 		c.putReturned(d.e)
 	}
 	if at, ok := r.nextWake(); ok {
-		c.q.v.wakeAt(&r.timer, at)
+		c.q.v.wakeAtLocked(&r.timer, at)
 	}
 	c.expireDue()
 	c.deliverReady()
@@ -101,7 +101,7 @@ func (c *quorum) dropRetries(cause Cause) int {
 	}
 	n := c.retries.wait.Len()
 	c.retries.wait.Ascend(func(d delayedRetry) bool {
-		c.q.drop(d.e, "", cause)
+		c.q.dropLocked(d.e, "", cause)
 		c.countAside(d.e.m, -1)
 		return true
 	})

@@ -29,10 +29,10 @@ func (r *router) keys(m *message) []string {
 	return m.keys()
 }
 
-// route returns every queue that m, published to x, reaches: each once, however many
+// routeLocked returns every queue that m, published to x, reaches: each once, however many
 // bindings, keys and exchanges lead to it. The result is good until the next routing.
 // Rules.
-func (v *vhost) route(x *Exchange, m *message) []*Queue {
+func (v *vhost) routeLocked(x *Exchange, m *message) []*Queue {
 	r := &v.router
 	r.visit++
 	r.queues, r.varying = r.queues[:0], false

@@ -15,7 +15,7 @@ func BenchmarkRoute(b *testing.B) {
 			m := &message{exchange: x, key: "k"}
 			b.ReportAllocs()
 			for b.Loop() {
-				broker.vhost.route(x, m)
+				broker.vhost.routeLocked(x, m)
 			}
 		})
 	}
@@ -26,7 +26,7 @@ func BenchmarkRoute(b *testing.B) {
 		m := &message{exchange: broker.nameless, key: "q"}
 		b.ReportAllocs()
 		for b.Loop() {
-			broker.vhost.route(broker.nameless, m)
+			broker.vhost.routeLocked(broker.nameless, m)
 		}
 	})
 }

@@ -69,10 +69,10 @@ func (ch *Channel) Reject(tag uint64, requeue bool) error {
 func (ch *Channel) settle(op string, tag uint64, multiple bool, how settling) error {
 	v := ch.v
 	v.lock()
-	err := ch.usable()
+	err := ch.usableLocked()
 	if err == nil {
 		if e := ch.settleLocked(tag, multiple, how); e != nil {
-			err = ch.fail(op, e)
+			err = ch.failLocked(op, e)
 		}
 	}
 	v.unlock()
@@ -82,17 +82,17 @@ func (ch *Channel) settle(op string, tag uint64, multiple bool, how settling) er
 func (ch *Channel) settleLocked(tag uint64, multiple bool, how settling) *Error {
 	if ch.tx == nil && !multiple {
 		if how == acked {
-			return ch.ackOne(tag)
+			return ch.ackOneLocked(tag)
 		}
 		u, ok := ch.tags.Take(tag)
 		if !ok {
 			return errUnknownTag(tag)
 		}
 		one := [1]settlement{{u, tag}}
-		ch.apply(one[:], how)
+		ch.applyLocked(one[:], how)
 		return nil
 	}
-	chosen, err := ch.outstanding(tag, multiple)
+	chosen, err := ch.outstandingLocked(tag, multiple)
 	if err != nil {
 		return err
 	}
@@ -100,28 +100,28 @@ func (ch *Channel) settleLocked(tag uint64, multiple bool, how settling) *Error 
 		ch.tx.settle(ch, chosen, how)
 		return nil
 	}
-	ch.settleAll(chosen, how)
+	ch.settleAllLocked(chosen, how)
 	return nil
 }
 
-// ackOne is applyGroup for one acknowledgement, which is what channels do most: it settles in place. Without it
+// ackOneLocked is applyGroup for one acknowledgement, which is what channels do most: it settles in place. Without it
 // BenchmarkConsumer/impl=handler takes 6 % longer, BenchmarkCycle/impl=leveret-channel 5 %.
 // Rules: D-30a.
-func (ch *Channel) ackOne(tag uint64) *Error {
+func (ch *Channel) ackOneLocked(tag uint64) *Error {
 	u := ch.tags.Get(tag)
 	if u == nil {
 		return errUnknownTag(tag)
 	}
 	q, c := u.q, u.c
-	if ch.release(u) {
-		ch.ackedEvent(u, tag)
+	if ch.releaseLocked(u) {
+		ch.ackedEventLocked(u, tag)
 	}
 	ch.tags.Drop(tag)
 	if !q.deleted {
 		q.impl.settled()
 	}
-	c.heir().resume()
-	ch.unstall()
+	c.heirLocked().resumeLocked()
+	ch.unstallLocked()
 	return nil
 }
 
@@ -130,9 +130,9 @@ func errUnknownTag(tag uint64) *Error {
 	return PreconditionFailed.errorf("", "unknown delivery tag %d", tag)
 }
 
-// outstanding returns the tags that tag and multiple name, in order.
+// outstandingLocked returns the tags that tag and multiple name, in order.
 // Rules: D-30a.
-func (ch *Channel) outstanding(tag uint64, multiple bool) ([]uint64, *Error) {
+func (ch *Channel) outstandingLocked(tag uint64, multiple bool) ([]uint64, *Error) {
 	if tag == 0 && multiple {
 		tag = ch.tags.Last()
 	} else if u := ch.tags.Get(tag); u == nil || u.inTx {
@@ -153,7 +153,7 @@ func (ch *Channel) outstanding(tag uint64, multiple bool) ([]uint64, *Error) {
 	return chosen, nil
 }
 
-func (ch *Channel) settleAll(chosen []uint64, how settling) {
+func (ch *Channel) settleAllLocked(chosen []uint64, how settling) {
 	us := make([]settlement, 0, len(chosen))
 	for _, t := range chosen {
 		if u, ok := ch.tags.Take(t); ok {
@@ -161,7 +161,7 @@ func (ch *Channel) settleAll(chosen []uint64, how settling) {
 		}
 	}
 	inGroups(us)
-	ch.apply(us, how)
+	ch.applyLocked(us, how)
 }
 
 // Recover is basic.recover with requeue: everything outstanding on the channel goes back to its queue.
@@ -169,8 +169,8 @@ func (ch *Channel) settleAll(chosen []uint64, how settling) {
 // Rules: D-32.
 func (ch *Channel) Recover() error {
 	return ch.do("basic.recover", func() *Error {
-		chosen, _ := ch.outstanding(0, true)
-		ch.settleAll(chosen, nackRequeue)
+		chosen, _ := ch.outstandingLocked(0, true)
+		ch.settleAllLocked(chosen, nackRequeue)
 		return nil
 	})
 }
@@ -189,23 +189,23 @@ func (u *unacked) consumerTag() string {
 	return u.c.tag
 }
 
-// apply settles deliveries that have left the channel's window. Those of one consumer that follow each other are settled
+// applyLocked settles deliveries that have left the channel's window. Those of one consumer that follow each other are settled
 // together, each one of basic.get is settled alone.
 // Rules: D-5.
-func (ch *Channel) apply(us []settlement, how settling) {
+func (ch *Channel) applyLocked(us []settlement, how settling) {
 	for len(us) > 0 {
 		n := 1
 		for n < len(us) && us[0].c != nil && us[n].q == us[0].q && us[n].c == us[0].c {
 			n++
 		}
-		ch.applyGroup(us[:n], how)
+		ch.applyGroupLocked(us[:n], how)
 		us = us[n:]
 	}
-	ch.unstall()
+	ch.unstallLocked()
 }
 
-// applyGroup settles deliveries of one queue to one holder.
-func (ch *Channel) applyGroup(us []settlement, how settling) {
+// applyGroupLocked settles deliveries of one queue to one holder.
+func (ch *Channel) applyGroupLocked(us []settlement, how settling) {
 	q, c := us[0].q, us[0].c
 	if !how.requeue() && q.traits.levelsApart {
 		q.store.sortByLevel(us)
@@ -213,17 +213,17 @@ func (ch *Channel) applyGroup(us []settlement, how settling) {
 	var back []entry
 	for i := range us {
 		u := &us[i]
-		if !ch.release(&u.unacked) {
+		if !ch.releaseLocked(&u.unacked) {
 			continue
 		}
 		switch {
 		case how == acked:
-			ch.ackedEvent(&u.unacked, u.tag)
+			ch.ackedEventLocked(&u.unacked, u.tag)
 		case how.requeue():
-			ch.requeuedEvent(&u.unacked, u.tag)
+			ch.requeuedEventLocked(&u.unacked, u.tag)
 			back = append(back, u.e)
 		default:
-			ch.discard(u, how)
+			ch.discardLocked(u, how)
 		}
 	}
 	if back != nil {
@@ -231,7 +231,7 @@ func (ch *Channel) applyGroup(us []settlement, how settling) {
 	} else if !q.deleted {
 		q.impl.settled()
 	}
-	c.heir().resume()
+	c.heirLocked().resumeLocked()
 }
 
 // sortByLevel puts deliveries of a higher priority first.
@@ -242,19 +242,19 @@ func (s *store) sortByLevel(us []settlement) {
 	}
 }
 
-// discard ends the time of a message that was rejected without requeue.
+// discardLocked ends the time of a message that was rejected without requeue.
 // Rules: D-7, DL-1.
-func (ch *Channel) discard(u *settlement, how settling) {
-	ch.rejectedEvent(&u.unacked, u.tag)
+func (ch *Channel) discardLocked(u *settlement, how settling) {
+	ch.rejectedEventLocked(&u.unacked, u.tag)
 	if how.failed() {
 		u.e.deliveries = saturatingInc(u.e.deliveries)
 	}
 	u.q.impl.deadLetter(u.e, Rejected)
 }
 
-// release takes a delivery from its holder. It reports false if the message is not there any more.
+// releaseLocked takes a delivery from its holder. It reports false if the message is not there any more.
 // Rules: D-33.
-func (ch *Channel) release(u *unacked) bool {
+func (ch *Channel) releaseLocked(u *unacked) bool {
 	if u.void {
 		return false
 	}
@@ -264,7 +264,7 @@ func (ch *Channel) release(u *unacked) bool {
 	} else {
 		ch.volume = max(0, ch.volume-1)
 		c.unacked--
-		c.released()
+		c.releasedLocked()
 	}
 	if u.q.deleted {
 		return false
@@ -273,12 +273,12 @@ func (ch *Channel) release(u *unacked) bool {
 	return true
 }
 
-// released follows the settlement of a delivery that a cancelled consumer held.
-func (c *Consumer) released() {
+// releasedLocked follows the settlement of a delivery that a cancelled consumer held.
+func (c *Consumer) releasedLocked() {
 	if !c.ended {
 		return
 	}
-	if heir := c.heir(); heir != c && heir.window > 0 {
+	if heir := c.heirLocked(); heir != c && heir.window > 0 {
 		heir.window++ // D-26
 	}
 	if c.unacked > 0 {
@@ -290,14 +290,14 @@ func (c *Consumer) released() {
 	}
 }
 
-// unstall lets the consumers go on that wait for room in the channel's window.
+// unstallLocked lets the consumers go on that wait for room in the channel's window.
 // Rules: D-27.
-func (ch *Channel) unstall() {
+func (ch *Channel) unstallLocked() {
 	if len(ch.stalled) > 0 && (ch.window == 0 || ch.volume < ch.window) {
 		waiting := ch.stalled
 		ch.stalled = nil
 		for _, c := range waiting {
-			c.resume()
+			c.resumeLocked()
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 
 const defaultAckTimeout = 1_800_000 // ms
 
-// ackTimeout is the time in ms that a consumer has, -1 for no limit. own is what the consumer asked for.
+// ackTimeoutLocked is the time in ms that a consumer has, -1 for no limit. own is what the consumer asked for.
 // Rules: D-35, D-36, P-19.
-func (q *Queue) ackTimeout(own int64) int64 {
+func (q *Queue) ackTimeoutLocked(own int64) int64 {
 	switch {
 	case !q.traits.ownAckTimeout:
 	case own >= 0:
@@ -45,31 +45,31 @@ func (c *Consumer) wake(now int64) {
 	case at > now:
 		c.ch.v.timing.heap.Set(&c.timer, at)
 	case c.ch.v.rules.channelAckTimeout:
-		c.ch.timedOut(c.timeout)
+		c.ch.timedOutLocked(c.timeout)
 	case !c.ch.conn.cfg.CancelNotify:
-		c.ch.timedOut(-1)
+		c.ch.timedOutLocked(-1)
 	default:
-		c.timedOut(now)
+		c.timedOutLocked(now)
 	}
 }
 
 func (c *Consumer) actsWhenStale() bool { return false }
 
-// timedOut takes back what c has held for too long and cancels it. Its tags stay valid for a
+// timedOutLocked takes back what c has held for too long and cancels it. Its tags stay valid for a
 // later settlement, which then does nothing.
 // Rules: D-35.
-func (c *Consumer) timedOut(now int64) {
+func (c *Consumer) timedOutLocked(now int64) {
 	ch, q := c.ch, c.q
 	var back []entry
 	if !c.ended {
 		c.late = true
 		q.impl.countGhosts(1) // RabbitMQ goes on counting it until its channel ends
 		ch.timedOutOf = append(ch.timedOutOf, q)
-		c.endedByServer()
+		c.endedByServerLocked()
 	}
 	for tag, u := range ch.tags.All() {
-		if u.c == c && !u.void && deadlineAfter(u.at, c.timeout) <= now && ch.release(u) {
-			ch.requeuedEvent(u, tag)
+		if u.c == c && !u.void && deadlineAfter(u.at, c.timeout) <= now && ch.releaseLocked(u) {
+			ch.requeuedEventLocked(u, tag)
 			back = append(back, u.e)
 			u.void = true
 		}
@@ -78,22 +78,22 @@ func (c *Consumer) timedOut(now int64) {
 		q.impl.giveBack(back, nackRequeue, nil)
 	}
 	if at, ok := c.nextWake(); ok {
-		ch.v.wakeAt(&c.timer, at) // it holds younger ones
+		ch.v.wakeAtLocked(&c.timer, at) // it holds younger ones
 	}
-	q.left()
+	q.leftLocked()
 }
 
-// timedOut closes the channel because of a delivery that was not settled in time.
+// timedOutLocked closes the channel because of a delivery that was not settled in time.
 // Rules: D-35, D-36.
-func (ch *Channel) timedOut(ms int64) {
+func (ch *Channel) timedOutLocked(ms int64) {
 	if ch.super {
 		return
 	}
 	err := PreconditionFailed.errorf("", "delivery acknowledgement on channel %d timed out. Timeout value used: %d ms. "+
 		"This timeout value can be configured, see consumers doc guide to learn more", ch.number, ms)
-	ch.end(err)
+	ch.endLocked(err)
 	if in := ch.conn.cfg.Inbox; in != nil {
-		in.put(Notification{Kind: ChannelClosed, Channel: ch, Err: err})
+		in.putLocked(Notification{Kind: ChannelClosed, Channel: ch, Err: err})
 	}
 }
 
@@ -103,9 +103,9 @@ type getTimer struct {
 	timer schedule.Timer[wakeable]
 }
 
-// watchGet has the channel closed if u is not settled in time.
+// watchGetLocked has the channel closed if u is not settled in time.
 // Rules: D-35, D-36.
-func (ch *Channel) watchGet(q *Queue, u *unacked) {
+func (ch *Channel) watchGetLocked(q *Queue, u *unacked) {
 	if ch.super {
 		return
 	}
@@ -113,8 +113,8 @@ func (ch *Channel) watchGet(q *Queue, u *unacked) {
 		ch.getters = &getTimer{ch: ch}
 		ch.getters.timer.Value = ch.getters
 	}
-	u.at = q.v.now()
-	q.v.wakeAt(&ch.getters.timer, deadlineAfter(u.at, q.ackTimeout(-1)))
+	u.at = q.v.nowLocked()
+	q.v.wakeAtLocked(&ch.getters.timer, deadlineAfter(u.at, q.ackTimeoutLocked(-1)))
 }
 
 func (g *getTimer) nextWake() (at int64, ok bool) {
@@ -122,7 +122,7 @@ func (g *getTimer) nextWake() (at int64, ok bool) {
 		if u.c != nil || u.void || u.at == 0 || u.q.deleted {
 			continue
 		}
-		if d := deadlineAfter(u.at, u.q.ackTimeout(-1)); !ok || d < at {
+		if d := deadlineAfter(u.at, u.q.ackTimeoutLocked(-1)); !ok || d < at {
 			at, ok = d, true
 		}
 	}
@@ -138,8 +138,8 @@ func (g *getTimer) wake(now int64) {
 	case at > now:
 		g.ch.v.timing.heap.Set(&g.timer, at)
 	case g.ch.v.rules.channelAckTimeout:
-		g.ch.timedOut(defaultAckTimeout)
+		g.ch.timedOutLocked(defaultAckTimeout)
 	default:
-		g.ch.timedOut(-1)
+		g.ch.timedOutLocked(-1)
 	}
 }

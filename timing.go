@@ -33,23 +33,23 @@ type wakeable interface {
 	actsWhenStale() bool
 }
 
-// arm sets the wake-up for the earliest timer. A timer that is due already is woken at once: the message that has become a
+// armLocked sets the wake-up for the earliest timer. A timer that is due already is woken at once: the message that has become a
 // queue's head may have expired long ago.
-func (v *vhost) arm() {
+func (v *vhost) armLocked() {
 	t := &v.timing
 	for {
 		_, at, ok := t.heap.Min()
 		if !ok || v.closed || t.armed != nil && t.armedAt <= at {
 			return
 		}
-		if v.fireNext() {
+		if v.fireNextLocked() {
 			continue
 		}
 		if t.armed != nil {
 			t.armed.Stop()
 		}
 		t.armedAt = at
-		t.armed = v.b.clock.AfterFunc(time.Duration(at-v.now()), func() { v.onTimer(at) })
+		t.armed = v.b.clock.AfterFunc(time.Duration(at-v.nowLocked()), func() { v.onTimer(at) })
 		return
 	}
 }
@@ -70,27 +70,27 @@ func (v *vhost) fireDue() {
 	for more := true; more; {
 		v.lock()
 		for n := 0; more && n < batch; n++ {
-			more = v.fireNext()
+			more = v.fireNextLocked()
 		}
 		v.unlock()
 	}
 }
 
-// fireNext wakes what is due next and reports false if nothing is.
-func (v *vhost) fireNext() bool {
+// fireNextLocked wakes what is due next and reports false if nothing is.
+func (v *vhost) fireNextLocked() bool {
 	t, at, ok := v.timing.heap.Min()
-	if !ok || v.closed || at > v.now() {
+	if !ok || v.closed || at > v.nowLocked() {
 		return false
 	}
 	v.timing.heap.Remove(t)
-	t.Value.wake(v.now())
-	v.deadLetterAll()
+	t.Value.wake(v.nowLocked())
+	v.deadLetterAllLocked()
 	return true
 }
 
-// nextDeadline is when something happens next by itself. Timers that were set for something that has gone are put right
+// nextDeadlineLocked is when something happens next by itself. Timers that were set for something that has gone are put right
 // first. A timer that acts when it is stale has to stay as it is, so nextDeadline looks past it.
-func (v *vhost) nextDeadline() (time.Time, bool) {
+func (v *vhost) nextDeadlineLocked() (time.Time, bool) {
 	for {
 		t, at, ok := v.timing.heap.Min()
 		if !ok {
@@ -111,8 +111,8 @@ func (v *vhost) nextDeadline() (time.Time, bool) {
 	}
 }
 
-// wakeAt makes t fire at the given time or before.
-func (v *vhost) wakeAt(t *schedule.Timer[wakeable], at int64) {
+// wakeAtLocked makes t fire at the given time or before.
+func (v *vhost) wakeAtLocked(t *schedule.Timer[wakeable], at int64) {
 	if was, set := t.At(); !set || at < was {
 		v.timing.heap.Set(t, at)
 	}

@@ -31,9 +31,9 @@ type idleTimer struct {
 	timer schedule.Timer[wakeable]
 }
 
-// setIdleTimer follows a change of the expiry time.
+// setIdleTimerLocked follows a change of the expiry time.
 // Rules: Q-35, P-19.
-func (q *Queue) setIdleTimer() {
+func (q *Queue) setIdleTimerLocked() {
 	switch t := q.idle; {
 	case q.set.expires < 0:
 		if t != nil {
@@ -41,23 +41,23 @@ func (q *Queue) setIdleTimer() {
 			q.idle = nil
 		}
 	case t == nil:
-		q.idle = &idleTimer{q: q, used: q.v.now()}
+		q.idle = &idleTimer{q: q, used: q.v.nowLocked()}
 		q.idle.timer.Value = q.idle
 		q.v.timing.heap.Set(&q.idle.timer, q.idle.due())
 	default:
 		if q.traits.usedByPolicy {
-			t.used = q.v.now()
+			t.used = q.v.nowLocked()
 		}
 		q.v.timing.heap.Set(&t.timer, t.due())
 	}
 }
 
-// touch restarts the idle time.
+// touchLocked restarts the idle time.
 // Rules: Q-35.
-func (q *Queue) touch() {
+func (q *Queue) touchLocked() {
 	if q.idle != nil {
-		q.idle.used = q.v.now()
-		q.v.wakeAt(&q.idle.timer, q.idle.due())
+		q.idle.used = q.v.nowLocked()
+		q.v.wakeAtLocked(&q.idle.timer, q.idle.due())
 	}
 }
 
@@ -76,13 +76,13 @@ func (t *idleTimer) wake(now int64) {
 	case at > now:
 		t.q.v.timing.heap.Set(&t.timer, at)
 	default:
-		t.q.v.removeQueue(t.q, CauseQueueExpired)
+		t.q.v.removeQueueLocked(t.q, CauseQueueExpired)
 	}
 }
 
 // Rules: Q-34.
 func (t *idleTimer) nextWake() (int64, bool) {
-	if t.q.deleted || t.q.consumerCount() > 0 {
+	if t.q.deleted || t.q.consumerCountLocked() > 0 {
 		return 0, false
 	}
 	return t.due(), true

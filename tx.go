@@ -86,18 +86,18 @@ func (ch *Channel) Commit() (returns []*Return, err error) {
 		var out Outcome
 		for _, p := range tx.publishes {
 			out.Return = nil
-			queues, lost, err := ch.v.committed(p)
+			queues, lost, err := ch.v.committedLocked(p)
 			if err != nil {
 				return err
 			}
 			out.Rejected = out.Rejected || lost
 			if lost && len(queues) == 0 {
-				ch.publishedEvent(p.m, nil)
+				ch.publishedEventLocked(p.m, nil)
 			} else {
-				ch.enqueue(publication{p.m, queues, p.mandatory}, &out)
+				ch.enqueueLocked(publication{p.m, queues, p.mandatory}, &out)
 			}
 			if lost { // one of its queues, or more
-				ch.v.drop(nil, loss{m: p.m, cause: CauseQueueDeleted})
+				ch.v.dropLocked(nil, loss{m: p.m, cause: CauseQueueDeleted})
 			}
 			if out.Return != nil {
 				returns = append(returns, out.Return)
@@ -105,7 +105,7 @@ func (ch *Channel) Commit() (returns []*Return, err error) {
 		}
 		for _, s := range tx.settled {
 			slices.Sort(s.tags)
-			ch.settleAll(s.tags, s.how)
+			ch.settleAllLocked(s.tags, s.how)
 		}
 		if out.Rejected {
 			return PreconditionFailed.errorf("", "partial tx completion")
@@ -137,14 +137,14 @@ func (ch *Channel) Rollback() error {
 	})
 }
 
-// committed returns the queues that get a transaction's message. A classic queue that has been declared anew does not
+// committedLocked returns the queues that get a transaction's message. A classic queue that has been declared anew does not
 // get what was meant for the old one, which is lost; a quorum queue does, as it is known by its name. To 3.10 all queues are,
 // and the default exchange knows any name.
 // Rules: C-10.
-func (v *vhost) committed(p publication) (queues []*Queue, lost bool, err *Error) {
+func (v *vhost) committedLocked(p publication) (queues []*Queue, lost bool, err *Error) {
 	byName := v.rules.routesToNames
 	if byName && p.m.exchange == v.nameless {
-		return slices.Clone(v.route(v.nameless, p.m)), false, nil
+		return slices.Clone(v.routeLocked(v.nameless, p.m)), false, nil
 	}
 	last := ""
 	for _, was := range p.queues {

@@ -69,7 +69,7 @@ func newVHost(b *Broker, name string) *vhost {
 	for kind, t := range queueTypes {
 		v.traits[kind] = t.traits(b.rules)
 	}
-	v.predeclare()
+	v.predeclareLocked()
 	v.system = &Channel{v: v, super: true, consumers: map[string]*Consumer{}}
 	v.system.conn = &Conn{v: v, super: true, done: make(chan struct{}), channels: map[uint16]*Channel{0: v.system}}
 	v.system.conn.cfg.CancelNotify = true
@@ -91,14 +91,14 @@ func (v *vhost) lock() {
 func (v *vhost) unlock() {
 	// Messages that died go where they lead, and those that die on the way after them (deadletter.go).
 	if v.deaths.len() > 0 {
-		v.deadLetterAll()
+		v.deadLetterAllLocked()
 	}
 	// What is due already happens, and the clock is set for what comes next (timing.go).
 	if v.timing.heap.Len() > 0 {
-		v.arm()
+		v.armLocked()
 	}
 	// The memory alarm concerns all virtual hosts, so no lock may be held: it comes last, even if a hook panics (memory.go).
-	if v.grown() {
+	if v.grownLocked() {
 		defer v.b.updateAlarm()
 	}
 	// The lock is released; hooks and handlers run after it, in order, unless another operation is running them (effects.go).
@@ -109,32 +109,32 @@ func (v *vhost) unlock() {
 	v.effects.run(v)
 }
 
-// now is the time of the operation that holds the lock. The clock is read at most once an operation.
-func (v *vhost) now() int64 {
+// nowLocked is the time of the operation that holds the lock. The clock is read at most once an operation.
+func (v *vhost) nowLocked() int64 {
 	if v.timing.now == 0 {
 		v.timing.now = v.b.clock.Now().UnixNano()
 	}
 	return v.timing.now
 }
 
-func (v *vhost) time() time.Time { return time.Unix(0, v.now()) }
+func (v *vhost) timeLocked() time.Time { return time.Unix(0, v.nowLocked()) }
 
 // close ends the virtual host and its connections. lost is why its messages are lost, empty if nobody is to be told.
 func (v *vhost) close(reason *Error, lost Cause) {
 	v.lock()
 	v.closed = true
-	for _, c := range v.sortedConns() {
-		c.end(reason)
+	for _, c := range v.sortedConnsLocked() {
+		c.endLocked(reason)
 	}
-	v.system.conn.end(reason)
+	v.system.conn.endLocked(reason)
 	v.system.err = ErrClosed
 	if lost != "" {
-		v.dropAll(lost)
+		v.dropAllLocked(lost)
 	}
 	for _, q := range v.queues {
-		v.account(-q.store.bytes())
+		v.accountLocked(-q.store.bytes())
 	}
-	v.reportGrowth()
+	v.reportGrowthLocked()
 	v.timing.end()
 	v.deaths = worklist{}
 	v.exchanges, v.queues = map[string]*Exchange{}, map[string]*Queue{}
@@ -142,11 +142,11 @@ func (v *vhost) close(reason *Error, lost Cause) {
 	v.unlock()
 }
 
-// account keeps the broker's memory figure, which is brought up to date when somebody looks.
-func (v *vhost) account(bytes int64) { v.growth += bytes }
+// accountLocked keeps the broker's memory figure, which is brought up to date when somebody looks.
+func (v *vhost) accountLocked(bytes int64) { v.growth += bytes }
 
-// shared returns a pointer to settings equal to s: most queues have the same as the one before.
-func (v *vhost) shared(s settings) *settings {
+// sharedLocked returns a pointer to settings equal to s: most queues have the same as the one before.
+func (v *vhost) sharedLocked(s settings) *settings {
 	if v.settings == nil || *v.settings != s {
 		v.settings = &s
 	}
