@@ -83,7 +83,9 @@ func argumentTerm(v any) any {
 	case bool:
 		return v
 	case leveret.Decimal:
-		return erl.Tuple{int64(v.Scale), int64(v.Value)}
+		return decimalTerm(v)
+	case time.Time:
+		return uint64(v.Unix())
 	case *big.Int:
 		return v
 	}
@@ -107,6 +109,9 @@ func argumentTerm(v any) any {
 	f, _ := asFloat(v)
 	return f
 }
+
+// decimalTerm is a decimal, which RabbitMQ reads without a sign.
+func decimalTerm(d leveret.Decimal) any { return erl.Tuple{int64(d.Scale), uint32(d.Value)} }
 
 // valueTerm returns the term of any cell.
 func valueTerm(v any) any {
@@ -203,7 +208,9 @@ func typedTerm(v any) (kind string, term any) {
 	case []byte:
 		return kind, erl.Latin1(v)
 	case leveret.Decimal:
-		return kind, erl.Tuple{int64(v.Scale), int64(v.Value)}
+		return kind, decimalTerm(v)
+	case time.Time:
+		return kind, uint64(v.Unix())
 	}
 	return kind, valueTerm(v)
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/leveretmq/leveret"
 	"github.com/stretchr/testify/assert"
@@ -225,4 +226,12 @@ func TestRowIsJSON(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(marshal(row{{"a", pid{"n", 1, 2}}, {"b", names(nil)},
 		{"c", definition{"k": 1}}})), &back))
 	assert.Equal(t, map[string]any{"a": "Pid(#PID<1.1.2>)", "b": []any{}, "c": map[string]any{"k": 1.0}}, back)
+}
+
+// What RabbitMQ showed of a consumer with these arguments.
+func TestUnsignedArguments(t *testing.T) {
+	args := arguments{"dec": leveret.Decimal{Scale: 3, Value: -5}, "ts": time.Unix(-1<<63+5, 0), "x-priority": int8(3)}
+	assert.Equal(t, `[{"dec",{3,4294967291}},{"ts",9223372036854775813},{"x-priority",3}]`, args.plain())
+	assert.Equal(t, `[["dec","decimal",[3,4294967291]],["ts","timestamp",9223372036854775813],["x-priority","byte",3]]`, marshal(args.json()))
+	assert.Equal(t, `[{<<"dec">>,decimal,{3,4294967291}},{<<"ts">>,timestamp,9223372036854775813},{<<"x-priority">>,byte,3}]`, oneLine(args.term()))
 }

@@ -124,7 +124,9 @@ func typed(v any) (kind string, out any) {
 	case bool:
 		return "bool", v
 	case leveret.Decimal:
-		return "decimal", []any{v.Scale, v.Value}
+		return "decimal", []any{v.Scale, uint32(v.Value)} // RabbitMQ reads decimals and timestamps without a sign
+	case time.Time:
+		return "timestamp", uint64(v.Unix())
 	case *big.Int:
 		return "long", v
 	}
@@ -163,8 +165,6 @@ func integerKind(v any) string {
 		return "signedint"
 	case uint32:
 		return "unsignedint"
-	case time.Time:
-		return "timestamp"
 	}
 	return "long"
 }
