@@ -22,6 +22,8 @@ type Node struct {
 	Name      string // as commands show it, such as leveret@localhost
 	Started   time.Time
 	Listeners []Listener
+
+	alarms alarms // that eval has set
 }
 
 // A Listener is an address that the node accepts connections on.

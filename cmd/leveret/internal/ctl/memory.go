@@ -101,7 +101,7 @@ func setWatermark(c *call) (result, error) {
 	if limit -= processMemory(c.node.Broker.Memory().Used); limit <= 0 {
 		limit = -1
 	}
-	c.node.Broker.SetMemoryLimit(limit)
+	c.node.alarms.setLimit(c.node.Broker, limit)
 	return result{}, nil
 }
 

@@ -1,0 +1,142 @@
+package ctl
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
+)
+
+// eval answers the Erlang expressions by which the test suites of AMQP clients set and clear alarms. It evaluates nothing else.
+
+func evalCommands() []*command {
+	return []*command{{
+		name: "eval", usage: "eval <expression>", max: -1, validate: validateEval, run: eval,
+		about: "Sets, clears and lists alarms by the Erlang expressions that client test suites use.",
+	}}
+}
+
+// alarms are those that eval has set. Each of them blocks publishers, whatever memory the broker needs, until all are cleared.
+type alarms struct {
+	mu    sync.Mutex
+	set   []string // the resources: memory, disk
+	limit int64    // the memory limit to come back to
+}
+
+// setLimit sets the memory limit; with an alarm set it has to wait.
+func (a *alarms) setLimit(b *leveret.Broker, limit int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.limit = limit
+	if len(a.set) == 0 {
+		b.SetMemoryLimit(limit)
+	}
+}
+
+func (a *alarms) raise(b *leveret.Broker, resource string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.set) == 0 {
+		a.limit = b.Memory().Limit
+		b.SetMemoryLimit(-1) // which even an empty broker exceeds
+	}
+	if !slices.Contains(a.set, resource) {
+		a.set = append(a.set, resource)
+	}
+}
+
+func (a *alarms) clear(b *leveret.Broker, resource string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before := len(a.set)
+	a.set = slices.DeleteFunc(a.set, func(r string) bool { return r == resource })
+	if before > 0 && len(a.set) == 0 {
+		b.SetMemoryLimit(a.limit)
+	}
+}
+
+// list returns the resources whose alarm is set, by eval or by the memory limit.
+func (a *alarms) list(b *leveret.Broker) []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.set) == 0 && b.Memory().Alarm {
+		return []string{"memory"}
+	}
+	return slices.Clone(a.set)
+}
+
+// An evaluation is an expression that eval knows, without blanks and the dot at the end. answer gets the resource that it names.
+type evaluation struct {
+	pattern *regexp.Regexp
+	answer  func(n *Node, resource string) any
+}
+
+var evaluated = []evaluation{
+	{regexp.MustCompile(`^rabbit_alarm:set_alarm\(\{\{resource_limit,(memory|disk),node\(\)\},\[\]\}\)$`), func(n *Node, resource string) any {
+		n.alarms.raise(n.Broker, resource)
+		return erl.Atom("ok")
+	}},
+	{regexp.MustCompile(`^rabbit_alarm:clear_alarm\(\{resource_limit,(memory|disk),node\(\)\}\)$`), func(n *Node, resource string) any {
+		n.alarms.clear(n.Broker, resource)
+		return erl.Atom("ok")
+	}},
+	{regexp.MustCompile(`^rabbit_alarm:get_alarms\(()\)$`), func(n *Node, _ string) any {
+		list := erl.List{}
+		for _, resource := range n.alarms.list(n.Broker) {
+			list = append(list, erl.Tuple{erl.Tuple{erl.Atom("resource_limit"), erl.Atom(resource), erl.Atom(n.Name)}, erl.List{}})
+		}
+		return list
+	}},
+	{regexp.MustCompile(`^node\(()\)$`), func(n *Node, _ string) any { return erl.Atom(n.Name) }},
+}
+
+const unknownExpression = `leveret evaluates no Erlang but these expressions, where RESOURCE is memory or disk:
+rabbit_alarm:set_alarm({{resource_limit, RESOURCE, node()}, []}).
+rabbit_alarm:clear_alarm({resource_limit, RESOURCE, node()}).
+rabbit_alarm:get_alarms().
+node().`
+
+var blank = regexp.MustCompile(`\s+`)
+
+// expression returns the command's expression without blanks, and whether the dot is there that ends it.
+func (c *call) expression() (text string, ended bool) {
+	switch {
+	case len(c.args) > 0:
+		text = c.args[0]
+	case c.input != nil:
+		text = string(c.input.Data)
+	}
+	return strings.CutSuffix(blank.ReplaceAllString(text, ""), ".")
+}
+
+func validateEval(c *call) error {
+	if len(c.args) == 0 {
+		return nil // it is read from standard input
+	}
+	if _, ended := c.expression(); !ended {
+		return &misuse{exitUsage, `"syntax error before: "`}
+	}
+	return nil
+}
+
+func eval(c *call) (result, error) {
+	text, ended := c.expression()
+	switch {
+	case ended:
+	case c.input == nil:
+		return result{}, &Need{Kind: NeedStdin}
+	case len(c.input.Data) == 0:
+		return result{}, failed(exitData, "Expression to evaluate is not provided via argument or stdin")
+	default:
+		return result{}, failed(exitData, "Evaluation failed: syntax error before: ")
+	}
+	for _, e := range evaluated {
+		if found := e.pattern.FindStringSubmatch(text); found != nil {
+			return result{message: oneLine(e.answer(c.node, found[1]))}, nil
+		}
+	}
+	return result{}, failed(exitUnavailable, unknownExpression)
+}
