@@ -20,10 +20,10 @@ import (
 
 // UserInfo describes a user.
 type UserInfo struct {
-	Name     string
-	Tags     []string // only "impersonator" has a meaning here: any user-id may be published
-	Limits   UserLimits
-	Password PasswordHash
+	Name     string       `json:"name"`
+	Tags     []string     `json:"tags"` // only "impersonator" has a meaning here: any user-id may be published
+	Limits   UserLimits   `json:"limits"`
+	Password PasswordHash `json:"password"`
 }
 
 // UserLimits are the limits of a user; a negative one is none. See NoLimit.
@@ -32,22 +32,32 @@ type UserLimits struct{ MaxConnections, MaxChannels int }
 // Permissions are a user's regular expressions for one virtual host. Access to a queue or an
 // exchange is given if the expression is found in its name; the default exchange goes by
 // amq.default. An empty expression gives no access.
-type Permissions struct{ Configure, Write, Read string }
+type Permissions struct {
+	Configure string `json:"configure"`
+	Write     string `json:"write"`
+	Read      string `json:"read"`
+}
 
 // TopicPermissions are a user's regular expressions for one topic exchange: Write for the
 // routing keys of messages, Read for the keys of bindings. {username} and {vhost} in them
 // stand for those names.
-type TopicPermissions struct{ Write, Read string }
+type TopicPermissions struct {
+	Write string `json:"write"`
+	Read  string `json:"read"`
+}
 
 // PermissionInfo describes what a user may do in a virtual host.
 type PermissionInfo struct {
-	User, VHost string
+	User  string `json:"user"`
+	VHost string `json:"vhost"`
 	Permissions
 }
 
 // TopicPermissionInfo describes what a user may do at a topic exchange.
 type TopicPermissionInfo struct {
-	User, VHost, Exchange string
+	User     string `json:"user"`
+	VHost    string `json:"vhost"`
+	Exchange string `json:"exchange"`
 	TopicPermissions
 }
 

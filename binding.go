@@ -29,9 +29,9 @@ type bindingName struct {
 
 func (b *binding) info() BindingInfo {
 	i := BindingInfo{VHost: b.source.v.name, Source: b.source.name, Destination: b.id.name,
-		DestinationType: "exchange", RoutingKey: b.id.key, Arguments: b.args.Table()}
+		DestinationType: DestinationExchange, RoutingKey: b.id.key, Arguments: b.args.Table()}
 	if b.id.toQueue {
-		i.DestinationType = "queue"
+		i.DestinationType = DestinationQueue
 	}
 	return i
 }

@@ -228,7 +228,7 @@ func (ch *Channel) UnbindQueue(queue, exchange, key string, args Table) error {
 // own at a headers exchange.
 type Binding struct {
 	Source, Destination string
-	DestinationType     string // "queue", which is the default, or "exchange"
+	DestinationType     DestinationType // empty: DestinationQueue
 	RoutingKey          string
 	Arguments           Fields
 }
@@ -264,7 +264,7 @@ func (b Binding) request() (bindRequest, error) {
 	if err != nil {
 		return bindRequest{}, &Error{Code: SyntaxError, Reason: err.Error()}
 	}
-	return bindRequest{b.DestinationType != "exchange", b.Destination, b.Source, b.RoutingKey, nil, args}, nil
+	return bindRequest{b.DestinationType != DestinationExchange, b.Destination, b.Source, b.RoutingKey, nil, args}, nil
 }
 
 func (ch *Channel) binding(op string, r bindRequest, f func(*bindRequest) *Error) error {

@@ -5,33 +5,36 @@ package leveret
 // Counters count what has happened since the broker was made. All only grow; what deleted queues and virtual hosts have counted stays.
 // Rules: O-2, O-3.
 type Counters struct {
-	Published, Routed                     uint64 // messages that passed all checks, and those of them that reached a queue
-	UnroutableDropped, UnroutableReturned uint64
-	Confirmed                             uint64 // acks on confirming channels
-	Refused                               uint64 // copies that queues did not take, by reject-publish and reject-publish-dlx
+	Published          uint64 `json:"published"` // messages that passed all checks
+	Routed             uint64 `json:"routed"`    // published messages that reached a queue
+	UnroutableDropped  uint64 `json:"unroutable_dropped"`
+	UnroutableReturned uint64 `json:"unroutable_returned"`
+	Confirmed          uint64 `json:"confirmed"` // acks on confirming channels
+	Refused            uint64 `json:"refused"`   // copies that queues did not take, by reject-publish and reject-publish-dlx
 	DeliveryCounters
-	DeadLettersConfirmed    uint64        // at-least-once dead letters that all targets took
-	NoDeadLetterExchange    DeathCounters // messages that died where no dead-letter exchange is set, or it does not exist
-	DeadLetteredAtMostOnce  DeathCounters // dead letters published by queues that do not wait for their targets
-	DeadLetteredAtLeastOnce DeathCounters // dead letters of queues that keep them until all targets have them
-	Dropped                 DropCounters  // all that was lost
+	DeadLettersConfirmed    uint64        `json:"dead_letters_confirmed"`      // at-least-once dead letters that all targets took
+	NoDeadLetterExchange    DeathCounters `json:"no_dead_letter_exchange"`     // messages that died where no dead-letter exchange is set, or it does not exist
+	DeadLetteredAtMostOnce  DeathCounters `json:"dead_lettered_at_most_once"`  // dead letters published by queues that do not wait for their targets
+	DeadLetteredAtLeastOnce DeathCounters `json:"dead_lettered_at_least_once"` // dead letters of queues that keep them until all targets have them
+	Dropped                 DropCounters  `json:"dropped"`                     // all that was lost
 }
 
 // QueueCounters count what has happened in a queue since it was declared.
 type QueueCounters struct {
-	Enqueued uint64 // messages that the queue took
-	Refused  uint64 // messages that it did not take, by reject-publish and reject-publish-dlx
+	Enqueued uint64 `json:"enqueued"` // messages that the queue took
+	Refused  uint64 `json:"refused"`  // messages that it did not take, by reject-publish and reject-publish-dlx
 	DeliveryCounters
-	Died    DeathCounters // messages that died here, whether they were dead-lettered or dropped
-	Dropped DropCounters  // all that was lost from here
+	Died    DeathCounters `json:"died"`    // messages that died here, whether they were dead-lettered or dropped
+	Dropped DropCounters  `json:"dropped"` // all that was lost from here
 }
 
 // DeliveryCounters count deliveries and what was done with them.
 type DeliveryCounters struct {
-	Delivered, Redelivered uint64
-	Acknowledged           uint64 // deliveries that need no acknowledgement included
-	Requeued               uint64
-	Rejected               uint64 // without requeue
+	Delivered    uint64 `json:"delivered"`
+	Redelivered  uint64 `json:"redelivered"`
+	Acknowledged uint64 `json:"acknowledged"` // deliveries that need no acknowledgement included
+	Requeued     uint64 `json:"requeued"`
+	Rejected     uint64 `json:"rejected"` // without requeue
 }
 
 func (c *DeliveryCounters) add(o DeliveryCounters) {
@@ -53,7 +56,12 @@ func (c *DeliveryCounters) delivered(redelivered, noAck bool) {
 }
 
 // DeathCounters count deaths by reason.
-type DeathCounters struct{ Rejected, Expired, MaxLength, DeliveryLimit uint64 }
+type DeathCounters struct {
+	Rejected      uint64 `json:"rejected"`
+	Expired       uint64 `json:"expired"`
+	MaxLength     uint64 `json:"maxlen"`
+	DeliveryLimit uint64 `json:"delivery_limit"`
+}
 
 func (d *DeathCounters) died(r Reason) {
 	switch r {
@@ -77,20 +85,20 @@ func (d *DeathCounters) add(o DeathCounters) {
 
 // DropCounters count losses by cause, as a DroppedEvent tells them: there is one figure for each [Cause].
 type DropCounters struct {
-	Unroutable           uint64
-	NoReplyConsumer      uint64
-	NoDeadLetterExchange uint64
-	ExchangeMissing      uint64
-	DeadLetterUnroutable uint64
-	Cycle                uint64
-	Refused              uint64
-	StrategyChanged      uint64
-	Purged               uint64
-	QueueDeleted         uint64
-	QueueExpired         uint64
-	QueueUnused          uint64
-	OwnerGone            uint64
-	VHostDeleted         uint64
+	Unroutable           uint64 `json:"unroutable"`
+	NoReplyConsumer      uint64 `json:"no_reply_consumer"`
+	NoDeadLetterExchange uint64 `json:"no_dead_letter_exchange"`
+	ExchangeMissing      uint64 `json:"exchange_missing"`
+	DeadLetterUnroutable uint64 `json:"dead_letter_unroutable"`
+	Cycle                uint64 `json:"cycle"`
+	Refused              uint64 `json:"refused"`
+	StrategyChanged      uint64 `json:"strategy_changed"`
+	Purged               uint64 `json:"purged"`
+	QueueDeleted         uint64 `json:"queue_deleted"`
+	QueueExpired         uint64 `json:"queue_expired"`
+	QueueUnused          uint64 `json:"queue_unused"`
+	OwnerGone            uint64 `json:"owner_gone"`
+	VHostDeleted         uint64 `json:"vhost_deleted"`
 }
 
 // of returns the figure of a cause.

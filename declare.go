@@ -63,7 +63,7 @@ func (ch *Channel) declareQueueLocked(name string, cfg QueueConfig) (*Queue, *Er
 		return nil, err
 	}
 	cfg.Durable = cfg.Durable && !cfg.Exclusive
-	args = augmentQueueType(args, cfg, v.rules, v.meta.DefaultQueueType)
+	args = augmentQueueType(args, cfg, v.rules, string(v.meta.DefaultQueueType))
 	if name, err = ch.nameQueue(name, args); err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (ch *Channel) declareQueueLocked(name string, cfg QueueConfig) (*Queue, *Er
 	if err := ch.checkDeadLetterArgsLocked(name, args); err != nil {
 		return nil, err
 	}
-	parsed, err := parseQueueArgs(args, v.rules, v.meta.DefaultQueueType, v.queueSubject(name))
+	parsed, err := parseQueueArgs(args, v.rules, string(v.meta.DefaultQueueType), v.queueSubject(name))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package leveret_test
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/leveretmq/leveret"
@@ -311,4 +312,16 @@ func ExampleVHost_OperatorPolicies() {
 		fmt.Println(p.Name, p.Definition)
 	}
 	// Output: guard map[expires:3600000]
+}
+
+func ExampleVHostLimits_MarshalJSON() {
+	document, err := json.Marshal(leveret.VHostLimits{MaxConnections: 5, MaxQueues: leveret.NoLimit})
+	fmt.Println(string(document), err)
+	// Output: {"max-connections":5} <nil>
+}
+
+func ExampleUserLimits_MarshalJSON() {
+	document, err := json.Marshal(leveret.UserLimits{MaxConnections: leveret.NoLimit, MaxChannels: 0})
+	fmt.Println(string(document), err)
+	// Output: {"max-channels":0} <nil>
 }

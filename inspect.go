@@ -12,12 +12,12 @@ import (
 
 // VHostInfo describes a virtual host.
 type VHostInfo struct {
-	Name             string
-	Description      string
-	Tags             []string
-	DefaultQueueType string // of queues declared without x-queue-type: classic or quorum
-	Limits           VHostLimits
-	Queues           int // how many queues there are, exclusive ones included
+	Name             string      `json:"name"`
+	Description      string      `json:"description"`
+	Tags             []string    `json:"tags"`
+	DefaultQueueType QueueType   `json:"default_queue_type"` // of queues declared without x-queue-type
+	Limits           VHostLimits `json:"limits"`
+	Queues           int         `json:"queues"` // how many queues there are, exclusive ones included
 }
 
 // NoLimit is a limit that is not set. Any other negative number is no limit either, but is kept and exported.
@@ -28,91 +28,104 @@ type VHostLimits struct{ MaxConnections, MaxQueues int }
 
 // QueueInfo describes a queue.
 type QueueInfo struct {
-	Name, VHost     string
-	Type            string // classic or quorum
-	Durable         bool
-	AutoDelete      bool
-	Exclusive       bool
-	Owner           uint64 // the connection of an exclusive queue; 0: the broker itself
-	Arguments       Table
-	Ready           int // messages that wait to be delivered
-	Unacked         int // messages that were delivered and not yet acknowledged
-	Messages        int // ready, unacknowledged, delayed for a retry, and dead letters that are pending
-	BytesReady      int64
-	BytesUnacked    int64
-	Bytes           int64
-	Consumers       int
-	SingleActive    string    // tag of the single active consumer
-	Policy          string    // name of the policy in force; empty: none
-	OperatorPolicy  string    // name of the operator policy in force; empty: none
-	EffectivePolicy Table     // both policies' definitions, merged
-	HeadDeadline    time.Time // when the first message at the head of the queue, or of a priority, expires; zero: never
-	IdleDeadline    time.Time // when the queue expires if it is not used before; zero: never
+	Name         string    `json:"name"`
+	VHost        string    `json:"vhost"`
+	Type         QueueType `json:"type"`
+	Durable      bool      `json:"durable"`
+	AutoDelete   bool      `json:"auto_delete"`
+	Exclusive    bool      `json:"exclusive"`
+	Owner        uint64    `json:"owner"` // the connection of an exclusive queue; 0: the broker itself
+	Arguments    Table     `json:"arguments"`
+	Ready        int       `json:"messages_ready"`          // messages that wait to be delivered
+	Unacked      int       `json:"messages_unacknowledged"` // messages that were delivered and not yet acknowledged
+	Messages     int       `json:"messages"`                // ready, unacknowledged, delayed for a retry, and dead letters that are pending
+	BytesReady   int64     `json:"message_bytes_ready"`
+	BytesUnacked int64     `json:"message_bytes_unacknowledged"`
+	Bytes        int64     `json:"message_bytes"`
+	Consumers    int       `json:"consumers"`
+
+	SingleActive    string    `json:"single_active_consumer_tag"`  // tag of the single active consumer
+	Policy          string    `json:"policy"`                      // name of the policy in force; empty: none
+	OperatorPolicy  string    `json:"operator_policy"`             // name of the operator policy in force; empty: none
+	EffectivePolicy Table     `json:"effective_policy_definition"` // both policies' definitions, merged
+	HeadDeadline    time.Time `json:"head_deadline,omitzero"`      // when the first message at the head of the queue, or of a priority, expires; zero: never
+	IdleDeadline    time.Time `json:"idle_deadline,omitzero"`      // when the queue expires if it is not used before; zero: never
 }
 
 // ExchangeInfo describes an exchange.
 type ExchangeInfo struct {
-	Name, VHost                   string
-	Type                          ExchangeType
-	Durable, AutoDelete, Internal bool
-	Arguments                     Table
-	Policy                        string // name of the policy in force; empty: none
+	Name       string       `json:"name"`
+	VHost      string       `json:"vhost"`
+	Type       ExchangeType `json:"type"`
+	Durable    bool         `json:"durable"`
+	AutoDelete bool         `json:"auto_delete"`
+	Internal   bool         `json:"internal"`
+	Arguments  Table        `json:"arguments"`
+	Policy     string       `json:"policy"` // name of the policy in force; empty: none
 }
 
 // BindingInfo describes a binding.
 type BindingInfo struct {
-	VHost, Source, Destination string
-	DestinationType            string // queue or exchange
-	RoutingKey                 string
-	Arguments                  Table
+	VHost           string          `json:"vhost"`
+	Source          string          `json:"source"`
+	Destination     string          `json:"destination"`
+	DestinationType DestinationType `json:"destination_type"`
+	RoutingKey      string          `json:"routing_key"`
+	Arguments       Table           `json:"arguments"`
 }
 
 // ConsumerInfo describes a consumer.
 type ConsumerInfo struct {
-	VHost, Queue, Tag string
-	Conn              uint64
-	Channel           uint16
-	AckRequired       bool
-	Exclusive         bool
-	Prefetch          int
-	Unacked           int
-	Active            bool // false: waits to become the single active consumer
-	Priority          int64
-	Arguments         Table
+	VHost       string `json:"vhost"`
+	Queue       string `json:"queue"`
+	Tag         string `json:"consumer_tag"`
+	Conn        uint64 `json:"connection"`
+	Channel     uint16 `json:"channel"`
+	AckRequired bool   `json:"ack_required"`
+	Exclusive   bool   `json:"exclusive"`
+	Prefetch    int    `json:"prefetch_count"`
+	Unacked     int    `json:"messages_unacknowledged"`
+	Active      bool   `json:"active"` // false: waits to become the single active consumer
+	Priority    int64  `json:"priority"`
+	Arguments   Table  `json:"arguments"`
 }
 
 // ConnInfo describes a connection.
 type ConnInfo struct {
-	ID                uint64
-	Name, User, VHost string
-	ClientProperties  Table
-	ChannelMax        int       // how many channels may be open
-	Transport         Transport // zero without ConnConfig.Describe
-	ConnectedAt       time.Time
-	Channels          []ChannelInfo
-	Blocked           bool
+	ID               uint64        `json:"id"`
+	Name             string        `json:"name"`
+	User             string        `json:"user"`
+	VHost            string        `json:"vhost"`
+	ClientProperties Table         `json:"client_properties"`
+	ChannelMax       int           `json:"channel_max"` // how many channels may be open
+	Transport        Transport     `json:"transport"`   // zero without ConnConfig.Describe
+	ConnectedAt      time.Time     `json:"connected_at"`
+	Channels         []ChannelInfo `json:"channel_details"`
+	Blocked          bool          `json:"blocked"`
 }
 
 // ChannelInfo describes a channel.
 type ChannelInfo struct {
-	Number          uint16
-	Consumers       int
-	Unacked         int
-	Prefetch        int // of consumers to come
-	GlobalPrefetch  int // of the whole channel (3.10)
-	Confirm, Tx     bool
-	Uncommitted     int // publishes
-	AcksUncommitted int
+	Number          uint16 `json:"number"`
+	Consumers       int    `json:"consumer_count"`
+	Unacked         int    `json:"messages_unacknowledged"`
+	Prefetch        int    `json:"prefetch_count"`        // of consumers to come
+	GlobalPrefetch  int    `json:"global_prefetch_count"` // of the whole channel (3.10)
+	Confirm         bool   `json:"confirm"`
+	Tx              bool   `json:"transactional"`
+	Uncommitted     int    `json:"messages_uncommitted"` // publishes
+	AcksUncommitted int    `json:"acks_uncommitted"`
 }
 
 // MessageInfo describes a message in a queue. Properties and Body are shared: read only.
 type MessageInfo struct {
-	Exchange, RoutingKey string
-	Properties           *Properties // as published; nil: none
-	Body                 []byte
-	Redelivered          bool
-	Deadline             time.Time // when it expires at the head of the queue; zero: never
-	Deaths               []Death
+	Exchange    string      `json:"exchange"`
+	RoutingKey  string      `json:"routing_key"`
+	Properties  *Properties `json:"properties"` // as published; nil: none
+	Body        []byte      `json:"payload"`
+	Redelivered bool        `json:"redelivered"`
+	Deadline    time.Time   `json:"deadline,omitzero"` // when it expires at the head of the queue; zero: never
+	Deaths      []Death     `json:"deaths,omitempty"`
 }
 
 // Info describes the virtual host.
@@ -159,7 +172,7 @@ func (v *vhost) Bindings() []BindingInfo {
 	v.lock()
 	defer v.unlock()
 	infos := collect(v.sortedQueuesLocked(), func(q *Queue) BindingInfo {
-		return BindingInfo{VHost: v.name, Destination: q.name, DestinationType: "queue", RoutingKey: q.name, Arguments: Table{}}
+		return BindingInfo{VHost: v.name, Destination: q.name, DestinationType: DestinationQueue, RoutingKey: q.name, Arguments: Table{}}
 	})
 	for _, x := range v.sortedExchangesLocked() {
 		infos = append(infos, collect(x.outgoing.sorted(), (*binding).info)...)
@@ -230,7 +243,7 @@ func (q *Queue) Info() QueueInfo {
 // Rules: P-16, O-1.
 func (q *Queue) infoLocked() QueueInfo {
 	s := q.store
-	i := QueueInfo{Name: q.name, VHost: q.v.name, Type: q.args.kind.String(),
+	i := QueueInfo{Name: q.name, VHost: q.v.name, Type: QueueType(q.args.kind.String()),
 		Durable: q.cfg.Durable, AutoDelete: q.cfg.AutoDelete, Exclusive: q.cfg.Exclusive, Arguments: q.args.declared.Table(),
 		Ready: s.ready.n, Unacked: s.unacked.n, Messages: s.ready.n + s.unacked.n + s.aside.n,
 		BytesReady: s.ready.bytes, BytesUnacked: s.unacked.bytes, Bytes: s.ready.bytes + s.unacked.bytes + s.aside.bytes,

@@ -84,7 +84,7 @@ func (l eventLog) life(what string, err *Error, vhost string, more ...slog.Attr)
 }
 
 func (l eventLog) binding(what string, b *BindingInfo) {
-	l.life(what, nil, b.VHost, slog.String("source", b.Source), slog.String(b.DestinationType, b.Destination), slog.String("key", b.RoutingKey))
+	l.life(what, nil, b.VHost, slog.String("source", b.Source), slog.String(string(b.DestinationType), b.Destination), slog.String("key", b.RoutingKey))
 }
 
 func (l eventLog) consumer(what string, e *ConsumerEvent) {

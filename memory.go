@@ -13,8 +13,9 @@ type memory struct {
 
 // MemoryInfo is the state of the memory alarm. A body in several queues counts in each.
 type MemoryInfo struct {
-	Used, Limit int64 // bytes of message bodies; Limit 0: none
-	Alarm       bool
+	Used  int64 `json:"used"`  // bytes of message bodies
+	Limit int64 `json:"limit"` // bytes of message bodies; 0: none
+	Alarm bool  `json:"alarm"`
 }
 
 // Memory returns the state of the memory alarm.

@@ -23,27 +23,27 @@ type Message struct {
 // Properties are the AMQP 0-9-1 properties of a message. A zero field is an absent property
 // unless its bit is set in Present.
 type Properties struct {
-	Headers         Table // nil: absent; empty: present without entries
-	ContentType     string
-	ContentEncoding string
-	CorrelationID   string
-	ReplyTo         string
-	Expiration      string // milliseconds as a decimal number, 0 to 315360000000 (ten years)
-	MessageID       string
-	Timestamp       time.Time // whole seconds
-	Type            string
-	UserID          string // must be the connection's user
-	AppID           string
-	ClusterID       string
-	DeliveryMode    uint8 // 2: persistent
-	Priority        uint8
+	Headers         Table     `json:"headers,omitempty"` // nil: absent; empty: present without entries
+	ContentType     string    `json:"content_type,omitempty"`
+	ContentEncoding string    `json:"content_encoding,omitempty"`
+	CorrelationID   string    `json:"correlation_id,omitempty"`
+	ReplyTo         string    `json:"reply_to,omitempty"`
+	Expiration      string    `json:"expiration,omitempty"` // milliseconds as a decimal number, 0 to 315360000000 (ten years)
+	MessageID       string    `json:"message_id,omitempty"`
+	Timestamp       time.Time `json:"timestamp,omitzero"` // whole seconds
+	Type            string    `json:"type,omitempty"`
+	UserID          string    `json:"user_id,omitempty"` // must be the connection's user
+	AppID           string    `json:"app_id,omitempty"`
+	ClusterID       string    `json:"cluster_id,omitempty"`
+	DeliveryMode    uint8     `json:"delivery_mode,omitempty"` // 2: persistent
+	Priority        uint8     `json:"priority,omitempty"`
 
 	// Present has the bits of properties that are present though their field is zero.
-	Present Property
+	Present Property `json:"present,omitempty"`
 
 	// HeaderFields are the headers in the order and with the duplicates that a client sent.
 	// When it is not nil, a publish takes the headers from it and ignores Headers.
-	HeaderFields Fields
+	HeaderFields Fields `json:"header_fields,omitempty"`
 }
 
 // A Property is a set of message properties, by the bits of AMQP's property flags.

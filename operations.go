@@ -145,9 +145,9 @@ func (v *vhost) SetLimits(l VHostLimits) error {
 }
 
 // SetDefaultQueueType sets the type of queues declared without x-queue-type: classic or quorum.
-func (v *vhost) SetDefaultQueueType(t string) error {
+func (v *vhost) SetDefaultQueueType(t QueueType) error {
 	return v.system.do("", func() *Error {
-		if t != "classic" && t != "quorum" {
+		if t != QueueTypeClassic && t != QueueTypeQuorum {
 			return PreconditionFailed.errorf(v.name, "unsupported default queue type '%s'", t)
 		}
 		v.meta.DefaultQueueType = t

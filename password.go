@@ -16,8 +16,8 @@ import (
 type PasswordHash struct {
 	// Algorithm is rabbit_password_hashing_sha256, which is the default,
 	// rabbit_password_hashing_sha512 or rabbit_password_hashing_md5.
-	Algorithm string
-	Hash      []byte
+	Algorithm string `json:"hashing_algorithm"`
+	Hash      []byte `json:"password_hash"`
 }
 
 // The algorithms of password hashes, as definitions name them.

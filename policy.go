@@ -31,11 +31,11 @@ const (
 
 // A Policy configures every queue and exchange whose name its pattern is found in.
 type Policy struct {
-	Name       string
-	Pattern    string  // a PCRE, case-sensitive and not anchored; empty: every name
-	ApplyTo    ApplyTo // empty: all
-	Definition Table   // keys such as max-length and dead-letter-exchange, at least one
-	Priority   float64 // of all policies that match an object the one of the highest priority applies
+	Name       string  `json:"name"`
+	Pattern    string  `json:"pattern"`    // a PCRE, case-sensitive and not anchored; empty: every name
+	ApplyTo    ApplyTo `json:"apply-to"`   // empty: all
+	Definition Table   `json:"definition"` // keys such as max-length and dead-letter-exchange, at least one
+	Priority   float64 `json:"priority"`   // of all policies that match an object the one of the highest priority applies
 }
 
 // A policy is a Policy that has passed validation, ready to be matched.

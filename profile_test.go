@@ -16,7 +16,7 @@ import (
 	"github.com/leveretmq/leveret/internal/shown"
 )
 
-var update = flag.Bool("update", false, "write anew which scenario notices a changed rule")
+var update = flag.Bool("update", false, "write anew what the tests of this package keep in testdata")
 
 const shownFile = "testdata/shown.txt"
 

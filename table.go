@@ -34,8 +34,8 @@ type Fields []Field
 
 // A Field is one named value of Fields.
 type Field struct {
-	Name  string
-	Value any
+	Name  string `json:"name"`
+	Value any    `json:"value"`
 }
 
 // A Decimal is the AMQP decimal: Value divided by ten to the power of Scale.

@@ -64,7 +64,7 @@ func newVHost(b *Broker, name string) *vhost {
 		exchanges: map[string]*Exchange{}, queues: map[string]*Queue{}, conns: map[uint64]*Conn{},
 		replies: map[string]*Channel{},
 	}}
-	v.meta = VHostInfo{Name: name, DefaultQueueType: "classic", Limits: VHostLimits{MaxConnections: NoLimit, MaxQueues: NoLimit}}
+	v.meta = VHostInfo{Name: name, DefaultQueueType: QueueTypeClassic, Limits: VHostLimits{MaxConnections: NoLimit, MaxQueues: NoLimit}}
 	v.effects.idle.L = &v.mu
 	for kind, t := range queueTypes {
 		v.traits[kind] = t.traits(b.rules)

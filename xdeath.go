@@ -12,13 +12,13 @@ import (
 
 // A Death is one entry of a message's dead-letter history.
 type Death struct {
-	Queue              string    // where it died
-	Reason             Reason    // why
-	Count              int64     // how often it died there for this reason
-	Time               time.Time // of the first such death, in whole seconds
-	Exchange           string    // where it had been published to before that death; "" is the default exchange
-	RoutingKeys        []string  // and with which routing keys, BCC excepted
-	OriginalExpiration string    // its expiration before that death; empty if it had none
+	Queue              string    `json:"queue"`                         // where it died
+	Reason             Reason    `json:"reason"`                        // why
+	Count              int64     `json:"count"`                         // how often it died there for this reason
+	Time               time.Time `json:"time"`                          // of the first such death, in whole seconds
+	Exchange           string    `json:"exchange"`                      // where it had been published to before that death; "" is the default exchange
+	RoutingKeys        []string  `json:"routing-keys"`                  // and with which routing keys, BCC excepted
+	OriginalExpiration string    `json:"original-expiration,omitempty"` // its expiration before that death; empty if it had none
 }
 
 // A death is the stored form. Records are immutable and shared between messages.

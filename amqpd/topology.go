@@ -38,9 +38,9 @@ func (c *conn) exchangeDeleteLocked(ch *channel, a *args) error {
 }
 
 // binding reads the arguments that bind and unbind share; only queue.unbind has no no-wait.
-func (a *args) binding(destinationType string, hasNoWait bool) (b leveret.Binding, noWait bool, err error) {
+func (a *args) binding(to leveret.DestinationType, hasNoWait bool) (b leveret.Binding, noWait bool, err error) {
 	a.u16()
-	b.DestinationType = destinationType
+	b.DestinationType = to
 	b.Destination, b.Source, b.RoutingKey = a.short(), a.short(), a.short()
 	if hasNoWait {
 		noWait = a.bits().has(0)
@@ -50,7 +50,7 @@ func (a *args) binding(destinationType string, hasNoWait bool) (b leveret.Bindin
 }
 
 func (c *conn) exchangeBindLocked(ch *channel, a *args) error {
-	b, noWait, err := a.binding("exchange", true)
+	b, noWait, err := a.binding(leveret.DestinationExchange, true)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (c *conn) exchangeBindLocked(ch *channel, a *args) error {
 }
 
 func (c *conn) exchangeUnbindLocked(ch *channel, a *args) error {
-	b, noWait, err := a.binding("exchange", true)
+	b, noWait, err := a.binding(leveret.DestinationExchange, true)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (c *conn) exchangeUnbindLocked(ch *channel, a *args) error {
 }
 
 func (c *conn) queueBindLocked(ch *channel, a *args) error {
-	b, noWait, err := a.binding("queue", true)
+	b, noWait, err := a.binding(leveret.DestinationQueue, true)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (c *conn) queueBindLocked(ch *channel, a *args) error {
 }
 
 func (c *conn) queueUnbindLocked(ch *channel, a *args) error {
-	b, _, err := a.binding("queue", false)
+	b, _, err := a.binding(leveret.DestinationQueue, false)
 	if err != nil {
 		return err
 	}

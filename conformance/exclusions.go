@@ -260,10 +260,10 @@ func (g *program) connectionEnds() bool {
 
 func (g *program) changesType() bool {
 	for _, q := range g.queues() {
-		if was, ok := g.types[q.Name]; ok && was != q.Type {
+		if was, ok := g.types[q.Name]; ok && was != string(q.Type) {
 			return true
 		}
-		g.types[q.Name] = q.Type
+		g.types[q.Name] = string(q.Type)
 	}
 	return false
 }

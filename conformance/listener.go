@@ -106,8 +106,10 @@ func (o operator) SetUserLimits(user string, l leveret.UserLimits) error {
 	return o.broker.SetUserLimits(user, l)
 }
 
-func (o operator) SetDefaultQueueType(t string) error { return o.vhost.SetDefaultQueueType(t) }
-func (o operator) Export() ([]byte, error)            { return definitions.ExportVHost(o.vhost) }
+func (o operator) SetDefaultQueueType(t string) error {
+	return o.vhost.SetDefaultQueueType(leveret.QueueType(t))
+}
+func (o operator) Export() ([]byte, error) { return definitions.ExportVHost(o.vhost) }
 
 func (o operator) Import(document string) error {
 	return scenario.RabbitMQError(definitions.ImportVHost(o.vhost, []byte(document)))
@@ -119,6 +121,6 @@ func (o operator) Queue(name string) (scenario.QueueView, error) {
 		return scenario.QueueView{}, err
 	}
 	i := q.Info()
-	return scenario.QueueView{Type: i.Type, Arguments: i.Arguments, Policy: i.Policy, OperatorPolicy: i.OperatorPolicy,
+	return scenario.QueueView{Type: string(i.Type), Arguments: i.Arguments, Policy: i.Policy, OperatorPolicy: i.OperatorPolicy,
 		EffectivePolicy: i.EffectivePolicy, SingleActive: i.SingleActive}, nil
 }

@@ -103,7 +103,7 @@ func TestImportWhatRabbitMQExported(t *testing.T) {
 		assert.Equal(t, "undefined", args["v"])
 		qq, err := v.Queue("qq")
 		require.NoError(t, err)
-		assert.Equal(t, "quorum", qq.Info().Type)
+		assert.Equal(t, leveret.QueueType("quorum"), qq.Info().Type)
 		if c.profile == leveret.RabbitMQ43 {
 			assert.Equal(t, []any{"a test", []string{"a", "b"}}, []any{v.Info().Description, v.Info().Tags})
 		}
@@ -332,7 +332,7 @@ func TestImportedVHosts(t *testing.T) {
 		v, err := b.VHost("v")
 		require.NoError(t, err)
 		info := v.Info()
-		assert.Equal(t, []string{c.description, c.tags, c.queueType}, []string{info.Description, fmt.Sprint(info.Tags), info.DefaultQueueType}, c.entry)
+		assert.Equal(t, []string{c.description, c.tags, c.queueType}, []string{info.Description, fmt.Sprint(info.Tags), string(info.DefaultQueueType)}, c.entry)
 		assert.Equal(t, leveret.VHostLimits{MaxConnections: leveret.NoLimit, MaxQueues: leveret.NoLimit}, info.Limits, c.entry)
 	}
 }

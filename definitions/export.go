@@ -126,7 +126,7 @@ func (x *exporter) vhost(info leveret.VHostInfo) VHost {
 		return VHost{Name: info.Name}
 	}
 	return VHost{Name: info.Name, Limits: limitsOf(info),
-		Metadata: &Metadata{Description: &info.Description, Tags: newTags(info.Tags), QueueType: info.DefaultQueueType}}
+		Metadata: &Metadata{Description: &info.Description, Tags: newTags(info.Tags), QueueType: string(info.DefaultQueueType)}}
 }
 
 func limitsOf(info leveret.VHostInfo) Limits {
@@ -187,7 +187,7 @@ func (x *exporter) queues(v *leveret.VHost) {
 		}
 		e := Queue{Name: q.Name, VHost: q.VHost, Durable: &q.Durable, AutoDelete: &q.AutoDelete, Arguments: Arguments{q.Arguments}}
 		if !x.oldShape {
-			e.Type = q.Type
+			e.Type = string(q.Type)
 		}
 		x.out.Queues = append(x.out.Queues, e)
 	}
@@ -221,7 +221,7 @@ func (x *exporter) bindings(v *leveret.VHost) {
 			continue
 		}
 		x.out.Bindings = append(x.out.Bindings,
-			Binding{b.Source, b.VHost, b.Destination, b.DestinationType, b.RoutingKey, Arguments{b.Arguments}})
+			Binding{b.Source, b.VHost, b.Destination, string(b.DestinationType), b.RoutingKey, Arguments{b.Arguments}})
 	}
 }
 

@@ -227,7 +227,7 @@ func (e *VHost) mergeTop(info *leveret.VHostInfo) {
 }
 
 func (m *Metadata) merge(info *leveret.VHostInfo) {
-	info.DefaultQueueType = cmp.Or(m.QueueType, info.DefaultQueueType)
+	info.DefaultQueueType = cmp.Or(leveret.QueueType(m.QueueType), info.DefaultQueueType)
 	if m.Description != nil {
 		info.Description = *m.Description
 	}
@@ -236,7 +236,7 @@ func (m *Metadata) merge(info *leveret.VHostInfo) {
 	}
 }
 
-func (im *importer) setDefaultQueueType(v *leveret.VHost, kind string) error {
+func (im *importer) setDefaultQueueType(v *leveret.VHost, kind leveret.QueueType) error {
 	if im.noDefaultQueueType {
 		return nil
 	}

@@ -60,7 +60,9 @@ func (d *Direct) SetVHostLimits(l leveret.VHostLimits) error { return d.Broker.S
 func (d *Direct) SetUserLimits(user string, l leveret.UserLimits) error {
 	return d.Broker.SetUserLimits(user, l)
 }
-func (d *Direct) SetDefaultQueueType(t string) error { return d.Broker.SetDefaultQueueType(t) }
+func (d *Direct) SetDefaultQueueType(t string) error {
+	return d.Broker.SetDefaultQueueType(leveret.QueueType(t))
+}
 func (d *Direct) Import(document string) error {
 	v, err := d.Broker.VHost("/")
 	if err != nil {
@@ -83,7 +85,7 @@ func (d *Direct) Queue(name string) (QueueView, error) {
 		return QueueView{}, err
 	}
 	i := q.Info()
-	return QueueView{Type: i.Type, Arguments: i.Arguments, Policy: i.Policy, OperatorPolicy: i.OperatorPolicy,
+	return QueueView{Type: string(i.Type), Arguments: i.Arguments, Policy: i.Policy, OperatorPolicy: i.OperatorPolicy,
 		EffectivePolicy: i.EffectivePolicy, SingleActive: i.SingleActive}, nil
 }
 

@@ -82,7 +82,7 @@ func (c *call) describe(v *leveret.VHost, info leveret.VHostInfo) error {
 		return err
 	}
 	if t := c.text("default-queue-type", ""); t != "" {
-		return v.SetDefaultQueueType(t)
+		return v.SetDefaultQueueType(leveret.QueueType(t))
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func listVHosts(c *call) (result, error) {
 }
 
 func (c *call) vhostItem(info leveret.VHostInfo, column string) any {
-	queueType := info.DefaultQueueType
+	queueType := string(info.DefaultQueueType)
 	if queueType == "" {
 		queueType = "classic"
 	}

@@ -1,0 +1,63 @@
+package leveret_test
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leveretmq/leveret"
+)
+
+// Descriptions have the names in JSON that RabbitMQ's management API gives them, where it has the field.
+func TestDescriptionsInJSON(t *testing.T) {
+	clock := leveret.NewManualClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	b := leveret.New(leveret.WithClock(clock))
+	defer b.Close()
+	require.NoError(t, b.SetUser("clerk", leveret.PasswordHash{Hash: []byte("salt and digest")}, "monitoring"))
+	require.NoError(t, b.SetUserLimits("clerk", leveret.UserLimits{MaxConnections: 5, MaxChannels: leveret.NoLimit}))
+	require.NoError(t, b.SetMetadata("the shop", "production"))
+	require.NoError(t, b.SetPolicy(leveret.Policy{Name: "p", Definition: leveret.Table{"max-length": 5}}))
+	q, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{
+		leveret.ArgMessageTTL: 1000, leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: "dead"}})
+	require.NoError(t, err)
+	dead, err := b.DeclareQueue("dead", leveret.QueueConfig{})
+	require.NoError(t, err)
+	require.NoError(t, b.BindQueue("q", "amq.topic", "order.#", nil))
+	_, err = b.Publish("", "q", leveret.Message{Body: []byte("hello"), Properties: &leveret.Properties{ContentType: "text/plain"}})
+	require.NoError(t, err)
+	clock.Advance(time.Second)
+	_, err = b.Publish("", "q", leveret.Message{Body: []byte("hi")})
+	require.NoError(t, err)
+	conn, err := b.Connect("guest", "guest", "/")
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	_, err = ch.Consume("q", leveret.ConsumeConfig{Tag: "c"})
+	require.NoError(t, err)
+
+	x, err := b.Exchange("amq.topic")
+	require.NoError(t, err)
+	clerk, err := b.User("clerk")
+	require.NoError(t, err)
+	v, err := b.VHost("/")
+	require.NoError(t, err)
+	bindings := b.Bindings()
+	got, err := json.MarshalIndent(map[string]any{
+		"vhost": v.Info(), "user": clerk, "policy": b.Policies()[0], "exchange": x.Info(), "queue": q.Info(),
+		"binding": bindings[len(bindings)-1], "connection": b.Connections()[0], "consumer": b.Consumers()[0],
+		"messages": dead.Messages(), "counters": b.Counters(), "queue counters": q.Counters(), "memory": b.Memory(),
+		"permission": b.Permissions()[0],
+	}, "", "  ")
+	require.NoError(t, err)
+	const file = "testdata/descriptions.json"
+	if *update {
+		require.NoError(t, os.WriteFile(file, append(got, '\n'), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(got)+"\n")
+}
