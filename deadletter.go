@@ -175,7 +175,8 @@ func (v *vhost) deadTargetsLocked(l deadLetter, at int64) (m *message, targets, 
 	return m, kept, circles
 }
 
-// lastDeath is what is known from the dead letter before.
+// lastDeath is what is known from the dead letter before. Without the route BenchmarkFull/dead-letter=true takes 14 to 18 %
+// longer.
 type lastDeath struct {
 	route   routeCache
 	history *commonHistory // nil: none yet

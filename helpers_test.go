@@ -36,7 +36,7 @@ var releases = map[string]*rules{"4.3": RabbitMQ43.rules(), "3.10": RabbitMQ310.
 // testPolicy compiles a policy of 4.3 that matches every name.
 func testPolicy(t testing.TB, name string, priority float64, definition Table) *policy {
 	t.Helper()
-	p, err := compilePolicy(Policy{Name: name, Pattern: "", Priority: priority, Definition: definition}, false,
+	p, err := compilePolicy(Policy{Name: name, Pattern: "", Priority: priority, Definition: definition}, userPolicies,
 		RabbitMQ43.rules())
 	require.NoError(t, err)
 	return p

@@ -212,7 +212,7 @@ func (v *vhost) Policies() []Policy { return v.policyList(userPolicies) }
 // OperatorPolicies is Policies for operator policies.
 func (v *vhost) OperatorPolicies() []Policy { return v.policyList(operatorPolicies) }
 
-func (v *vhost) policyList(which int) []Policy {
+func (v *vhost) policyList(which policyLevel) []Policy {
 	v.lock()
 	defer v.unlock()
 	var all []Policy

@@ -50,7 +50,7 @@ type policy struct {
 // compilePolicy validates a policy as RabbitMQ does when it is set. The error is an *Error with the whole report as its Reason:
 // one finding about each of definition, apply-to, pattern and priority, in this order.
 // Rules: P-1, P-2, P-3.
-func compilePolicy(p Policy, operator bool, r *rules) (*policy, error) {
+func compilePolicy(p Policy, which policyLevel, r *rules) (*policy, error) {
 	if p.ApplyTo == "" {
 		p.ApplyTo = ApplyToAll
 	}
@@ -64,7 +64,7 @@ func compilePolicy(p Policy, operator bool, r *rules) (*policy, error) {
 			findings = append(findings, finding)
 		}
 	}
-	report(checkDefinition(c.definition, operator, r))
+	report(checkDefinition(c.definition, which, r))
 	report(checkApplyTo(p.ApplyTo, r))
 	report(c.compilePattern(r))
 	if math.IsNaN(p.Priority) || math.IsInf(p.Priority, 0) {
@@ -127,7 +127,13 @@ func checkApplyTo(a ApplyTo, r *rules) string {
 		"'queues', 'classic_queues',  'quorum_queues', 'streams', 'exchanges', or 'all'", a)
 }
 
-const userPolicies, operatorPolicies = 0, 1
+// A policyLevel tells ordinary policies from operator policies.
+type policyLevel int
+
+const (
+	userPolicies policyLevel = iota
+	operatorPolicies
+)
 
 // SetPolicy sets a policy, in place of one of the same name, and puts it in force on every queue
 // and exchange that it applies to. A policy that is not valid is ErrPreconditionFailed with
@@ -145,8 +151,8 @@ func (v *vhost) ClearPolicy(name string) error { return v.clearPolicy(name, user
 // ClearOperatorPolicy is ClearPolicy for an operator policy.
 func (v *vhost) ClearOperatorPolicy(name string) error { return v.clearPolicy(name, operatorPolicies) }
 
-func (v *vhost) setPolicy(p Policy, which int) error {
-	c, err := compilePolicy(p, which == operatorPolicies, v.rules)
+func (v *vhost) setPolicy(p Policy, which policyLevel) error {
+	c, err := compilePolicy(p, which, v.rules)
 	if err != nil {
 		return err
 	}
@@ -158,7 +164,7 @@ func (v *vhost) setPolicy(p Policy, which int) error {
 	})
 }
 
-func (v *vhost) clearPolicy(name string, which int) error {
+func (v *vhost) clearPolicy(name string, which policyLevel) error {
 	return v.system.do("", func() *Error {
 		if !v.policies[which].clear(name) {
 			return NotFound.errorf(name, "policy '%s' in vhost '%s' not found", name, v.name)

@@ -16,146 +16,146 @@ func TestPolicyValidation(t *testing.T) {
 	indent := "\n" + strings.Repeat(" ", 54)
 	regex := "pattern should be regular expression but is invalid: "
 	for _, c := range []struct {
-		in   string
-		p    Policy
-		op   bool
-		want string // without the frame; empty: accepted
+		in    string
+		p     Policy
+		level policyLevel
+		want  string // without the frame; empty: accepted
 	}{
-		{both, Policy{}, false, "no policy provided"},
-		{both, Policy{Definition: Table{"foo": "x", "bar": 5, "max-length": 3}}, false,
+		{both, Policy{}, userPolicies, "no policy provided"},
+		{both, Policy{Definition: Table{"foo": "x", "bar": 5, "max-length": 3}}, userPolicies,
 			`[{<<"bar">>,5},{<<"foo">>,<<"x">>}] are not recognised policy settings`},
-		{both, Policy{Definition: Table{"foo": "x", "max-length": -3}}, false, `-3 is not a valid maximum length`},
-		{both, Policy{Definition: Table{"max-length": "a", "max-length-bytes": "b", "expires": "c"}}, false,
+		{both, Policy{Definition: Table{"foo": "x", "max-length": -3}}, userPolicies, `-3 is not a valid maximum length`},
+		{both, Policy{Definition: Table{"max-length": "a", "max-length-bytes": "b", "expires": "c"}}, userPolicies,
 			`<<"c">> is not a valid queue expiry`},
 		{both, Policy{Definition: Table{strings.Repeat("a", 30): strings.Repeat("x", 20),
-			strings.Repeat("b", 30): strings.Repeat("y", 20), "c": 1}}, false,
+			strings.Repeat("b", 30): strings.Repeat("y", 20), "c": 1}}, userPolicies,
 			`[{<<"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa">>,<<"xxxxxxxxxxxxxxxxxxxx">>},` + "\n " +
 				`{<<"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb">>,<<"yyyyyyyyyyyyyyyyyyyy">>},` + "\n " +
 				`{<<"c">>,1}] are not recognised policy settings`},
-		{both, Policy{Definition: Table{"max-length": 1.5}}, false, "1.5 is not a valid maximum length"},
-		{both, Policy{Definition: Table{"max-length": json.Number("1.0")}}, false, "1.0 is not a valid maximum length"},
-		{both, Policy{Definition: Table{"max-length": json.Number("1e3")}}, false, "1.0e3 is not a valid maximum length"},
-		{both, Policy{Definition: Table{"max-length": nil}}, false, "null is not a valid maximum length"},
-		{both, Policy{Definition: Table{"max-length": Table{"a": 1}}}, false,
+		{both, Policy{Definition: Table{"max-length": 1.5}}, userPolicies, "1.5 is not a valid maximum length"},
+		{both, Policy{Definition: Table{"max-length": json.Number("1.0")}}, userPolicies, "1.0 is not a valid maximum length"},
+		{both, Policy{Definition: Table{"max-length": json.Number("1e3")}}, userPolicies, "1.0e3 is not a valid maximum length"},
+		{both, Policy{Definition: Table{"max-length": nil}}, userPolicies, "null is not a valid maximum length"},
+		{both, Policy{Definition: Table{"max-length": Table{"a": 1}}}, userPolicies,
 			`#{<<"a">> => 1} is not a valid maximum length`},
-		{both, Policy{Definition: Table{"max-length": Fields{{"a", 1}}}}, false,
+		{both, Policy{Definition: Table{"max-length": Fields{{"a", 1}}}}, userPolicies,
 			`#{<<"a">> => 1} is not a valid maximum length`},
-		{both, Policy{Definition: Table{"max-length": []any{"a", 1.5, nil}}}, false,
+		{both, Policy{Definition: Table{"max-length": []any{"a", 1.5, nil}}}, userPolicies,
 			`[<<"a">>,1.5,null] is not a valid maximum length`},
-		{both, Policy{Definition: Table{"message-ttl": json.Number("1000000000000000000000000000000")}}, false, ""},
-		{both, Policy{Definition: Table{"message-ttl": 5 * time.Second, "expires": uint64(5)}}, false, ""},
-		{both, Policy{Definition: Table{"max-length": 7.0}}, false, "7.0 is not a valid maximum length"},
-		{both, Policy{Definition: Table{"max-length": float32(1e3)}}, false, "1.0e3 is not a valid maximum length"},
-		{both, Policy{Definition: Table{"expires": 0}}, false, "0 is not a valid queue expiry"},
-		{both, Policy{Definition: Table{"max-length-bytes": -1}}, false, "-1 is not a valid maximum length in bytes"},
-		{both, Policy{Definition: Table{"max-in-memory-length": -1}}, false, "-1 is not a valid maximum memory in bytes"},
-		{both, Policy{Definition: Table{"max-in-memory-bytes": -1}}, false, "-1 is not a valid maximum memory in bytes"},
-		{both, Policy{Definition: Table{"overflow": "x"}}, false, `<<"x">> is not a valid overflow value`},
-		{both, Policy{Definition: Table{"dead-letter-exchange": true}}, false,
+		{both, Policy{Definition: Table{"message-ttl": json.Number("1000000000000000000000000000000")}}, userPolicies, ""},
+		{both, Policy{Definition: Table{"message-ttl": 5 * time.Second, "expires": uint64(5)}}, userPolicies, ""},
+		{both, Policy{Definition: Table{"max-length": 7.0}}, userPolicies, "7.0 is not a valid maximum length"},
+		{both, Policy{Definition: Table{"max-length": float32(1e3)}}, userPolicies, "1.0e3 is not a valid maximum length"},
+		{both, Policy{Definition: Table{"expires": 0}}, userPolicies, "0 is not a valid queue expiry"},
+		{both, Policy{Definition: Table{"max-length-bytes": -1}}, userPolicies, "-1 is not a valid maximum length in bytes"},
+		{both, Policy{Definition: Table{"max-in-memory-length": -1}}, userPolicies, "-1 is not a valid maximum memory in bytes"},
+		{both, Policy{Definition: Table{"max-in-memory-bytes": -1}}, userPolicies, "-1 is not a valid maximum memory in bytes"},
+		{both, Policy{Definition: Table{"overflow": "x"}}, userPolicies, `<<"x">> is not a valid overflow value`},
+		{both, Policy{Definition: Table{"dead-letter-exchange": true}}, userPolicies,
 			"true is not a valid dead letter exchange name"},
-		{both, Policy{Definition: Table{"dead-letter-routing-key": 5}}, false, "5 is not a valid dead letter routing key"},
-		{both, Policy{Definition: Table{"dead-letter-strategy": "x"}}, false, `<<"x">> is not a valid dead letter strategy`},
-		{both, Policy{Definition: Table{"alternate-exchange": 5}}, false, "5 is not a valid alternate exchange name"},
-		{both, Policy{Definition: Table{"queue-mode": "x"}}, false, `<<"x">> is not a valid queue-mode value`},
-		{both, Policy{Definition: Table{"queue-version": 3}}, false, "3 is not a valid queue-version value"},
-		{both, Policy{Definition: Table{"queue-leader-locator": "min-masters"}}, false,
+		{both, Policy{Definition: Table{"dead-letter-routing-key": 5}}, userPolicies, "5 is not a valid dead letter routing key"},
+		{both, Policy{Definition: Table{"dead-letter-strategy": "x"}}, userPolicies, `<<"x">> is not a valid dead letter strategy`},
+		{both, Policy{Definition: Table{"alternate-exchange": 5}}, userPolicies, "5 is not a valid alternate exchange name"},
+		{both, Policy{Definition: Table{"queue-mode": "x"}}, userPolicies, `<<"x">> is not a valid queue-mode value`},
+		{both, Policy{Definition: Table{"queue-version": 3}}, userPolicies, "3 is not a valid queue-version value"},
+		{both, Policy{Definition: Table{"queue-leader-locator": "min-masters"}}, userPolicies,
 			`<<"min-masters">> is not a valid queue leader locator value`},
-		{both, Policy{Definition: Table{"max-age": "1X"}}, false, `<<"1X">> is not a valid max age`},
-		{both, Policy{Definition: Table{"initial-cluster-size": -1}}, false, "-1 is not a valid cluster size"},
-		{both, Policy{Definition: Table{"stream-max-segment-size-bytes": 3_000_000_001}}, false,
+		{both, Policy{Definition: Table{"max-age": "1X"}}, userPolicies, `<<"1X">> is not a valid max age`},
+		{both, Policy{Definition: Table{"initial-cluster-size": -1}}, userPolicies, "-1 is not a valid cluster size"},
+		{both, Policy{Definition: Table{"stream-max-segment-size-bytes": 3_000_000_001}}, userPolicies,
 			"3000000001 is not a valid segment size"},
-		{"4.3", Policy{Definition: Table{"stream-filter-size-bytes": 5}}, false,
+		{"4.3", Policy{Definition: Table{"stream-filter-size-bytes": 5}}, userPolicies,
 			"5 is not a valid filter size. Valid range is 16-255"},
-		{"3.10", Policy{Definition: Table{"stream-filter-size-bytes": 20}}, false,
+		{"3.10", Policy{Definition: Table{"stream-filter-size-bytes": 20}}, userPolicies,
 			`[{<<"stream-filter-size-bytes">>,20}] are not recognised policy settings`},
-		{"4.3", Policy{Definition: Table{"consumer-timeout": -1}}, false, "-1 is not a valid consumer timeout"},
-		{"3.10", Policy{Definition: Table{"consumer-timeout": -1}}, false,
+		{"4.3", Policy{Definition: Table{"consumer-timeout": -1}}, userPolicies, "-1 is not a valid consumer timeout"},
+		{"3.10", Policy{Definition: Table{"consumer-timeout": -1}}, userPolicies,
 			`[{<<"consumer-timeout">>,-1}] are not recognised policy settings`},
-		{"4.3", Policy{Definition: Table{"consumer-disconnected-timeout": -1}}, false,
+		{"4.3", Policy{Definition: Table{"consumer-disconnected-timeout": -1}}, userPolicies,
 			"-1 is not a valid consumer disconnected timeout"},
-		{"4.3", Policy{Definition: Table{"delivery-limit": -1}}, false, ""},
-		{"3.10", Policy{Definition: Table{"delivery-limit": -1}}, false, "-1 is not a valid delivery limit"},
-		{both, Policy{Definition: Table{"max-priority": 5}}, false,
+		{"4.3", Policy{Definition: Table{"delivery-limit": -1}}, userPolicies, ""},
+		{"3.10", Policy{Definition: Table{"delivery-limit": -1}}, userPolicies, "-1 is not a valid delivery limit"},
+		{both, Policy{Definition: Table{"max-priority": 5}}, userPolicies,
 			`[{<<"max-priority">>,5}] are not recognised policy settings`},
-		{"4.3", Policy{Definition: Table{"queue-master-locator": "random", "max-length": -1}}, false,
+		{"4.3", Policy{Definition: Table{"queue-master-locator": "random", "max-length": -1}}, userPolicies,
 			"use of deprecated queue-master-locator argument is not permitted"},
-		{"3.10", Policy{Definition: Table{"queue-master-locator": "x", "max-length": -1}}, false,
+		{"3.10", Policy{Definition: Table{"queue-master-locator": "x", "max-length": -1}}, userPolicies,
 			`<<"x">> invalid queue-master-locator value`},
-		{"3.10", Policy{Definition: Table{"queue-master-locator": "random"}}, false, ""},
+		{"3.10", Policy{Definition: Table{"queue-master-locator": "random"}}, userPolicies, ""},
 
-		{"4.3", Policy{Definition: Table{"target-group-size": 0}}, false, "0 is not a valid qq target count value"},
-		{"4.3", Policy{Definition: Table{"delayed-retry-type": "x"}}, false,
+		{"4.3", Policy{Definition: Table{"target-group-size": 0}}, userPolicies, "0 is not a valid qq target count value"},
+		{"4.3", Policy{Definition: Table{"delayed-retry-type": "x"}}, userPolicies,
 			`<<"x">> is not a valid delayed retry type. Must be one of: all, failed, returned, disabled`},
-		{"4.3", Policy{Definition: Table{"delayed-retry-min": "a", "delayed-retry-max": 0}}, false,
+		{"4.3", Policy{Definition: Table{"delayed-retry-min": "a", "delayed-retry-max": 0}}, userPolicies,
 			"0 is not a valid delayed retry maximum delay. Must be a positive integer"},
-		{"4.3", Policy{Definition: Table{"delayed-retry-min": -1, "max-length": -1}}, false,
+		{"4.3", Policy{Definition: Table{"delayed-retry-min": -1, "max-length": -1}}, userPolicies,
 			"-1 is not a valid maximum length"},
-		{"4.3", Policy{Definition: Table{"delayed-retry-min": -1}}, false,
+		{"4.3", Policy{Definition: Table{"delayed-retry-min": -1}}, userPolicies,
 			"-1 is not a valid delayed retry minimum delay. Must be a positive integer"},
-		{"4.3", Policy{Definition: Table{"delayed-retry-type": "all"}}, false,
+		{"4.3", Policy{Definition: Table{"delayed-retry-type": "all"}}, userPolicies,
 			"delayed-retry-min is required when delayed-retry-type is all"},
-		{"4.3", Policy{Definition: Table{"delayed-retry-type": "disabled"}}, false, ""},
-		{"4.3", Policy{Definition: Table{"delayed-retry-min": 5, "delayed-retry-max": 4}}, false,
+		{"4.3", Policy{Definition: Table{"delayed-retry-type": "disabled"}}, userPolicies, ""},
+		{"4.3", Policy{Definition: Table{"delayed-retry-min": 5, "delayed-retry-max": 4}}, userPolicies,
 			"delayed-retry-max (4) must not be smaller than delayed-retry-min (5)"},
 
-		{"4.3", Policy{Definition: Table{"ha-mode": "all", "ha-sync-mode": "x"}}, false,
+		{"4.3", Policy{Definition: Table{"ha-mode": "all", "ha-sync-mode": "x"}}, userPolicies,
 			`[{<<"ha-mode">>,<<"all">>},{<<"ha-sync-mode">>,<<"x">>}] are not recognised policy settings`},
-		{"3.10", Policy{Definition: Table{"ha-mode": "all"}}, false, ""},
-		{"3.10", Policy{Definition: Table{"ha-mode": "x"}}, false, `<<"x">> is not a valid ha-mode value`},
-		{"3.10", Policy{Definition: Table{"ha-params": 2}}, false,
+		{"3.10", Policy{Definition: Table{"ha-mode": "all"}}, userPolicies, ""},
+		{"3.10", Policy{Definition: Table{"ha-mode": "x"}}, userPolicies, `<<"x">> is not a valid ha-mode value`},
+		{"3.10", Policy{Definition: Table{"ha-params": 2}}, userPolicies,
 			"ha-mode must be specified to specify ha-params, ha-sync-mode or ha-promote-on-shutdown"},
-		{"3.10", Policy{Definition: Table{"ha-mode": "exactly"}}, false, `ha-mode="exactly" takes an integer, none given`},
-		{"3.10", Policy{Definition: Table{"ha-mode": "nodes", "ha-params": 2}}, false,
+		{"3.10", Policy{Definition: Table{"ha-mode": "exactly"}}, userPolicies, `ha-mode="exactly" takes an integer, none given`},
+		{"3.10", Policy{Definition: Table{"ha-mode": "nodes", "ha-params": 2}}, userPolicies,
 			`ha-mode="nodes" takes a list, 2 given`},
-		{"3.10", Policy{Definition: Table{"ha-mode": "nodes", "ha-params": []string{"a@b"}}}, false, ""},
-		{"3.10", Policy{Definition: Table{"ha-mode": "all", "ha-promote-on-failure": "x"}}, false,
+		{"3.10", Policy{Definition: Table{"ha-mode": "nodes", "ha-params": []string{"a@b"}}}, userPolicies, ""},
+		{"3.10", Policy{Definition: Table{"ha-mode": "all", "ha-promote-on-failure": "x"}}, userPolicies,
 			`ha-promote-on-failure must be "always" or "when-synced", got <<"x">>`},
-		{"3.10", Policy{Definition: Table{"ha-mode": "all", "ha-sync-mode": "x", "max-length": -1}}, false,
+		{"3.10", Policy{Definition: Table{"ha-mode": "all", "ha-sync-mode": "x", "max-length": -1}}, userPolicies,
 			"-1 is not a valid maximum length"},
 
 		{"4.3", Policy{Definition: Table{"overflow": "drop-head", "queue-version": 2, "target-group-size": 1,
-			"delayed-retry-min": 4, "delivery-limit": -1}}, true, ""},
-		{"3.10", Policy{Definition: Table{"overflow": "drop-head"}}, true,
+			"delayed-retry-min": 4, "delivery-limit": -1}}, operatorPolicies, ""},
+		{"3.10", Policy{Definition: Table{"overflow": "drop-head"}}, operatorPolicies,
 			`[{<<"overflow">>,<<"drop-head">>}] are not recognised policy settings`},
-		{both, Policy{Definition: Table{"dead-letter-exchange": "x"}}, true,
+		{both, Policy{Definition: Table{"dead-letter-exchange": "x"}}, operatorPolicies,
 			`[{<<"dead-letter-exchange">>,<<"x">>}] are not recognised policy settings`},
-		{"4.3", Policy{Definition: Table{"consumer-timeout": 4}}, true,
+		{"4.3", Policy{Definition: Table{"consumer-timeout": 4}}, operatorPolicies,
 			`[{<<"consumer-timeout">>,4}] are not recognised policy settings`},
 		{both, Policy{Definition: Table{"max-in-memory-bytes": 4, "max-in-memory-length": 4, "expires": 4, "message-ttl": 4,
-			"max-length": 4, "max-length-bytes": 4}}, true, ""},
-		{"4.3", Policy{Definition: Table{"queue-master-locator": "x"}}, true,
+			"max-length": 4, "max-length-bytes": 4}}, operatorPolicies, ""},
+		{"4.3", Policy{Definition: Table{"queue-master-locator": "x"}}, operatorPolicies,
 			"use of deprecated queue-master-locator argument is not permitted"},
-		{"3.10", Policy{Definition: Table{"queue-master-locator": "x"}}, true,
+		{"3.10", Policy{Definition: Table{"queue-master-locator": "x"}}, operatorPolicies,
 			`[{<<"queue-master-locator">>,<<"x">>}] are not recognised policy settings`},
 
-		{"4.3", Policy{Definition: Table{"max-length": 1}, ApplyTo: "foo"}, false,
+		{"4.3", Policy{Definition: Table{"max-length": 1}, ApplyTo: "foo"}, userPolicies,
 			"apply-to 'foo' unrecognised; should be one of: 'queues', 'classic_queues',  'quorum_queues', 'streams', 'exchanges', or 'all'"},
-		{"3.10", Policy{Definition: Table{"max-length": 1}, ApplyTo: "quorum_queues"}, false,
+		{"3.10", Policy{Definition: Table{"max-length": 1}, ApplyTo: "quorum_queues"}, userPolicies,
 			"apply-to 'quorum_queues' unrecognised; should be 'queues', 'exchanges' or 'all'"},
-		{"4.3", Policy{Definition: Table{"max-length": 1}, ApplyTo: "quorum_queues"}, false, ""},
-		{"4.3", Policy{Definition: Table{"max-length": 1}, ApplyTo: "exchanges"}, true, ""},
+		{"4.3", Policy{Definition: Table{"max-length": 1}, ApplyTo: "quorum_queues"}, userPolicies, ""},
+		{"4.3", Policy{Definition: Table{"max-length": 1}, ApplyTo: "exchanges"}, operatorPolicies, ""},
 
-		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "("}, false, regex + `{"missing closing parenthesis",` +
+		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "("}, userPolicies, regex + `{"missing closing parenthesis",` +
 			indent + "1}"},
-		{"3.10", Policy{Definition: Table{"max-length": 1}, Pattern: "("}, false, regex + `{"missing )",1}`},
-		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "["}, false, regex +
+		{"3.10", Policy{Definition: Table{"max-length": 1}, Pattern: "("}, userPolicies, regex + `{"missing )",1}`},
+		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "["}, userPolicies, regex +
 			`{"missing terminating ] for character class",` + indent + "1}"},
-		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: `\`}, false, regex + `{"\\ at end of pattern",` +
+		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: `\`}, userPolicies, regex + `{"\\ at end of pattern",` +
 			indent + "1}"},
-		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "*"}, false, regex +
+		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "*"}, userPolicies, regex +
 			`{"quantifier does not follow a repeatable item",` + indent + "1}"},
-		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "a)"}, false, regex +
+		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "a)"}, userPolicies, regex +
 			`{"unmatched closing parenthesis",` + indent + "2}"},
-		{"3.10", Policy{Definition: Table{"max-length": 1}, Pattern: "a)"}, false, regex + `{"unmatched parentheses",` +
+		{"3.10", Policy{Definition: Table{"max-length": 1}, Pattern: "a)"}, userPolicies, regex + `{"unmatched parentheses",` +
 			indent + "1}"},
-		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "a**"}, false, regex +
+		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: "a**"}, userPolicies, regex +
 			`{"quantifier does not follow a repeatable item",` + indent + "3}"},
-		{"3.10", Policy{Definition: Table{"max-length": 1}, Pattern: "*"}, false, regex + `{"nothing to repeat",0}`},
-		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: strings.Repeat("é", 512)}, false, ""},
-		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: strings.Repeat("x", 1025)}, false,
+		{"3.10", Policy{Definition: Table{"max-length": 1}, Pattern: "*"}, userPolicies, regex + `{"nothing to repeat",0}`},
+		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: strings.Repeat("é", 512)}, userPolicies, ""},
+		{"4.3", Policy{Definition: Table{"max-length": 1}, Pattern: strings.Repeat("x", 1025)}, userPolicies,
 			"pattern must not exceed 1024 bytes"},
-		{"3.10", Policy{Definition: Table{"max-length": 1}, Pattern: strings.Repeat("x", 1025)}, false, ""},
-		{"4.3", Policy{Definition: Table{"max-length": -1}, Pattern: "(", ApplyTo: "foo"}, false,
+		{"3.10", Policy{Definition: Table{"max-length": 1}, Pattern: strings.Repeat("x", 1025)}, userPolicies, ""},
+		{"4.3", Policy{Definition: Table{"max-length": -1}, Pattern: "(", ApplyTo: "foo"}, userPolicies,
 			"-1 is not a valid maximum length\n" +
 				"apply-to 'foo' unrecognised; should be one of: 'queues', 'classic_queues',  'quorum_queues', 'streams', 'exchanges', or 'all'\n" +
 				regex + `{"missing closing parenthesis",` + indent + "1}"},
@@ -164,7 +164,7 @@ func TestPolicyValidation(t *testing.T) {
 			if !strings.Contains(c.in, name) {
 				continue
 			}
-			_, err := compilePolicy(c.p, c.op, r)
+			_, err := compilePolicy(c.p, c.level, r)
 			if c.want == "" {
 				assert.NoError(t, err, "%s: %v", name, c.p)
 				continue
@@ -196,7 +196,7 @@ func TestPolicyMatching(t *testing.T) {
 		{ApplyToQueues, Table{"consumer-timeout": 1, "delayed-retry-min": 1, "queue-leader-locator": "balanced"}, true, true,
 			true, false},
 	} {
-		p, err := compilePolicy(Policy{Name: "p", Pattern: "q$", ApplyTo: c.applyTo, Definition: c.definition}, false, r)
+		p, err := compilePolicy(Policy{Name: "p", Pattern: "q$", ApplyTo: c.applyTo, Definition: c.definition}, userPolicies, r)
 		require.NoError(t, err)
 		assert.Equal(t, []bool{c.classic, c.quorum, c.stream, c.exchange},
 			[]bool{p.matchesQueue("q", classicQueue), p.matchesQueue("q", quorumQueue), p.matchesQueue("q", streamQueue),
@@ -204,7 +204,7 @@ func TestPolicyMatching(t *testing.T) {
 			"%s %v", c.applyTo, c.definition)
 		assert.False(t, p.matchesQueue("r", classicQueue))
 	}
-	old, err := compilePolicy(Policy{Name: "p", Definition: Table{"queue-leader-locator": "balanced"}}, false,
+	old, err := compilePolicy(Policy{Name: "p", Definition: Table{"queue-leader-locator": "balanced"}}, userPolicies,
 		RabbitMQ310.rules())
 	require.NoError(t, err)
 	assert.False(t, old.matchesQueue("q", classicQueue))
@@ -375,9 +375,9 @@ func FuzzPolicy(f *testing.F) {
 			v = value
 		}
 		for _, r := range releases {
-			for _, operator := range []bool{false, true} {
+			for _, which := range []policyLevel{userPolicies, operatorPolicies} {
 				p, err := compilePolicy(Policy{Name: "p", Pattern: pattern, ApplyTo: ApplyTo(applyTo), Definition: Table{key: v}},
-					operator, r)
+					which, r)
 				if err != nil {
 					if !strings.HasPrefix(err.(*Error).Reason, "Validation failed\n\n") {
 						t.Fatal(err)

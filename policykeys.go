@@ -17,8 +17,8 @@ type policyKey struct {
 }
 
 // in reports whether policies, or operator policies, may have the key in the release that r describes.
-func (k policyKey) in(operator bool, r *rules) bool {
-	if operator {
+func (k policyKey) in(which policyLevel, r *rules) bool {
+	if which == operatorPolicies {
 		return k.operator.in(r)
 	}
 	return k.policy.in(r)
@@ -134,7 +134,7 @@ func hasUnfitKey(definition map[string]any, kind queueKind, r *rules) bool {
 // checkDefinition returns the first finding in a definition: of bad values and rules between keys, group by group, then of the
 // keys there are not, all in one.
 // Rules: P-3, P-4, P-7, P-8.
-func checkDefinition(definition map[string]any, operator bool, r *rules) string {
+func checkDefinition(definition map[string]any, which policyLevel, r *rules) string {
 	if len(definition) == 0 {
 		return "no policy provided"
 	}
@@ -142,7 +142,7 @@ func checkDefinition(definition map[string]any, operator bool, r *rules) string 
 	for _, g := range policyGroups {
 		has := func(key string) bool {
 			k, known := g.keys[key]
-			return known && k.in(operator, r)
+			return known && k.in(which, r)
 		}
 		keys := slices.DeleteFunc(sortedKeys(definition), func(key string) bool { return !has(key) })
 		if finding := g.check(keys, definition, r); finding != "" {

@@ -134,14 +134,10 @@ func (q *Queue) Get(cfg ...GetConfig) (d *Delivery, ok bool, err error) {
 
 // Get is basic.get. ok is false if the queue has no ready message.
 func (ch *Channel) Get(queue string, cfg GetConfig) (d *Delivery, ok bool, err error) {
-	ch.v.lock()
-	if err = ch.usableLocked(); err == nil {
-		var e *Error
-		if d, e = ch.getLocked(queue, cfg); e != nil {
-			err = ch.failLocked("basic.get", e)
-		}
-	}
-	ch.v.unlock()
+	err = ch.do("basic.get", func() (e *Error) {
+		d, e = ch.getLocked(queue, cfg)
+		return e
+	})
 	if d == nil {
 		return nil, false, err
 	}

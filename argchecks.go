@@ -1,0 +1,205 @@
+package leveret
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/leveretmq/leveret/internal/erl"
+)
+
+// Which values the arguments of queues may take, in the order in which RabbitMQ checks them, and what it says of other values.
+
+// maxExpiry is the longest time to live, ten years in milliseconds.
+const maxExpiry = 315_360_000_000
+
+// latin1 is the string of a term whose characters are the bytes of s.
+func latin1(s string) erl.String {
+	r := make([]rune, len(s))
+	for i := range len(s) {
+		r[i] = rune(s[i])
+	}
+	return erl.String(string(r))
+}
+
+// An argCheck is the rule for one argument's value. check returns RabbitMQ's explanation of
+// what is wrong with the value, or "".
+type argCheck struct {
+	key   string
+	check func(v any, args Fields, r *rules) string
+}
+
+// queueChecks are in RabbitMQ's order: the first bad value is the one that is reported.
+// Rules: Q-16, Q-18, Q-19, T-16.
+var queueChecks = []argCheck{
+	{ArgExpires, func(v any, _ Fields, _ *rules) string { return checkRange(v, 1, maxExpiry) }},
+	{ArgMessageTTL, func(v any, _ Fields, _ *rules) string { return checkRange(v, 0, maxExpiry) }},
+	{ArgDeadLetterExchange, checkString},
+	{ArgDeadLetterRoutingKey, checkDeadLetterKey},
+	{ArgDeadLetterStrategy, checkOneOf("invalid_dlx_strategy", strategyNames)},
+	{ArgMaxLength, checkNatural},
+	{ArgMaxLengthBytes, checkNatural},
+	{argMemoryLength, checkNatural},
+	{argMemoryBytes, checkNatural},
+	{ArgMaxPriority, checkMaxPriority},
+	{ArgOverflow, checkOneOf("invalid_overflow", overflowNames)},
+	{argMode, checkMode},
+	{argVersion, checkVersion},
+	{ArgSingleActiveConsumer, checkBool},
+	{ArgConsumerTimeout, checkNatural},
+	{argDisconnectedTimeout, checkNatural},
+	{argGroupSize, checkPositive},
+	{argMaxAge, checkMaxAge},
+	{argSegmentSize, checkNatural},
+	{argFilterSize, checkNatural},
+	{argClusterSize, checkPositive},
+	{argLeaderLocator, checkOneOf("invalid_queue_locator_arg", append(slices.Clone(leaderLocators), "min-masters"))},
+}
+
+func checkInteger(v any) string {
+	if _, ok := asInteger(v); ok {
+		return ""
+	}
+	return `"expected integer, got ` + fieldType(v) + `"`
+}
+
+// checkRange accepts integers from low, which is 0 or 1, to high.
+func checkRange(v any, low, high int64) string {
+	n, ok := asInteger(v)
+	if !ok {
+		return checkInteger(v)
+	}
+	value := fmt.Sprint(v)
+	switch {
+	case n < 0:
+		return "{value_negative," + value + "}"
+	case n < low:
+		return "{value_zero," + value + "}"
+	case n > high:
+		return "{value_too_large," + value + "}"
+	}
+	return ""
+}
+
+func checkNatural(v any, _ Fields, _ *rules) string  { return checkRange(v, 0, math.MaxInt64) }
+func checkPositive(v any, _ Fields, _ *rules) string { return checkRange(v, 1, math.MaxInt64) }
+
+// maxPriority is the largest x-max-priority. Rules: Q-18.
+const maxPriority = 255
+
+func checkMaxPriority(v any, args Fields, r *rules) string {
+	if reason := checkNatural(v, args, r); reason != "" {
+		return reason
+	}
+	if n, _ := asInteger(v); n > maxPriority {
+		return "{max_value_exceeded," + fmt.Sprint(v) + "}"
+	}
+	return ""
+}
+
+func unacceptableType(v any) string { return "{unacceptable_type," + fieldType(v) + "}" }
+
+func checkBool(v any, _ Fields, _ *rules) string {
+	if _, ok := v.(bool); !ok {
+		return unacceptableType(v)
+	}
+	return ""
+}
+
+func checkString(v any, _ Fields, _ *rules) string {
+	if _, ok := v.(string); !ok {
+		return unacceptableType(v)
+	}
+	return ""
+}
+
+func checkOneOf(otherwise string, values []string) func(any, Fields, *rules) string {
+	return func(v any, _ Fields, _ *rules) string {
+		s, ok := v.(string)
+		switch {
+		case !ok:
+			return unacceptableType(v)
+		case !slices.Contains(values, s):
+			return otherwise
+		}
+		return ""
+	}
+}
+
+func checkDeadLetterKey(v any, args Fields, _ *rules) string {
+	if _, ok := v.(string); !ok {
+		return unacceptableType(v)
+	}
+	if _, given := args.Get(ArgDeadLetterExchange); !given {
+		return "routing_key_but_no_dlx_defined"
+	}
+	return ""
+}
+
+func checkType(v any) string {
+	s, ok := v.(string)
+	if !ok {
+		return unacceptableType(v)
+	}
+	if _, known := parseKind(s); !known {
+		return quoted("unsupported queue type '" + s + "'")
+	}
+	return ""
+}
+
+func checkMode(v any, _ Fields, r *rules) string {
+	if !r.checkQueueMode {
+		return ""
+	}
+	s, ok := v.(string)
+	switch {
+	case !ok:
+		return unacceptableType(v)
+	case !slices.Contains(queueModes, s):
+		return quoted("unsupported queue mode '" + s + "'")
+	}
+	return ""
+}
+
+func checkVersion(v any, args Fields, r *rules) string {
+	if reason := checkNatural(v, args, r); reason != "" {
+		return reason
+	}
+	if n, _ := asInteger(v); n != 2 && (n != 1 || !r.queueVersion1) {
+		return quoted("unsupported queue version '" + strconv.FormatInt(n, 10) + "'")
+	}
+	return ""
+}
+
+func checkMaxAge(v any, _ Fields, _ *rules) string {
+	s, ok := v.(string)
+	switch {
+	case !ok:
+		return unacceptableType(v)
+	case !validMaxAge(s):
+		return "invalid_max_age"
+	}
+	return ""
+}
+
+// validMaxAge accepts a positive number and a unit, such as "7D".
+func validMaxAge(s string) bool {
+	unit := strings.TrimLeft(s, "0123456789")
+	number := s[:len(s)-len(unit)]
+	return strings.Trim(number, "0") != "" && len(unit) == 1 && strings.Contains("YMDhms", unit)
+}
+
+// quoted prints a text the way the broker prints it inside an explanation. These terms are
+// printed for lines that no reply text reaches, so they never break.
+func quoted(s string) string { return erl.FormatWidth(erl.String(s), 0, maxReplyText) }
+
+const masterLocatorDeprecated = "Feature `queue_master_locator` is deprecated.\n" +
+	"By default, this feature is not permitted anymore.\n" +
+	"The feature will be removed from a future major RabbitMQ version, regardless of the configuration; " +
+	"actual version to be determined.\n" +
+	"To continue using this feature when it is not permitted by default, set the following parameter in your configuration:\n" +
+	"    \"deprecated_features.permit.queue_master_locator = true\"\n" +
+	"To test RabbitMQ as if the feature was removed, set this in your configuration:\n" +
+	"    \"deprecated_features.permit.queue_master_locator = false\""
