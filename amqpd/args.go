@@ -93,6 +93,16 @@ func (a *args) short() string {
 	return s
 }
 
+// raw reads a short string that need not be UTF-8.
+// Rules: E-12.
+func (a *args) raw() string {
+	b := a.take(int(a.u8()))
+	if s, ok := a.names.get(b); ok {
+		return s
+	}
+	return string(b)
+}
+
 // long reads a long string. It aliases the input.
 func (a *args) long() []byte {
 	n := a.u32()
@@ -136,7 +146,10 @@ func (a *args) done() bool {
 
 // names keeps a few strings that were read before, so that the exchange, routing key or queue that
 // every message of a client names is not allocated each time.
-type names struct{ slots *nameSlots }
+type names struct {
+	slots *nameSlots
+	loose bool // UTF-8 may have surrogates and numbers up to 1FFFFF
+}
 
 type nameSlots [64]string
 
@@ -149,11 +162,47 @@ func (n *names) get(b []byte) (string, bool) {
 	if *slot == string(b) { // compares without allocating
 		return *slot, true
 	}
-	if !utf8.Valid(b) {
+	if !utf8.Valid(b) && !(n.loose && looselyValid(b)) {
 		return "", false
 	}
 	*slot = string(b)
 	return *slot, true
+}
+
+// looselyValid reports whether b is what RabbitMQ 3.10 takes for UTF-8: surrogates may be in it, and all four octets can say, but no
+// character in more octets than it needs.
+// Rules: E-12.
+func looselyValid(b []byte) bool {
+	for len(b) > 0 {
+		_, size := utf8.DecodeRune(b)
+		if size == 1 && b[0] >= utf8.RuneSelf {
+			if size = looseSize(b); size == 0 {
+				return false
+			}
+		}
+		b = b[size:]
+	}
+	return true
+}
+
+// looseSize is the size of a surrogate, or of a number above 10FFFF in four octets, at the beginning of b; 0: there is none.
+func looseSize(b []byte) int {
+	var size int
+	switch {
+	case b[0] == 0xed:
+		size = 3
+	case b[0] >= 0xf4 && b[0] <= 0xf7:
+		size = 4
+	}
+	if len(b) < size {
+		return 0
+	}
+	for i := 1; i < size; i++ {
+		if b[i]&0xc0 != 0x80 {
+			return 0
+		}
+	}
+	return size
 }
 
 // nameSlot mixes the length with the octets in which names of one family differ: the last, and the middle one.

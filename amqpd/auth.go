@@ -55,9 +55,9 @@ func (c *conn) authenticate(mechanism string, response []byte) (string, error) {
 		}
 		return user, nil
 	}
-	user, password, ok := credentials(mechanism, response)
-	if !ok {
-		return "", errSilent
+	user, password, err := credentials(mechanism, response)
+	if err != nil {
+		return user, err
 	}
 	if err := c.srv.Broker.Authenticate(user, password); err != nil {
 		return "", err
@@ -68,30 +68,44 @@ func (c *conn) authenticate(mechanism string, response []byte) (string, error) {
 	return user, nil
 }
 
-func credentials(mechanism string, response []byte) (user, password string, ok bool) {
+// credentials returns what a response says. The error is that of authenticate.
+func credentials(mechanism string, response []byte) (user, password string, err error) {
 	switch mechanism {
 	case mechAnonymous:
-		return "guest", "guest", true
+		return "guest", "guest", nil
 	case mechPlain:
 		return plainCredentials(response)
 	}
-	fields, ok := decodeFields(response)
-	if !ok {
-		return "", "", false
-	}
-	t := tableOf(fields)
-	user, hasUser := text(t["LOGIN"])
-	password, hasPassword := text(t["PASSWORD"])
-	return user, password, hasUser && hasPassword
+	return amqplainCredentials(response)
 }
 
 // plainCredentials takes apart NUL, user, NUL, password. An identity to act as is not supported.
-func plainCredentials(response []byte) (user, password string, ok bool) {
+func plainCredentials(response []byte) (user, password string, err error) {
 	parts := bytes.Split(response, []byte{0})
 	if len(parts) != 3 || len(parts[0]) != 0 {
-		return "", "", false
+		return "", "", errSilent
 	}
-	return string(parts[1]), string(parts[2]), true
+	return string(parts[1]), string(parts[2]), nil
+}
+
+// amqplainCredentials takes a table apart. A password that is no string is a wrong one.
+// Rules: A-12.
+func amqplainCredentials(response []byte) (user, password string, err error) {
+	fields, ok := decodeFields(response)
+	if !ok {
+		return "", "", errSilent
+	}
+	t := tableOf(fields)
+	user, hasUser := text(t["LOGIN"])
+	given, hasPassword := t["PASSWORD"]
+	password, isText := text(given)
+	switch {
+	case !hasUser || !hasPassword:
+		return "", "", errSilent
+	case !isText:
+		return user, "", leveret.ErrAccessRefused
+	}
+	return user, password, nil
 }
 
 func text(v any) (string, bool) {

@@ -7,14 +7,50 @@ import (
 func (c *conn) basicPublishLocked(ch *channel, a *args) error {
 	a.u16() // a ticket
 	m := &ch.content
-	m.exchange = a.short()
-	m.key = a.short()
+	m.exchange = a.raw()
+	m.key = a.raw()
 	m.flags = a.bits() // 0: mandatory, 1: immediate
 	if err := a.end(); err != nil {
 		return err
 	}
-	m.state = wantHeader
+	m.begin(basicPublish)
 	return nil
+}
+
+// serverContent returns the handler of a method with content that only a server sends. Its content is waited for before it is refused.
+// Rules: C-17.
+func serverContent(id methodID, skip func(*args)) handler {
+	return func(_ *conn, ch *channel, a *args) error {
+		skip(a)
+		if err := a.end(); err != nil {
+			return err
+		}
+		ch.content.begin(id)
+		return nil
+	}
+}
+
+func skipReturn(a *args) {
+	a.u16()
+	a.raw()
+	a.raw()
+	a.raw()
+}
+
+func skipDeliver(a *args) {
+	a.raw()
+	a.u64()
+	a.bits()
+	a.raw()
+	a.raw()
+}
+
+func skipGetOk(a *args) {
+	a.u64()
+	a.bits()
+	a.raw()
+	a.raw()
+	a.u32()
 }
 
 // publishLocked hands a message that is complete to the broker.

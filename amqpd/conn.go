@@ -98,7 +98,7 @@ func newConn(srv *Server, nc net.Conn) *conn {
 		open: openChannels{byNumber: map[uint16]*channel{}},
 	}
 	c.moved.L = c.mu
-	c.in = frameReader{r: nc, maxPayload: c.release.minFrameMax}
+	c.in = frameReader{r: nc, maxPayload: c.release.minFrameMax, names: names{loose: c.release.looseUTF8}}
 	return c
 }
 
@@ -204,7 +204,7 @@ func (c *conn) received(ch *channel) error {
 	if c.open.byNumber[ch.number] != ch || ch.closing || !ch.content.complete() {
 		return nil
 	}
-	return c.handledLocked(ch, c.publishLocked(ch), basicPublish)
+	return c.completeLocked(ch)
 }
 
 // armReadDeadline makes sure that a peer that misses two heartbeats is found out. RabbitMQ looks once

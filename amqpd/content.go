@@ -27,18 +27,23 @@ const streamFrom = 4 << 10
 // An assembly is the message that a channel is receiving. Only the reader touches it.
 type assembly struct {
 	state         contentState
+	method        methodID // whose content it is
 	exchange, key string
 	flags         bits
 	props         *leveret.Properties
 	body          []byte
 	left          uint64 // octets of the body that are still to come
 	refused       uint64 // octets of a body that is too large; 0: it is not. None of them is kept
+	beyond        bool   // more of the body came than was announced
 }
 
 func (m *assembly) reset() { *m = assembly{} }
 
+// begin waits for the content of a method.
+func (m *assembly) begin(id methodID) { m.state, m.method = wantHeader, id }
+
 // complete reports whether all of the message is there.
-func (m *assembly) complete() bool { return m.state == wantBody && m.left == 0 }
+func (m *assembly) complete() bool { return m.state == wantBody && m.left == 0 && !m.beyond }
 
 // unexpected is the error for a frame that is not the one expected.
 // Rules: C-17.
@@ -90,12 +95,12 @@ func (c *conn) contentFrameLocked(f frame) error {
 	case f.typ == frameHeader && m.state == wantHeader:
 		err = c.contentHeaderLocked(ch, f.payload)
 	case f.typ == frameBody && m.state == wantBody:
-		err = ch.contentBody(f.payload)
+		err = c.contentBodyLocked(ch, f.payload)
 	default:
 		err = m.unexpected()
 	}
 	if err != nil {
-		c.failLocked(err, basicPublish)
+		c.failLocked(err, ch.content.method)
 		return nil
 	}
 	if c.throttle.alarm != "" && !c.throttle.blocked {
@@ -104,11 +109,25 @@ func (c *conn) contentFrameLocked(f frame) error {
 	if !ch.content.complete() {
 		return nil
 	}
-	if ch.closing {
+	return c.completeLocked(ch)
+}
+
+// completeLocked handles a method whose content is complete.
+// Rules: C-15, C-17.
+func (c *conn) completeLocked(ch *channel) error {
+	id := ch.content.method
+	switch {
+	case ch.closing:
 		ch.content.reset()
 		return nil
+	case ch.ch == nil:
+		c.failLocked(errNotOpen(), id)
+		return nil
+	case id != basicPublish:
+		c.failLocked(errorf(leveret.CommandInvalid, "unimplemented method"), id)
+		return nil
 	}
-	return c.handledLocked(ch, c.publishLocked(ch), basicPublish)
+	return c.handledLocked(ch, c.publishLocked(ch), id)
 }
 
 func (c *conn) contentHeaderLocked(ch *channel, b []byte) error {
@@ -137,9 +156,15 @@ func (c *conn) contentHeaderLocked(ch *channel, b []byte) error {
 	return nil
 }
 
-func (ch *channel) contentBody(piece []byte) error {
+// contentBodyLocked takes a piece of the body. RabbitMQ 3.10 waits on when there is more of it than was announced.
+// Rules: C-17.
+func (c *conn) contentBodyLocked(ch *channel, piece []byte) error {
 	if uint64(len(piece)) > ch.content.left {
-		return errorf(leveret.FrameError, "content body frame exceeds remaining content size")
+		if !c.release.waitsBeyond {
+			return errorf(leveret.FrameError, "content body frame exceeds remaining content size")
+		}
+		ch.content.beyond, ch.content.left, ch.content.body = true, 0, nil
+		return nil
 	}
 	if ch.closing || ch.content.refused > 0 {
 		ch.content.left -= uint64(len(piece))

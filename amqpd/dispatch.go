@@ -130,7 +130,7 @@ func (c *conn) channelMethodLocked(f frame) error {
 		return c.unopenedLocked(f.channel, id, a)
 	}
 	if ch.content.state != noContent {
-		c.failLocked(ch.content.unexpected(), basicPublish)
+		c.failLocked(ch.content.unexpected(), ch.content.method)
 		return nil
 	}
 	if ch.closing {
@@ -168,12 +168,20 @@ func (c *conn) unopenedLocked(number uint16, id methodID, a *args) error {
 	if _, known := methods[id]; !known {
 		return errDrop
 	}
+	switch id {
+	case basicPublish, basicReturn, basicDeliver, basicGetOk: // what follows must be its content; then it is refused
+		ch := &channel{number: number}
+		c.open.byNumber[number] = ch
+		return c.handledLocked(nil, methods[id](c, ch, a), id)
+	}
 	if slices.Contains(c.batch.closed, number) {
 		return nil // it was sent before the client could know that the channel is closed
 	}
-	c.failLocked(errorf(leveret.ChannelError, "expected 'channel.open'"), id)
+	c.failLocked(errNotOpen(), id)
 	return nil
 }
+
+func errNotOpen() error { return errorf(leveret.ChannelError, "expected 'channel.open'") }
 
 // closingChannelLocked handles a method on a channel that the broker has closed.
 // Rules: E-7, C-15.
@@ -185,8 +193,8 @@ func (c *conn) closingChannelLocked(ch *channel, id methodID) error {
 		c.out.bare(ch.number, channelCloseOk)
 	case channelOpen:
 		c.failLocked(errSecondOpen(), id)
-	case basicPublish:
-		ch.content.state = wantHeader // what follows must still be its content
+	case basicPublish, basicReturn, basicDeliver, basicGetOk:
+		ch.content.begin(id) // what follows must still be its content
 	default:
 		if _, known := methods[id]; !known {
 			return errDrop

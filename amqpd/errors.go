@@ -72,7 +72,25 @@ func (c *conn) closeReason(err error, cause methodID) closeReason {
 	if crashed || errors.As(err, &u) {
 		cause = 0
 	}
+	if c.release.latin1Names {
+		e = nameAsLatin1(e)
+	}
 	return closeReason{e.Code, c.srv.Broker.ReplyText(e), cause}
+}
+
+// nameAsLatin1 returns the error with the octets of a name that is not UTF-8 as characters of Latin-1.
+// Rules: E-12.
+func nameAsLatin1(e *leveret.Error) *leveret.Error {
+	if utf8.ValidString(e.Name) {
+		return e
+	}
+	chars := make([]rune, len(e.Name))
+	for i := range chars {
+		chars[i] = rune(e.Name[i])
+	}
+	own := *e
+	own.Reason = strings.ReplaceAll(e.Reason, e.Name, string(chars))
+	return &own
 }
 
 // frameProblem describes a frame that should not have come, the way RabbitMQ does. The problem is an

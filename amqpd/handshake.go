@@ -75,7 +75,7 @@ func (c *conn) handshake() error {
 // letGo lets go of what only the handshake needed: most connections do little after it.
 func (c *conn) letGo() {
 	c.in.share(c.nc)
-	c.in.names = names{}
+	c.in.names.slots = nil
 }
 
 // endHandshake ends a connection whose handshake failed.

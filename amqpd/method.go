@@ -109,8 +109,9 @@ var methods = map[methodID]handler{
 	basicReject: (*conn).basicRejectLocked, basicRecover: (*conn).basicRecoverLocked, basicRecoverAsync: (*conn).basicRecoverAsyncLocked,
 	basicGet: (*conn).basicGetLocked, basicConsume: (*conn).basicConsumeLocked, basicCancel: (*conn).basicCancelLocked,
 	basicQos: (*conn).basicQosLocked, basicCancelOk: (*conn).basicCancelOkLocked,
-	basicQosOk: nil, basicConsumeOk: nil, basicReturn: nil, basicDeliver: nil,
-	basicGetOk: nil, basicGetEmpty: nil, basicRecoverOk: nil,
+	basicQosOk: nil, basicConsumeOk: nil, basicGetEmpty: nil,
+	basicReturn: serverContent(basicReturn, skipReturn), basicDeliver: serverContent(basicDeliver, skipDeliver),
+	basicGetOk: serverContent(basicGetOk, skipGetOk), basicRecoverOk: nil,
 
 	confirmSelect: (*conn).confirmSelectLocked, confirmSelectOk: nil,
 

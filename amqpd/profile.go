@@ -10,15 +10,18 @@ type release struct {
 	refusal      string   // the protocol header sent to who speaks another protocol
 	maxBody      uint64   // of a message, in octets, when its header announces it; 0: no limit
 	cancelOkFail bool     // basic.cancel-ok from a client crashes the channel
+	looseUTF8    bool     // E-12: names may have surrogates and numbers that are no characters
+	latin1Names  bool     // E-12: a name that is not UTF-8 stands in texts as Latin-1, not as it is
+	waitsBeyond  bool     // C-17: a body that is too long is not noticed before the next frame that is no body
 }
 
 var releases = map[leveret.Profile]*release{
 	leveret.RabbitMQ43: {
 		version: "4.3.6", mechanisms: []string{mechAMQPlain, mechAnonymous, mechPlain},
-		minFrameMax: 8192, refusal: "AMQP\x03\x01\x00\x00", maxBody: 512 << 20, cancelOkFail: true,
+		minFrameMax: 8192, refusal: "AMQP\x03\x01\x00\x00", maxBody: 512 << 20, cancelOkFail: true, latin1Names: true,
 	},
 	leveret.RabbitMQ310: {
 		version: "3.10.8", mechanisms: []string{mechAMQPlain, mechPlain},
-		minFrameMax: 4096, refusal: protocolHeader,
+		minFrameMax: 4096, refusal: protocolHeader, looseUTF8: true, waitsBeyond: true,
 	},
 }

@@ -104,6 +104,16 @@ func publish(key string, flags uint8) string {
 	return call(1, basicPublish, u16(0), ss(""), ss(key), u8(flags))
 }
 
+func publishTo(exchange, key string, flags uint8) string {
+	return call(1, basicPublish, u16(0), ss(exchange), ss(key), u8(flags))
+}
+
+func getFrom(queue string) string { return call(1, basicGet, u16(0), ss(queue), u8(0)) }
+
+func serverDeliver(channel uint16) string {
+	return call(channel, basicDeliver, ss("t"), u64(1), u8(0), ss(""), ss("k"))
+}
+
 const (
 	start   = protocolHeader
 	login   = "\x00guest\x00guest"
@@ -148,6 +158,8 @@ var wireCases = []wireCase{
 	{"amqplain, wrong password", greeted, startOk("AMQPLAIN",
 		ss("LOGIN")+"S"+ls("guest")+ss("PASSWORD")+"S"+ls("bad")), 0},
 	{"amqplain without password", greeted, startOk("AMQPLAIN", ss("LOGIN")+"S"+ls("guest")), 5 * time.Second},
+	{"amqplain, password of another type", greeted, startOk("AMQPLAIN",
+		ss("LOGIN")+"S"+ls("guest")+ss("PASSWORD")+"I"+u32(1)), 0},
 	{"anonymous", greeted, startOk("ANONYMOUS", "whoever"), 0},
 
 	// Tuning and opening.
@@ -279,6 +291,34 @@ var wireCases = []wireCase{
 	{"channel.open with a rest", opened, call(1, channelOpen, ss(""), "zz"), 0},
 	{"channel.open without arguments", opened, call(1, channelOpen), 0},
 
+	// Names that are not UTF-8.
+	{"exchange not utf-8", onChannel1, publishTo("caf\xe9", "k", 0) + header(0), 0},
+	{"exchange half utf-8", onChannel1, publishTo("\xc3\xa9\xff", "k", 0) + header(0), 0},
+	{"routing key not utf-8", onChannel1, publish("\xff\xfe", 1) + header(0), 0},
+	{"name with a surrogate", onChannel1, getFrom("\xed\xa0\x80"), 0},
+	{"name above the last character", onChannel1, getFrom("\xf4\x90\x80\x80"), 0},
+	{"name above four octets", onChannel1, getFrom("\xf8\x88\x80\x80\x80"), 0},
+	{"name with a surrogate cut short", onChannel1, getFrom("\xed\xa0"), 0},
+	{"name longer than need be", onChannel1, getFrom("\xe0\x80\x80"), 0},
+
+	// Methods with content that only a server sends.
+	{"basic.deliver", onChannel1, serverDeliver(1), 0},
+	{"basic.deliver with content", onChannel1, serverDeliver(1) + header(1) + body("x"), 0},
+	{"basic.deliver, method", onChannel1, serverDeliver(1) + declare(1, ""), 0},
+	{"basic.deliver cut short", onChannel1, call(1, basicDeliver, "\x05ab"), 0},
+	{"basic.return with content", onChannel1, call(1, basicReturn, u16(312), ss("no"), ss(""), ss("k")) + header(0), 0},
+	{"basic.get-ok with content", onChannel1, call(1, basicGetOk, u64(1), u8(0), ss(""), ss("k"), u32(0)) + header(0), 0},
+	{"basic.deliver after an error", onChannel1, getMissing + serverDeliver(1) + header(1) + body("x"), 0},
+	{"basic.deliver on a channel that is not open", opened, serverDeliver(1), 0},
+	{"publish on a channel that is not open", opened, publish("k", 0), 0},
+	{"publish on a channel that is not open, with content", opened, publish("k", 0) + header(0), 0},
+	{"publish on a channel that is not open, method", opened, publish("k", 0) + declare(1, ""), 0},
+
+	// Bodies that are too long.
+	{"body too long, method", onChannel1, publish("nowhere", 0) + header(1) + body("xx") + declare(1, ""), 0},
+	{"body too long, more of it", onChannel1, publish("nowhere", 0) + header(1) + body("xx") + body("y"), 0},
+	{"body too long, another channel", onChannel1, publish("nowhere", 0) + header(1) + body("xx") + openChan(2), 0},
+
 	// The rest of the protocol.
 	{"ack of an unknown tag", onChannel1, call(1, basicAck, u64(1), u8(0)), 0},
 	{"recover-async", onChannel1, call(1, basicRecoverAsync, u8(1)) + declare(1, ""), 0},
@@ -381,7 +421,6 @@ func TestWire(t *testing.T) {
 // notIn310 are the cases in which leveret deliberately does not do what 3.10 does.
 var notIn310 = map[string]string{
 	"header 1-1-9-1":                "3.10 speaks AMQP 0-8",
-	"body too long":                 "3.10 waits for the rest of a body of negative length",
 	"publish, get, ack":             "3.10 sends untouched headers as they came, so type L stays L",
 	"channel error, close-ok, open": "an answer that comes before the close it answers is a race in 3.10",
 }
