@@ -63,7 +63,8 @@ func (b *Broker) Open(cfg ConnConfig) (*Conn, error) {
 	}
 	limit := access.limits(cfg.User).MaxConnections
 	if !b.sessions.take(b.sessions.conns, cfg.User, limit) {
-		return nil, connectionRefused(cfg.User, "connection refused for user '%s': user connection limit (%d) is reached", cfg.User, limit)
+		return nil, connectionRefused(cfg.User,
+			"connection refused for user '%s': user connection limit (%d) is reached", cfg.User, limit)
 	}
 	c := &Conn{v: &v.vhost, cfg: cfg, done: make(chan struct{}), channels: map[uint16]*Channel{}}
 	v.lock()
@@ -88,7 +89,8 @@ func (v *vhost) admitLocked(c *Conn) error {
 		return ErrClosed
 	}
 	if n := v.meta.Limits.MaxConnections; n >= 0 && len(v.conns) >= n {
-		return connectionRefused(v.name, "access to vhost '%s' refused for user '%s': connection limit (%d) is reached", v.name, c.cfg.User, n)
+		return connectionRefused(v.name,
+			"access to vhost '%s' refused for user '%s': connection limit (%d) is reached", v.name, c.cfg.User, n)
 	}
 	c.id = v.b.lastConn.Add(1)
 	c.opened = v.timeLocked()
@@ -163,7 +165,8 @@ func (c *Conn) admitChannelLocked(number uint16) *Error {
 		return ChannelError.errorf("", "second 'channel.open' seen")
 	}
 	if n := c.cfg.ChannelMax; len(c.channels) >= n {
-		return NotAllowed.errorf("", "number of channels opened (%d) has reached the negotiated channel_max (%d)", len(c.channels), n)
+		return NotAllowed.errorf("",
+			"number of channels opened (%d) has reached the negotiated channel_max (%d)", len(c.channels), n)
 	}
 	s, user := &c.v.b.sessions, c.cfg.User
 	limit := c.v.b.access.Load().limits(user).MaxChannels

@@ -41,7 +41,8 @@ func parseConsumerArgs(args Fields, kind queueKind, r *rules, about subject) (co
 		}
 	}
 	if key, found := kind.foreign(args, func(k queueKind, key string) bool { return k.consumerSupports(key, r) }); found {
-		return consumerArgs{}, PreconditionFailed.errorf(about.name, "invalid arg '%s' for %s of queue type %s", key, about, kind.module())
+		return consumerArgs{}, PreconditionFailed.errorf(about.name,
+			"invalid arg '%s' for %s of queue type %s", key, about, kind.module())
 	}
 	parsed := consumerArgs{timeout: -1}
 	if n := optionalInt(args, ArgConsumerPriority); n != nil {

@@ -12,11 +12,15 @@ type Counters struct {
 	Confirmed          uint64 `json:"confirmed"` // acks on confirming channels
 	Refused            uint64 `json:"refused"`   // copies that queues did not take, by reject-publish and reject-publish-dlx
 	DeliveryCounters
-	DeadLettersConfirmed    uint64        `json:"dead_letters_confirmed"`      // at-least-once dead letters that all targets took
-	NoDeadLetterExchange    DeathCounters `json:"no_dead_letter_exchange"`     // messages that died where no dead-letter exchange is set, or it does not exist
-	DeadLetteredAtMostOnce  DeathCounters `json:"dead_lettered_at_most_once"`  // dead letters published by queues that do not wait for their targets
-	DeadLetteredAtLeastOnce DeathCounters `json:"dead_lettered_at_least_once"` // dead letters of queues that keep them until all targets have them
-	Dropped                 DropCounters  `json:"dropped"`                     // all that was lost
+	// DeadLettersConfirmed counts at-least-once dead letters that all targets took.
+	DeadLettersConfirmed uint64 `json:"dead_letters_confirmed"`
+	// NoDeadLetterExchange counts messages that died where no dead-letter exchange is set, or it does not exist.
+	NoDeadLetterExchange DeathCounters `json:"no_dead_letter_exchange"`
+	// DeadLetteredAtMostOnce counts dead letters published by queues that do not wait for their targets.
+	DeadLetteredAtMostOnce DeathCounters `json:"dead_lettered_at_most_once"`
+	// DeadLetteredAtLeastOnce counts dead letters of queues that keep them until all targets have them.
+	DeadLetteredAtLeastOnce DeathCounters `json:"dead_lettered_at_least_once"`
+	Dropped                 DropCounters  `json:"dropped"` // all that was lost
 }
 
 // QueueCounters count what has happened in a queue since it was declared.

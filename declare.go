@@ -17,8 +17,9 @@ func (ch *Channel) checkOwner(q *Queue) *Error {
 }
 
 func lockedError(q *Queue) *Error {
-	return ResourceLocked.errorf(q.name, "cannot obtain exclusive access to locked %s. It could be originally declared on "+
-		"another connection or the exclusive property value does not match that of the original declaration.", q.text())
+	return ResourceLocked.errorf(q.name,
+		"cannot obtain exclusive access to locked %s. It could be originally declared on "+
+			"another connection or the exclusive property value does not match that of the original declaration.", q.text())
 }
 
 // errNoDeclaredQueue refuses the empty queue name on a channel that has declared no queue.
@@ -157,7 +158,8 @@ func (v *vhost) admitOneMoreLocked(name string) *Error {
 	if n < 0 || len(v.queues) < n {
 		return nil
 	}
-	return PreconditionFailed.errorf(name, "cannot declare queue '%s': queue limit in vhost '%s' (%d) is reached", name, v.name, n)
+	return PreconditionFailed.errorf(name,
+		"cannot declare queue '%s': queue limit in vhost '%s' (%d) is reached", name, v.name, n)
 }
 
 // admitQueueLocked checks limits and what queues of some types cannot be.
@@ -251,7 +253,8 @@ func (q *Queue) refuseCondition(cfg DeleteConfig) *Error {
 	default:
 		return nil
 	}
-	return NotImplemented.errorf(q.name, "cannot delete %s. queue.delete operations with %s flag set are not supported by quorum queues", q.text(), flag)
+	return NotImplemented.errorf(q.name,
+		"cannot delete %s. queue.delete operations with %s flag set are not supported by quorum queues", q.text(), flag)
 }
 
 // purgeQueueLocked removes the ready messages.

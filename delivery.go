@@ -1,6 +1,6 @@
 package leveret
 
-// A Delivery is one message in somebody's hands. Unless it was delivered without need of an
+// A Delivery is one message that was delivered. Unless it was delivered without need of an
 // acknowledgement, it has to be settled: by Ack, Nack or Reject here, or by its tag on the channel.
 type Delivery struct {
 	Exchange     string // where it was published to; a dead-letter exchange for a dead letter
@@ -129,7 +129,8 @@ func (ch *Channel) getLocked(name string, cfg GetConfig) (*Delivery, *Error) {
 		if ch.v.rules.plainQuorumName {
 			kind = "quorum"
 		}
-		return nil, ResourceLocked.errorf(q.name, "cannot obtain access to locked %s. basic.get operations are not supported by %s queues with single active consumer", q.text(), kind)
+		return nil, ResourceLocked.errorf(q.name,
+			"cannot obtain access to locked %s. basic.get operations are not supported by %s queues with single active consumer", q.text(), kind)
 	}
 	return q.impl.get(ch, cfg), nil
 }

@@ -133,5 +133,6 @@ func plainValue(v any, column int) string {
 }
 
 func inequivalent(key string, about subject, received, current string) *Error {
-	return PreconditionFailed.errorf(about.name, "inequivalent arg '%s' for %s: received %s but current is %s", key, about, received, current)
+	return PreconditionFailed.errorf(about.name,
+		"inequivalent arg '%s' for %s: received %s but current is %s", key, about, received, current)
 }

@@ -28,28 +28,30 @@ type VHostLimits struct{ MaxConnections, MaxQueues int }
 
 // QueueInfo describes a queue.
 type QueueInfo struct {
-	Name         string    `json:"name"`
-	VHost        string    `json:"vhost"`
-	Type         QueueType `json:"type"`
-	Durable      bool      `json:"durable"`
-	AutoDelete   bool      `json:"auto_delete"`
-	Exclusive    bool      `json:"exclusive"`
-	Owner        uint64    `json:"owner"` // the connection of an exclusive queue; 0: the broker itself
-	Arguments    Table     `json:"arguments"`
-	Ready        int       `json:"messages_ready"`          // messages that wait to be delivered
-	Unacked      int       `json:"messages_unacknowledged"` // messages that were delivered and not yet acknowledged
-	Messages     int       `json:"messages"`                // ready, unacknowledged, delayed for a retry, and dead letters that are pending
-	BytesReady   int64     `json:"message_bytes_ready"`
-	BytesUnacked int64     `json:"message_bytes_unacknowledged"`
-	Bytes        int64     `json:"message_bytes"`
-	Consumers    int       `json:"consumers"`
+	Name       string    `json:"name"`
+	VHost      string    `json:"vhost"`
+	Type       QueueType `json:"type"`
+	Durable    bool      `json:"durable"`
+	AutoDelete bool      `json:"auto_delete"`
+	Exclusive  bool      `json:"exclusive"`
+	Owner      uint64    `json:"owner"` // the connection of an exclusive queue; 0: the broker itself
+	Arguments  Table     `json:"arguments"`
+	Ready      int       `json:"messages_ready"`          // messages that wait to be delivered
+	Unacked    int       `json:"messages_unacknowledged"` // messages that were delivered and not yet acknowledged
+	// Messages counts those that are ready, unacknowledged or delayed for a retry, and pending dead letters.
+	Messages     int   `json:"messages"`
+	BytesReady   int64 `json:"message_bytes_ready"`
+	BytesUnacked int64 `json:"message_bytes_unacknowledged"`
+	Bytes        int64 `json:"message_bytes"`
+	Consumers    int   `json:"consumers"`
 
-	SingleActive    string    `json:"single_active_consumer_tag"`  // tag of the single active consumer
-	Policy          string    `json:"policy"`                      // name of the policy in force; empty: none
-	OperatorPolicy  string    `json:"operator_policy"`             // name of the operator policy in force; empty: none
-	EffectivePolicy Table     `json:"effective_policy_definition"` // both policies' definitions, merged
-	HeadDeadline    time.Time `json:"head_deadline,omitzero"`      // when the first message at the head of the queue, or of a priority, expires; zero: never
-	IdleDeadline    time.Time `json:"idle_deadline,omitzero"`      // when the queue expires if it is not used before; zero: never
+	SingleActive    string `json:"single_active_consumer_tag"`  // tag of the single active consumer
+	Policy          string `json:"policy"`                      // name of the policy in force; empty: none
+	OperatorPolicy  string `json:"operator_policy"`             // name of the operator policy in force; empty: none
+	EffectivePolicy Table  `json:"effective_policy_definition"` // both policies' definitions, merged
+	// HeadDeadline is when the first message at the head of the queue, or of a priority, expires; zero: never.
+	HeadDeadline time.Time `json:"head_deadline,omitzero"`
+	IdleDeadline time.Time `json:"idle_deadline,omitzero"` // when the queue expires if it is not used before; zero: never
 }
 
 // ExchangeInfo describes an exchange.
@@ -296,9 +298,9 @@ func (q *Queue) Messages() []MessageInfo {
 	return infos
 }
 
-// Persistent counts the messages published as persistent, with delivery mode 2: those that Messages describes and
-// those in somebody's hands, and the octets of their bodies. It looks at all messages of the virtual host that are in
-// somebody's hands.
+// Persistent is for tools such as rabbitmqctl, which list these figures. It counts the messages published as persistent, with
+// delivery mode 2, and the octets of their bodies: those that Messages describes and those that were delivered and are not settled.
+// It looks at all messages of the virtual host that were delivered and are not settled.
 func (q *Queue) Persistent() (messages int, bytes int64) {
 	q.v.lock()
 	defer q.v.unlock()

@@ -69,11 +69,10 @@ func (ch *Channel) checkTopicLocked(perm permission, exchange, key string) *Erro
 	return AccessRefused.errorf(exchange, "%s", topicRefusal(perm, key, at, ch.v.rules))
 }
 
-// refusal is the text for a user who may not access a resource, which rs names as
-// "queue 'NAME' in vhost 'VH'".
+// refusal is the text for a user who may not access a resource. resource is how RabbitMQ writes it: "queue 'q' in vhost '/'".
 // Rules: A-4.
-func refusal(perm permission, rs, user string, r *rules) string {
-	text := fmt.Sprintf("access to %s refused for user '%s'", rs, user)
+func refusal(perm permission, resource, user string, r *rules) string {
+	text := fmt.Sprintf("access to %s refused for user '%s'", resource, user)
 	if r.bareRefusals {
 		return text
 	}

@@ -34,7 +34,9 @@ type QueueConfig struct {
 	Exclusive  bool // belongs to the declaring connection and goes with it
 	AutoDelete bool // goes with its last consumer
 	Arguments  Table
-	NoWait     bool // no answer is expected: a redeclare does not restart the idle time of a classic queue
+
+	// NoWait is for listeners: the client expects no answer. Such a redeclare does not restart the idle time of a classic queue.
+	NoWait bool
 }
 
 // Name returns the queue's name.

@@ -10,7 +10,7 @@ import (
 // consumer has not settled in time, a dead letter is tried again. One wake-up of the clock is armed, for the earliest timer.
 // A message has no timer of its own: its queue has one, for the head.
 //
-// Timers are lazy. A timer that was set for something that has gone stays, and whoever is woken by it looks again whether there
+// Timers are lazy. A timer that was set for something that has gone stays, and its owner, when woken, looks again whether there
 // is anything to do. To put the timer off each time would cost more than the few wake-ups in vain.
 
 // timing is the heap of timers and the one wake-up that is armed.

@@ -31,7 +31,7 @@ func (m *mail) release() {
 	}
 }
 
-// taken ends hold, for whoever empties the inbox after it.
+// taken ends hold. The caller is about to empty the inbox.
 func (m *mail) taken() { m.held.Store(false) }
 
 func (m *mail) signal() {
