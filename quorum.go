@@ -93,13 +93,19 @@ func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
 }
 
 // giveBack takes messages back that were settled with requeue or whose holder, from, is gone.
-// Rules: D-3, L-8, L-13.
+// Rules: D-3, L-8, L-9, L-13.
 func (c *quorum) giveBack(back []entry, how settling, from *Consumer) {
-	// Each message joins the returned list, waits for its retry, or dies. // D-3, D-41
+	// Each message joins the returned list, waits for its retry, or is over the delivery limit. // D-3, D-41
+	var over []entry
 	for _, e := range back {
-		if died := c.returned(e, how); died {
+		if e, ok := c.returned(e, how); !ok {
+			over = append(over, e)
 			from.creditDeathLocked()
 		}
+	}
+	// Those over the limit die before those that are trimmed, and in 3.10 after them. // L-9
+	if !c.q.v.rules.newestTrimmedFirst {
+		c.dieOfLimit(over)
 	}
 	// What expired in its holder's hands expires now. // T-8
 	c.expireDue()
@@ -107,32 +113,40 @@ func (c *quorum) giveBack(back []entry, how settling, from *Consumer) {
 	// Consumers get their messages before the limit is enforced. // L-8
 	c.deliverReady()
 	c.trim()
+	if c.q.v.rules.newestTrimmedFirst {
+		c.dieOfLimit(over)
+	}
 	c.updateRejecting()
 	c.removed()
 }
 
-// returned takes one message back and reports whether it has come back once too often.
+func (c *quorum) dieOfLimit(over []entry) {
+	for _, e := range over {
+		c.deadLetter(e, DeliveryLimit)
+	}
+}
+
+// returned takes one message back. One that has come back once too often it returns, to die.
 // Rules: D-7, D-12, D-12a, D-12b, D-12c, D-12d, DL-1.
-func (c *quorum) returned(e entry, how settling) (died bool) {
+func (c *quorum) returned(e entry, how settling) (counted entry, ok bool) {
 	r, s := c.q.v.rules, c.q.set
 	e.returns = saturatingInc(e.returns)
 	if how.failed() || r.countEveryReturn { // D-7, D-12
 		e.deliveries = saturatingInc(e.deliveries)
 	}
 	if s.deliveryLimit >= 0 && int64(e.deliveries) > s.deliveryLimit {
-		c.deadLetter(e, DeliveryLimit)
-		return true
+		return e, false
 	}
 	if s.delays(how) {
 		c.delay(e)
-		return false
+		return e, true
 	}
 	if r.requeueToTail && s.deliveryLimit < 0 && how != ended { // D-4
 		c.putTail(e)
 	} else {
 		c.putReturned(e)
 	}
-	return false
+	return e, true
 }
 
 // putTail makes e the last message of its priority.
