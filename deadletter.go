@@ -255,9 +255,7 @@ func (v *vhost) deadLocked(l deadLetter, x *Exchange, at int64) *message {
 func (v *vhost) describeDeath(d *death, l deadLetter, at int64) {
 	m := l.m
 	*d = death{queue: l.q.name, reason: l.reason, count: 1, at: at, exchange: m.exchange, key: m.key, expiration: m.publishedExpiration()}
-	if m.extra != nil && m.extra.routing != nil {
-		d.keys = v.rules.recordedKeys(m)
-	}
+	d.keys = v.rules.recordedKeys(m)
 }
 
 // dropExpiration takes the expiration away, so that the dead letter does not expire again because of it.

@@ -102,12 +102,15 @@ func (d *death) except(gone *death) *death {
 	return &c
 }
 
-// recordedKeys are the routing-keys of a death: without those of BCC. RabbitMQ 4.3 removes, for
+// recordedKeys are the routing-keys of a death, without those of BCC; nil: the routing key alone. RabbitMQ 4.3 removes, for
 // each BCC key, the first equal key; 3.10 lists the routing key and what the message's headers CC and BCC name now.
 // Rules: DL-15.
 func (r *rules) recordedKeys(m *message) []string {
 	if r.keysWithoutBCC {
 		return m.headerKeys()
+	}
+	if m.extra == nil || m.extra.routing == nil {
+		return nil
 	}
 	keys, bcc := m.keys(), m.bccKeys()
 	if len(bcc) == 0 {
@@ -122,14 +125,18 @@ func (r *rules) recordedKeys(m *message) []string {
 	return keys
 }
 
-// headerKeys are the routing key and those of the headers CC and BCC. A BCC header is there if the publisher sent two.
+// headerKeys are the routing key and those of the headers CC and BCC; nil if there are none. If the publisher sent two CC or BCC
+// headers, the second is there when the first has been taken off.
 func (m *message) headerKeys() []string {
-	keys := []string{m.key}
+	var keys []string
 	for _, name := range [...]string{headerCC, headerBCC} {
 		more, _ := keysOf(m.headers(), name) // a header that was not checked may be no array
 		keys = append(keys, more...)
 	}
-	return keys
+	if keys == nil {
+		return nil
+	}
+	return append([]string{m.key}, keys...)
 }
 
 // cyclic reports whether m, which has just died, must not go to queue t: m has died in t before, and no death since then, this
