@@ -37,6 +37,7 @@ type credit struct {
 	prefetch int // of each consumer to come
 	window   int // one prefetch for the whole channel (3.10); 0: none
 	volume   int // what counts for it: deliveries to consumers, and what the channel held when the window was set
+	settled  int // settled deliveries that still count in volume: their queues come first
 	held     int // outstanding deliveries
 	stalled  []*Consumer
 }

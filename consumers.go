@@ -56,10 +56,18 @@ func (c *Consumer) canTakeLocked() bool {
 	switch {
 	case c.inbox != nil && c.inbox.fullLocked():
 		c.inbox.stallLocked(c)
-	case c.ch.window > 0:
-		c.ch.stalled = append(c.ch.stalled, c)
+	default:
+		c.ch.stallLocked(c)
 	}
 	return false
+}
+
+// stallLocked remembers a consumer that waits for room in the channel's window, if there is one.
+// Rules: D-27.
+func (ch *Channel) stallLocked(c *Consumer) {
+	if ch.window > 0 && c.q.traits.channelWindow && !slices.Contains(ch.stalled, c) {
+		ch.stalled = append(ch.stalled, c)
+	}
 }
 
 // served moves the first in line, who got a message, to the end of its priority's line. A consumer of a quorum queue leaves
@@ -110,7 +118,13 @@ func (c *Consumer) rejoinLocked() bool {
 	if cs.yielding && c == cs.single && c.unacked == 0 {
 		cs.elect() // D-22
 	}
-	if c.ended || !c.ableLocked() {
+	if c.ended {
+		return false
+	}
+	if !c.ableLocked() {
+		if !c.inLine {
+			c.ch.stallLocked(c)
+		}
 		return false
 	}
 	if !c.inLine && !c.q.args.singleActive {

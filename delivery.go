@@ -64,7 +64,9 @@ func (q *Queue) assignLocked(c *Consumer, m *message) {
 	if !c.cfg.NoAck {
 		c.unacked++
 		c.ch.held++
-		c.ch.volume++
+		if q.traits.channelWindow {
+			c.ch.volume++
+		}
 		q.store.countUnacked(m, 1)
 	}
 	c.inbox.expectLocked(m)
