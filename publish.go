@@ -83,7 +83,7 @@ func (ch *Channel) checkTargetLocked(exchange, key string, m *Message) (*Exchang
 	switch {
 	case x == nil:
 		return nil, v.noExchange(exchange)
-	case x.cfg.Internal:
+	case x.cfg.Internal && !ch.super: // the firehose publishes to amq.rabbitmq.trace
 		return nil, AccessRefused.errorf(exchange, "cannot publish to internal %s", v.exchangeText(exchange))
 	}
 	return x, nil

@@ -23,7 +23,8 @@ type Node struct {
 	Started   time.Time
 	Listeners []Listener
 
-	alarms alarms // that eval has set
+	alarms   alarms // that eval has set
+	firehose firehose
 }
 
 // A Listener is an address that the node accepts connections on.

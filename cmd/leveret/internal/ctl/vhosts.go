@@ -160,8 +160,10 @@ func (c *call) vhostItem(info leveret.VHostInfo, column string) any {
 		return names(info.Tags)
 	case "default_queue_type":
 		return queueType
-	case "protected_from_deletion", "tracing":
+	case "protected_from_deletion":
 		return false
+	case "tracing":
+		return c.node.firehose.on(info.Name)
 	case "cluster_state":
 		return states{c.node.Name}
 	case "metadata":

@@ -1,0 +1,74 @@
+package ctl
+
+import (
+	"testing"
+	"time"
+
+	"github.com/leveretmq/leveret"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// What RabbitMQ 4.3 put into amq.rabbitmq.trace for the same steps, but for the key of BCC in routing_keys.
+func TestFirehose(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	n := &Node{Broker: b, Name: "n@h"}
+	c, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Name: "me -> it"})
+	require.NoError(t, err)
+	ch, err := c.Channel()
+	require.NoError(t, err)
+	_, err = ch.DeclareQueue("trace", leveret.QueueConfig{})
+	require.NoError(t, err)
+	trace, err := b.Queue("trace")
+	require.NoError(t, err)
+	require.NoError(t, ch.BindQueue("trace", "amq.rabbitmq.trace", "#", nil))
+	_, err = ch.DeclareQueue("q", leveret.QueueConfig{})
+	require.NoError(t, err)
+
+	publish := func(key string, m leveret.Message) {
+		_, err := ch.Publish("", key, m)
+		require.NoError(t, err)
+	}
+	publish("q", leveret.Message{})
+	_, _, err = ch.Get("q", leveret.GetConfig{NoAck: true})
+	require.NoError(t, err)
+	assert.Zero(t, trace.Info().Ready, "nobody traces")
+
+	on := n.Run(Request{Args: []string{"trace_on"}})
+	assert.Equal(t, "Starting tracing for vhost \"/\" ...\nTrace enabled for vhost /\n", on.Stdout)
+	assert.True(t, n.firehose.on("/"))
+	publish("q", leveret.Message{Body: []byte("one"), Properties: &leveret.Properties{
+		ContentType: "ct", Timestamp: time.Unix(77, 0), DeliveryMode: 2, Headers: leveret.Table{"h": int32(1), "CC": []any{"cc1"}}}})
+	publish("nowhere", leveret.Message{Body: []byte("two")})
+	_, _, err = ch.Get("q", leveret.GetConfig{NoAck: true})
+	require.NoError(t, err)
+
+	properties := leveret.Table{"content_type": "ct", "timestamp": int32(77), "delivery_mode": int32(2),
+		"headers": leveret.Table{"h": int32(1), "CC": []any{"cc1"}}}
+	want := []struct {
+		key, body string
+		headers   leveret.Table
+	}{
+		{"publish.", "one", leveret.Table{"exchange_name": "", "routing_keys": []any{"q", "cc1"}, "properties": properties,
+			"node": "n@h", "vhost": "/", "connection": "me -> it", "channel": int32(1), "user": "guest", "routed_queues": []any{"q"}}},
+		{"publish.", "two", leveret.Table{"exchange_name": "", "routing_keys": []any{"nowhere"}, "properties": leveret.Table{},
+			"node": "n@h", "vhost": "/", "connection": "me -> it", "channel": int32(1), "user": "guest", "routed_queues": []any{"nowhere"}}},
+		{"deliver.q", "one", leveret.Table{"exchange_name": "", "routing_keys": []any{"q", "cc1"}, "properties": properties,
+			"node": "n@h", "vhost": "/", "connection": "me -> it", "channel": int32(1), "user": "guest", "redelivered": int32(0)}},
+	}
+	for _, w := range want {
+		d, ok, err := trace.Get()
+		require.NoError(t, err)
+		require.True(t, ok, w.key+w.body)
+		assert.Equal(t, []any{"amq.rabbitmq.trace", w.key, w.body, w.headers}, []any{d.Exchange, d.RoutingKey, string(d.Body), d.Headers})
+		require.NoError(t, d.Ack())
+	}
+	assert.Zero(t, trace.Info().Ready, "what is fetched of the copies is not copied")
+
+	off := n.Run(Request{Args: []string{"-q", "trace_off"}})
+	assert.Equal(t, "Trace disabled for vhost /\n", off.Stdout)
+	publish("q", leveret.Message{})
+	assert.Zero(t, trace.Info().Ready)
+	assert.NoError(t, b.Check())
+}
