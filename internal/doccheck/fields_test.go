@@ -12,13 +12,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leveretmq/leveret/internal/race"
 	"github.com/stretchr/testify/require"
 )
 
 // TestFieldsAreRead finds unexported fields of structs that are written and never read: a rule without a reader is not kept.
 func TestFieldsAreRead(t *testing.T) {
-	if testing.Short() {
-		t.Skip("type-checks the module from source")
+	if testing.Short() || race.Enabled {
+		t.Skip("type-checks the module from source, which takes long and has no races")
 	}
 	for _, dir := range []string{"", "amqpd", "definitions", "leverettest", "conformance", "internal/scenario", "cmd/leveret",
 		"cmd/leveret/internal/ctl", "internal/pcre", "internal/erl", "internal/fifo", "internal/schedule", "internal/tags", "internal/topic"} {
