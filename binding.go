@@ -73,6 +73,9 @@ func (ch *Channel) prepareBindLocked(r *bindRequest) *Error {
 			r.key = ch.lastQueue
 		}
 	}
+	if err := ch.v.refuseVolatile(r); err != nil {
+		return err
+	}
 	return ch.checkBindLocked(r)
 }
 
@@ -104,7 +107,7 @@ func (ch *Channel) checkBindLocked(r *bindRequest) *Error {
 	return nil
 }
 
-// bindLocked makes a binding. The request has passed checkBind; what else can be wrong is checked here: source, destination, what the
+// bindLocked makes a binding. The request has passed checkBindLocked; what else can be wrong is checked here: source, destination, what the
 // source's type demands, owner.
 // Rules.
 func (ch *Channel) bindLocked(r *bindRequest) *Error {

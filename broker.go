@@ -240,16 +240,24 @@ func (r *random) seedFromSystem() {
 	r.source = rand.NewChaCha8(key)
 }
 
-const generatedLen = 22
-
 // name returns prefix and 22 characters of URL-safe base64, 128 random bits, as RabbitMQ
 // forms the names it gives.
 func (r *random) name(prefix string) string {
+	b := r.bits()
+	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// key returns 24 characters of base64, 128 random bits.
+func (r *random) key() string {
+	b := r.bits()
+	return base64.StdEncoding.EncodeToString(b[:])
+}
+
+func (r *random) bits() (b [16]byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var buf [16]byte
-	r.source.Read(buf[:])
-	return prefix + base64.RawURLEncoding.EncodeToString(buf[:])
+	r.source.Read(b[:])
+	return b
 }
 
 func (r *random) intN(n int) int {

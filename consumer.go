@@ -67,7 +67,11 @@ func (c *Consumer) handLocked(d *Delivery) {
 // consumeLocked makes a consumer and gives it what there is.
 // Rules: D-16, D-17, D-26, D-29.
 func (ch *Channel) consumeLocked(name string, cfg ConsumeConfig) (*Consumer, *Error) {
-	if isReplyQueue(name) {
+	name, err := ch.queueNameLocked(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case name == replyQueue:
 		return ch.consumeRepliesLocked(cfg)
 	}
 	if ch.consumers[cfg.Tag] != nil {
@@ -75,7 +79,7 @@ func (ch *Channel) consumeLocked(name string, cfg ConsumeConfig) (*Consumer, *Er
 	}
 	q, err := ch.openQueueLocked(name, read)
 	if err != nil {
-		return nil, err
+		return nil, ch.v.orVolatile(err, PreconditionFailed, "only creator channel may consume from %s") // M-19b
 	}
 	fields, err := canonicalTable(cfg.Arguments)
 	if err != nil {

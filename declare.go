@@ -261,6 +261,9 @@ func (q *Queue) refuseCondition(cfg DeleteConfig) *Error {
 // Rules: Q-40.
 func (ch *Channel) purgeQueueLocked(name string) (int, *Error) {
 	q, err := ch.openQueueLocked(name, read)
+	if err != nil && err.Code == NotFound && ch.v.isVolatile(err.Name) {
+		return 0, nil // M-19b
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -124,7 +124,7 @@ func (q *Queue) nextConsumerLocked() *Consumer {
 func (ch *Channel) getLocked(name string, cfg GetConfig) (*Delivery, *Error) {
 	q, err := ch.openQueueLocked(name, read)
 	if err != nil {
-		return nil, err
+		return nil, ch.v.orVolatile(err, NotImplemented, "basic.get not supported by volatile %s") // M-19b
 	}
 	if q.args.singleActive && !q.traits.singleActiveGet { // D-23
 		kind := `<<"quorum">>`

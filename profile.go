@@ -17,12 +17,12 @@ type rules struct {
 	maxMessageSize int // M-1: bytes; a larger body is refused
 
 	// Publishing.
-	verbatimExpiration bool // M-6: consumers get the expiration as the publisher wrote it
-	keepHeaderOrder    bool // M-14: headers are delivered in the publisher's order, duplicates included
-	routesToNames      bool // C-10: a transaction's route are names, of which the queues are sought at the commit
-	txNackIsReject     bool // C-10: in a transaction a nack and a reject that follow each other are settled together
-	oldPublishChecks   bool // M-3, M-7, A-9: a publish is checked in 3.10's order, without the topic keys of CC and BCC, with the delivery mode
-	returnReplies      bool // M-19, M-19a: a mandatory publish to a direct reply-to name is returned; declaring one's own name crashes, not a malformed one
+	verbatimExpiration  bool // M-6: consumers get the expiration as the publisher wrote it
+	keepHeaderOrder     bool // M-14: headers are delivered in the publisher's order, duplicates included
+	routesToNames       bool // C-10: a transaction's route are names, of which the queues are sought at the commit
+	txNackIsReject      bool // C-10: in a transaction a nack and a reject that follow each other are settled together
+	oldPublishChecks    bool // M-3, M-7, A-9: a publish is checked in 3.10's order, without the topic keys of CC and BCC, with the delivery mode
+	repliesBypassQueues bool // M-19, M-19a, M-19b: direct reply-to names are no queues: publishes to them are returned, other checks of names
 
 	// Permissions.
 	bareRefusals     bool // refusals do not name the kind of access
@@ -96,8 +96,8 @@ var profiles = [...]rules{
 		deliveryLimit:  -1,
 
 		verbatimExpiration: true, keepHeaderOrder: true, routesToNames: true, oldPublishChecks: true,
-		returnReplies: true,
-		bareRefusals:  true, passiveUnchecked: true, rawTopicVars: true, anyTopicExchange: true,
+		repliesBypassQueues: true,
+		bareRefusals:        true, passiveUnchecked: true, rawTopicVars: true, anyTopicExchange: true,
 		unknownTypeClosesConnection: true, manyHashWords: true, looseNumbers: true, secondsTimestamps: true,
 		firstDuplicateHeader: true, noNewExchangeTypes: true,
 		limitsFirst: true, plainQueueType: true, checkQueueMode: true, queueVersion1: true, noClassicLocator: true,

@@ -30,6 +30,7 @@ type publication struct {
 	m         *message
 	queues    []*Queue
 	mandatory bool
+	replies   replies // direct replies that were delivered when it was routed
 }
 
 // publishLocked is Publish as one step of an operation.
@@ -52,7 +53,15 @@ func (ch *Channel) publishLocked(exchange, key string, m *Message) (Outcome, *Er
 		out.Sequence = ch.sequence
 	}
 	// A transaction routes at once, and keeps the message until its commit. // C-9
-	p := publication{stored, ch.routeLocked(stored), m.Mandatory}
+	p := publication{m: stored, queues: ch.routeLocked(stored), mandatory: m.Mandatory}
+	if stored.mayReply() && ch.v.rules.repliesBypassQueues { // M-19a
+		if err := ch.v.checkReplyNames(stored); err != nil {
+			return Outcome{}, err
+		}
+		if ch.tx != nil {
+			p.replies = ch.v.deliverRepliesLocked(stored)
+		}
+	}
 	if ch.tx != nil {
 		p.queues = slices.Clone(p.queues)
 		ch.tx.publish(p)
@@ -238,8 +247,11 @@ func (ch *Channel) routeLocked(m *message) []*Queue {
 func (ch *Channel) enqueueLocked(p publication, out *Outcome) {
 	v := ch.v
 	v.counters.Published++
-	out.Queues = len(p.queues)
 	ch.publishedEventLocked(p.m, p.queues)
+	if p.m.mayReply() && p.replies == (replies{}) { // M-19a
+		p.replies = v.deliverRepliesLocked(p.m)
+	}
+	out.Queues = len(p.queues) + p.replies.delivered
 	if len(p.queues) == 0 {
 		ch.unroutableLocked(p, out)
 		return
@@ -266,7 +278,7 @@ func (ch *Channel) unroutableLocked(p publication, out *Outcome) {
 		v.counters.Confirmed++
 	}
 	// The name of a direct reply-to consumer is no queue, but it may take the message. // M-19a
-	if p.m.isReply() && v.publishReplyLocked(p, out) {
+	if v.replied(p) {
 		return
 	}
 	if !p.mandatory {
@@ -278,6 +290,16 @@ func (ch *Channel) unroutableLocked(p publication, out *Outcome) {
 	ch.returnedEventLocked(p.m)
 	out.Return = &Return{Exchange: p.m.exchange.name, RoutingKey: p.m.key,
 		Message: Message{Properties: v.returnedProperties(p.m), Body: p.m.body}}
+}
+
+// replied reports whether direct replies are all that becomes of a message. To 4.3 a message that was routed to a name has reached a
+// queue. 3.10 returns every mandatory one, delivered or not.
+// Rules: M-19a.
+func (v *vhost) replied(p publication) bool {
+	if v.rules.repliesBypassQueues {
+		return p.replies.delivered > 0 && !p.mandatory
+	}
+	return p.replies != (replies{})
 }
 
 // returnedProperties are the properties of a message as basic.return carries them: the headers in the release's order.

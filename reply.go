@@ -8,16 +8,13 @@ import "strings"
 
 // directReply is a channel's consumer of replies and the name that leads to it.
 type directReply struct {
-	reply     *Consumer
-	replyName string
+	reply        *Consumer
+	replyProcess replyProcess // stays when the consumer is gone; zero: the channel had none yet
+	replyKey     string
+	replyName    string
 }
 
-const replyQueue = "amq.rabbitmq.reply-to"
-
-// isReplyQueue reports whether name is the pseudo queue or one of the generated names.
-func isReplyQueue(name string) bool {
-	return name == replyQueue || strings.HasPrefix(name, replyQueue+".")
-}
+func (d *directReply) replyAddress() replyAddress { return replyAddress{d.replyProcess, d.replyKey} }
 
 // consumeRepliesLocked makes the channel's one direct reply consumer.
 // Rules: M-18.
@@ -35,14 +32,24 @@ func (ch *Channel) consumeRepliesLocked(cfg ConsumeConfig) (*Consumer, *Error) {
 	c.timer.Value = c
 	ch.subscribeLocked(c)
 	ch.reply = c
-	ch.replyName = ch.v.b.random.name(replyQueue+".") + replySuffix
-	ch.v.replies[ch.replyName] = ch
+	ch.beginRepliesLocked()
 	return c, nil
 }
 
+func (ch *Channel) beginRepliesLocked() {
+	v := ch.v
+	if ch.replyProcess == (replyProcess{}) {
+		v.lastReply++
+		ch.replyProcess = newReplyProcess(v.lastReply)
+	}
+	ch.replyKey = v.b.random.key()
+	ch.replyName = ch.replyAddress().name()
+	v.replies[ch.replyAddress()] = ch
+}
+
 func (ch *Channel) endRepliesLocked() {
-	delete(ch.v.replies, ch.replyName)
-	ch.reply, ch.replyName = nil, ""
+	delete(ch.v.replies, ch.replyAddress())
+	ch.reply, ch.replyKey, ch.replyName = nil, "", ""
 }
 
 // takeReplyToLocked puts the name of the channel's reply consumer in the place of the pseudo queue's.
@@ -58,20 +65,25 @@ func (ch *Channel) takeReplyToLocked(m *message) *Error {
 	return nil
 }
 
-const replySuffix = "==" // RabbitMQ's names end in base64 padding
-
+// findReplyLocked returns the channel whose consumer a direct reply-to name leads to, or nil. In 4.3 the name must be the one that the channel
+// was given, in 3.10 any other with the same process and key does.
 // Rules: M-19.
-func wellFormedReply(name string) bool {
-	return len(name) == len(replyQueue)+1+generatedLen+len(replySuffix) && strings.HasSuffix(name, replySuffix)
+func (v *vhost) findReplyLocked(name string) (*Channel, replyAddress, replyNameState) {
+	address, state := parseReplyName(name, v.rules)
+	ch := v.replies[address]
+	if state != replyWellFormed || ch == nil || ch.replyName != name && !v.rules.repliesBypassQueues {
+		return nil, address, state
+	}
+	return ch, address, state
 }
 
-// replyStateLocked answers a declaration of the pseudo queue or of a generated name.
-// Rules: M-19.
+// replyStateLocked answers a declaration of the pseudo queue or of a generated name. It makes the name the last declared one.
+// Rules: M-19, Q-33.
 func (ch *Channel) replyStateLocked(name string, s *QueueState) *Error {
 	if name != replyQueue {
-		old := ch.v.rules.returnReplies
-		to := ch.v.replies[name]
-		if crash := !wellFormedReply(name) && !old || to == ch && old; crash {
+		to, address, state := ch.v.findReplyLocked(name)
+		asksItself := ch.v.rules.repliesBypassQueues && state == replyWellFormed && address.process == ch.replyProcess
+		if state == replyCrash || asksItself {
 			return &Error{Code: InternalError} // RabbitMQ's channel crashes
 		}
 		if to == nil || to == ch {
@@ -79,39 +91,85 @@ func (ch *Channel) replyStateLocked(name string, s *QueueState) *Error {
 		}
 	}
 	*s = QueueState{Name: name, Consumers: 1}
+	ch.lastQueue = name
 	return nil
 }
 
-// isReply reports whether a message that no queue received is a direct reply. A malformed name leads nowhere.
-// Rules: M-19a.
-func (m *message) isReply() bool {
-	return m.exchange.name == "" && strings.HasPrefix(m.key, replyQueue+".") && wellFormedReply(m.key)
-}
-
-// publishReplyLocked hands a reply to the channel that waits for it, and reports whether that ends the publish. RabbitMQ 4.3 never
-// returns a reply, whether its consumer is there or not. 3.10 returns every mandatory one: a reply name is no queue.
-// Rules: M-19a.
-func (v *vhost) publishReplyLocked(p publication, out *Outcome) bool {
-	delivered := v.deliverReplyLocked(p.m)
-	if !delivered && !v.rules.returnReplies {
-		v.dropLocked(nil, loss{m: p.m, cause: CauseNoReplyConsumer})
-	}
-	if delivered {
-		out.Queues = 1
-	}
-	if !v.rules.returnReplies {
-		return true
-	}
-	return delivered && !p.mandatory
-}
-
-// deliverReplyLocked delivers a reply if its consumer is there.
-// Rules: M-18.
-func (v *vhost) deliverReplyLocked(m *message) bool {
-	ch := v.replies[m.key]
-	if ch == nil || ch.reply == nil {
+// isVolatile reports whether name is that of a volatile queue, which is what 4.3 makes of every well-formed direct reply-to name,
+// whether its consumer is there or not.
+// Rules: M-19b.
+func (v *vhost) isVolatile(name string) bool {
+	if v.rules.repliesBypassQueues || !strings.HasPrefix(name, replyPrefix) {
 		return false
 	}
+	_, state := parseReplyName(name, v.rules)
+	return state == replyWellFormed
+}
+
+// orVolatile returns what an operation says of a volatile queue if err says that there is no queue of such a name, and err otherwise.
+// Rules: M-19b.
+func (v *vhost) orVolatile(err *Error, code Code, format string) *Error {
+	if err.Code != NotFound || !v.isVolatile(err.Name) {
+		return err
+	}
+	return code.errorf(err.Name, format, v.queueText(err.Name))
+}
+
+// refuseVolatile refuses to bind or unbind a direct reply-to name, be it well-formed or not.
+// Rules: M-19b.
+func (v *vhost) refuseVolatile(r *bindRequest) *Error {
+	if v.rules.repliesBypassQueues || !r.toQueue || !strings.HasPrefix(r.destination, replyPrefix) {
+		return nil
+	}
+	return AccessRefused.errorf(r.destination, "cannot bind or unbind to a volatile (direct reply-to) queue")
+}
+
+// mayReply reports whether a message has a routing key that may be a direct reply-to name.
+func (m *message) mayReply() bool {
+	return m.exchange.name == "" && (m.extra != nil || strings.HasPrefix(m.key, replyPrefix))
+}
+
+// replies are how many direct reply-to names of a message had a consumer, and how many had none any more.
+type replies struct{ delivered, lost int }
+
+// checkReplyNames refuses a message of which a routing key is a direct reply-to name that 3.10 crashes on.
+// Rules: M-19a.
+func (v *vhost) checkReplyNames(m *message) *Error {
+	for key := range m.eachKey {
+		if !strings.HasPrefix(key, replyPrefix) {
+			continue
+		}
+		if _, state := parseReplyName(key, v.rules); state == replyCrash {
+			return &Error{Code: InternalError}
+		}
+	}
+	return nil
+}
+
+// deliverRepliesLocked hands a message to the consumers whose direct reply-to names are among its routing keys. 4.3 also routes to names
+// whose consumer is gone: there a copy is lost.
+// Rules: M-18, M-19a.
+func (v *vhost) deliverRepliesLocked(m *message) (n replies) {
+	for key := range m.eachKey {
+		if !strings.HasPrefix(key, replyPrefix) {
+			continue
+		}
+		ch, _, state := v.findReplyLocked(key)
+		switch {
+		case ch != nil:
+			ch.deliverReplyLocked(m)
+			n.delivered++
+		case state == replyWellFormed && !v.rules.repliesBypassQueues:
+			v.dropLocked(nil, loss{m: m, cause: CauseNoReplyConsumer})
+			n.lost++
+		}
+	}
+	return n
+}
+
+// deliverReplyLocked hands a reply to the channel's consumer.
+// Rules: M-18.
+func (ch *Channel) deliverReplyLocked(m *message) {
 	c := ch.reply
 	e := entry{m: m}
 	d := ch.newDelivery(nil, &e)
@@ -119,5 +177,4 @@ func (v *vhost) deliverReplyLocked(m *message) bool {
 	c.inbox.expectLocked(m)
 	c.handLocked(d)
 	d.eventLocked(EventDelivery{ch.session(), replyQueue, 0, c.tag, d.DeliveryTag}, true)
-	return true
 }

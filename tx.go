@@ -94,7 +94,7 @@ func (ch *Channel) Commit() (returns []*Return, err error) {
 			if lost && len(queues) == 0 {
 				ch.publishedEventLocked(p.m, nil)
 			} else {
-				ch.enqueueLocked(publication{p.m, queues, p.mandatory}, &out)
+				ch.enqueueLocked(publication{p.m, queues, p.mandatory, p.replies}, &out)
 			}
 			if lost { // one of its queues, or more
 				ch.v.dropLocked(nil, loss{m: p.m, cause: CauseQueueDeleted})

@@ -53,8 +53,9 @@ type registry struct {
 	nameless  *Exchange // the default exchange, also exchanges[""]
 	queues    map[string]*Queue
 	conns     map[uint64]*Conn
-	replies   map[string]*Channel // direct reply-to names and who they lead to
-	ending    []*Channel          // channels that end in this operation and have not given back what they hold
+	replies   map[replyAddress]*Channel // direct reply-to addresses and who they lead to
+	lastReply uint32                    // how many channels have consumed replies
+	ending    []*Channel                // channels that end in this operation and have not given back what they hold
 }
 
 func newVHost(b *Broker, name string) *vhost {
@@ -62,7 +63,7 @@ func newVHost(b *Broker, name string) *vhost {
 	v := &h.vhost
 	*v = vhost{handle: h, b: b, name: name, rules: b.rules, events: b.events, registry: registry{
 		exchanges: map[string]*Exchange{}, queues: map[string]*Queue{}, conns: map[uint64]*Conn{},
-		replies: map[string]*Channel{},
+		replies: map[replyAddress]*Channel{},
 	}}
 	v.meta = VHostInfo{Name: name, DefaultQueueType: QueueTypeClassic, Limits: VHostLimits{MaxConnections: NoLimit, MaxQueues: NoLimit}}
 	v.effects.idle.L = &v.mu

@@ -117,7 +117,7 @@ func (r *run) step(st *Step) (got []string, err error) {
 	}()
 	s, refused := r.session(st.Actor)
 	if refused == nil {
-		got, refused = verbs[st.Verb](r, s, newWords(st))
+		got, refused = verbs[st.Verb](r, s, newWords(st, r.replyTo))
 	}
 	if errors.Is(refused, errors.ErrUnsupported) { // by the driver, not by the broker
 		return nil, refused

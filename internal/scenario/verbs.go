@@ -41,9 +41,6 @@ func declare(r *run, s *session, w *words) ([]string, error) {
 
 func declareQueue(r *run, s *session, w *words) ([]string, error) {
 	name := w.word("a name")
-	if name == "$reply-to" {
-		name = r.replyTo
-	}
 	var st leveret.QueueState
 	var err error
 	if w.flag("passive") {
@@ -145,13 +142,9 @@ func purge(r *run, s *session, w *words) ([]string, error) {
 }
 
 // publish TARGET BODY… [properties]; size=N makes a body of N bytes,
-// repeat=N makes N messages. The target $reply-to is the reply-to of the
-// message received last.
+// repeat=N makes N messages.
 func publish(r *run, s *session, w *words) ([]string, error) {
 	exchange, key := w.target()
-	if key == "$reply-to" {
-		key = r.replyTo
-	}
 	m := w.message()
 	bodies := w.pos
 	if n := w.number("size", -1); n >= 0 {

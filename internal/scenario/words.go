@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/leveretmq/leveret"
@@ -16,9 +17,13 @@ type words struct {
 	named leveret.Fields
 }
 
-func newWords(st *Step) *words {
+// newWords takes the arguments of a step. A word that begins with $reply-to begins with the reply-to of the message received last.
+func newWords(st *Step, replyTo string) *words {
 	w := &words{step: st}
 	for _, a := range st.Args {
+		if rest, ok := strings.CutPrefix(a.Text, "$reply-to"); ok && a.slash < 0 {
+			a.Text = replyTo + rest
+		}
 		if a.Name == "" {
 			w.pos = append(w.pos, a)
 		} else {
