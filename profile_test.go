@@ -164,9 +164,14 @@ func (s *showing) notices(p leveret.Profile, name, witness string) bool {
 	return i >= 0 && s.scripts[i].For(scenario.Releases[p], "go") && differs(s.scripts[i], p, name)
 }
 
-// differs reports whether a script shows something else than it expects when one rule is changed. A broker that
-// panics or hangs under the change differs too.
+// differs reports whether a script shows something else than it expects when one rule is changed.
 func differs(script *scenario.Script, p leveret.Profile, name string) bool {
+	return differsOn(script, leveret.WithChangedRule(p, name))
+}
+
+// differsOn reports whether a script shows something else than it expects on a broker that is made with the option. A broker that
+// panics or hangs differs too.
+func differsOn(script *scenario.Script, changed leveret.Option) bool {
 	done := make(chan bool, 1)
 	go func() {
 		defer func() {
@@ -174,7 +179,7 @@ func differs(script *scenario.Script, p leveret.Profile, name string) bool {
 				done <- true
 			}
 		}()
-		door := scenario.NewDirect(p, leveret.WithChangedRule(p, name))
+		door := scenario.NewDirect(leveret.RabbitMQ43, changed)
 		l, err := scenario.Compare(script, door)
 		same := err == nil && l.Diff() == "" && door.Broker.Check() == nil
 		door.Close()

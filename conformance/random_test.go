@@ -19,6 +19,7 @@ var (
 	duration = flag.Duration("duration", 0, "run random programs for so long, however many that are")
 	workers  = flag.Int("workers", 16, "how many random programs to run at once")
 	keep     = flag.Bool("keep", false, "write random programs that differ to testdata/scenarios/found")
+	write    = flag.String("write", "", "only write the random programs into this directory, for TestPrograms of package leveret")
 	whole    = flag.Bool("whole", false, "do not shrink random programs that differ")
 )
 
@@ -108,6 +109,10 @@ func (c *campaign) compare(t *testing.T, seed uint64, sides []side) {
 	defer func() { g.end() }()
 	statements := append([]string{}, g.statements...)
 	script := g.finish()
+	if *write != "" {
+		c.write(t, fmt.Sprintf("%s/seed-%s-%d.txt", *write, scenario.Releases[c.profile], seed), script.Text())
+		return
+	}
 	var differs, again bool
 	for _, s := range sides {
 		d, retried := s.differs(script)
@@ -142,10 +147,13 @@ func (c *campaign) compare(t *testing.T, seed uint64, sides []side) {
 // keep makes a scenario of a program that differed. It expects what leveret's Go API shows, so that the scenarios fail on
 // the listener or the broker until the difference is settled.
 func (c *campaign) keep(t *testing.T, d *difference) {
-	release := scenario.Releases[c.profile]
-	name := fmt.Sprintf("../testdata/scenarios/found/seed-%s-%d.txt", release, d.seed)
-	text := fmt.Sprintf("profile: %s\n\n# A random program that differed on %s; this is what leveret showed.\n%s", release, d.side, d.script.Text())
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+	name := fmt.Sprintf("../testdata/scenarios/found/seed-%s-%d.txt", scenario.Releases[c.profile], d.seed)
+	c.write(t, name, fmt.Sprintf("# A random program that differed on %s; this is what leveret showed.\n%s", d.side, d.script.Text()))
+}
+
+func (c *campaign) write(t *testing.T, name, text string) {
+	head := "profile: " + scenario.Releases[c.profile] + "\n\n"
+	if err := os.WriteFile(name, []byte(head+text), 0o644); err != nil {
 		t.Error(err)
 	}
 }
