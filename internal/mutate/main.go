@@ -3,6 +3,9 @@
 //	go run ./internal/mutate              # every mutant of testdata/mutants.txt
 //	go run ./internal/mutate -update      # and writes down in testdata/shown.txt which test noticed
 //	go run ./internal/mutate softLimit    # mutants whose names begin so
+//	go run ./internal/mutate -programs 300 -sample 100
+//
+// The last form asks how much random programs notice, of changed rules and of changed operators; nothing fails.
 //
 // Each mutant is a build of the root package's tests with one file replaced (go test -overlay), so that the tree stays as it
 // is. What noticed last time runs first, then all scenarios, then the other tests. A mutant that no test notices has
@@ -30,7 +33,22 @@ func main() {
 	log.SetFlags(0)
 	update := flag.Bool("update", false, "write down which test noticed")
 	workers := flag.Int("workers", 2, "how many mutants to try at once")
+	programs := flag.Int("programs", 0, "how many random programs of each release to try instead of the tests")
+	sample := flag.Int("sample", 100, "with -programs: how many operators to change, one at a time")
+	sampleSeed := flag.Uint64("sample-seed", 1, "with -programs: which operators")
 	flag.Parse()
+	if *programs > 0 {
+		dir, err := os.MkdirTemp("", "mutate")
+		if err != nil {
+			log.Fatal(err)
+		}
+		err = tryPrograms(*programs, *sample, *sampleSeed, dir)
+		os.RemoveAll(dir)
+		if err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	mutants, err := readMutants(mutantsFile, ".")
 	if err != nil {
 		log.Fatal(err)

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// tryPrograms shows how much random programs notice: they are written down as the engine runs them, and then run on
+// engines that are changed in one rule of the profile, or in one operator, each.
+func tryPrograms(count, sample int, seed uint64, dir string) error {
+	written := filepath.Join(dir, "programs")
+	if err := os.MkdirAll(written, 0o755); err != nil {
+		return err
+	}
+	if out, err := goTest("./conformance", "^TestRandomPrograms$", "-programs", fmt.Sprint(count), "-write", written); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	out, err := goTest(".", "^TestProgramsNoticeRules$", "-written", written)
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	for line := range strings.Lines(string(out)) {
+		if at := strings.Index(line, ": random programs notice"); at >= 0 {
+			fmt.Print(strings.TrimSpace(line[strings.Index(line, " ")+1:]), "\n")
+		}
+	}
+	mutants, err := sampleMutants(".", sample, seed)
+	if err != nil {
+		return err
+	}
+	noticed, built := 0, 0
+	for i, m := range mutants {
+		binary, err := m.build(filepath.Join(dir, fmt.Sprint(i)))
+		if err != nil {
+			log.Printf("%s: does not build", m.name)
+			continue
+		}
+		built++
+		if run(binary, "-test.run", "^TestPrograms$", "-written", written) != "" {
+			noticed++
+		} else {
+			fmt.Printf("not noticed: %s\n", m.name)
+		}
+		if err := os.RemoveAll(filepath.Dir(binary)); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("%d random programs for each release notice %d of %d changed operators (-sample-seed %d)\n", count, noticed, built, seed)
+	return nil
+}
+
+func goTest(pkg, name string, args ...string) ([]byte, error) {
+	return exec.Command("go", append([]string{"test", "-count=1", "-v", "-run", name, pkg, "-args"}, args...)...).CombinedOutput()
+}
