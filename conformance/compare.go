@@ -145,6 +145,7 @@ type reusedDriver struct {
 	*brokerDriver
 	policies []setPolicy // that a program has set
 	users    map[string]bool
+	limited  bool          // a program has limited the virtual host
 	started  time.Time     // when the run's first connection was opened
 	advanced time.Duration // how long it has waited on purpose
 	spent    time.Duration // what the statements of the last run took, without the waits
@@ -247,8 +248,21 @@ func (d *reusedDriver) AddUser(name, password string, tags []string) error {
 	return d.brokerDriver.AddUser(name, password, tags)
 }
 
+func (d *reusedDriver) SetVHostLimits(l leveret.VHostLimits) error {
+	d.limited = true
+	return d.brokerDriver.SetVHostLimits(l)
+}
+
+func (d *reusedDriver) clearLimits() error {
+	if !d.limited {
+		return nil
+	}
+	d.limited = false
+	return d.brokerDriver.SetVHostLimits(leveret.VHostLimits{MaxConnections: -1, MaxQueues: -1})
+}
+
 func (d *reusedDriver) clearPolicies() error {
-	if err := d.clearUsers(); err != nil {
+	if err := errors.Join(d.clearUsers(), d.clearLimits()); err != nil {
 		return err
 	}
 	for _, p := range d.policies {

@@ -119,7 +119,7 @@ func (b *Broker) removeUsers(t *testing.T) {
 	if slices.ContainsFunc(vhosts, scenarioVHost.MatchString) {
 		return
 	}
-	for _, user := range []string{"ada", "u.x", "lv-impersonator", "lv-limited", "pat", "lou"} {
+	for _, user := range []string{"ada", "u.x", "lv-impersonator", "lv-limited", "pat", "l.u"} {
 		if err := c.deleteUser(user); err != nil {
 			t.Log(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/internal/scenario"
 )
 
 // materials says which of the rarer things a program is made of. A program has few of them, so that those meet.
@@ -21,29 +20,43 @@ type materials struct {
 	pending   bool // at-least-once dead letters together with length limits
 	imports   bool // definitions imported in the middle
 	arguments bool // any argument and policy key with a value of any type
+	single    bool // single active consumers of several priorities
+	limits    bool // limits of the virtual host
+	wear      bool // messages that are returned more often than the default delivery limit allows
 }
 
 func (g *generator) someMaterials() materials {
 	some := func() bool { return g.one(5) }
 	// leveret knows only roughly when a channel that remembers permissions was used last.
-	return materials{users: some() && !g.timed, bytes: some(), twice: some(), replies: some(), cycles: some(), noWait: some(),
-		global: some() && g.profile == leveret.RabbitMQ310, retries: some() && g.profile == leveret.RabbitMQ43, pending: some(), imports: g.one(8), arguments: some()}
+	m := materials{users: some() && !g.timed, bytes: some(), twice: some(), replies: some(), cycles: some(), noWait: some(),
+		global: some() && g.profile == leveret.RabbitMQ310, retries: some() && g.profile == leveret.RabbitMQ43,
+		pending: some(), imports: g.one(8), arguments: some()}
+	if g.bold {
+		m.wear, m.single, m.limits = g.one(10), some(), g.one(8)
+	}
+	return m
 }
 
 // moreActions are those that the materials of the program add.
 func (g *generator) moreActions() []choice {
 	var a []choice
 	if g.wants.users {
-		a = append(a, choice{6, g.permit}, choice{2, g.permitTopic})
+		a = append(a, choice{6, g.permit, nil}, choice{3, g.permitTopic, nil})
 	}
 	if g.wants.replies {
-		a = append(a, choice{5, g.awaitReplies}, choice{9, g.reply})
+		a = append(a, choice{5, g.awaitReplies, nil}, choice{9, g.reply, nil})
 	}
 	if g.wants.imports {
-		a = append(a, choice{6, g.importDefinitions})
+		a = append(a, choice{6, g.importDefinitions, verbs("import")})
 	}
 	if g.wants.arguments {
-		a = append(a, choice{10, g.argument}, choice{2, g.policyKey})
+		a = append(a, choice{10, g.argument, nil}, choice{2, g.policyKey, nil})
+	}
+	if g.wants.limits {
+		a = append(a, choice{3, g.limit, nil})
+	}
+	if g.wants.wear {
+		a = append(a, choice{2, g.wear, nil})
 	}
 	return a
 }
@@ -106,21 +119,25 @@ func (g *generator) retry() string {
 
 // Users.
 
-var userNames = []string{"pat", "lou"}
+// userNames are those of the users of the connections pat and lou.
+var userNames = map[string]string{"pat": "pat", "lou": "l.u"}
+
+var userConnections = []string{"pat", "lou"}
 
 func (g *generator) newUsers() {
-	for _, u := range userNames {
+	for _, conn := range userConnections {
+		u := userNames[conn]
 		g.add("user %s", u)
 		g.add("permit %s configure=.* write=.* read=.*", u)
-		g.add("connect %s user=%s", u, u)
+		g.add("connect %s user=%s", conn, u)
 	}
 }
 
 // permit changes what a user may do. A channel remembers what it was allowed, and forgets it after an idle second: what
 // remembers too much is closed, after it has shown that it remembers.
 func (g *generator) permit() {
-	u := g.pick(userNames...)
-	actor := u + "." + connections[u]
+	conn := g.pick(userConnections...)
+	u, actor := userNames[conn], conn+"."+connections[conn]
 	probe := g.pick("publish "+g.target()+" "+g.body(), "get "+g.queue()+" no-ack", "declare queue "+g.queue()+" passive")
 	g.do(actor, probe)
 	if g.one(12) {
@@ -134,7 +151,7 @@ func (g *generator) permit() {
 		g.forget(actor, false)
 	}
 	if g.one(4) {
-		if _, ok := g.add("disconnect %s", u); ok {
+		if _, ok := g.add("disconnect %s", conn); ok {
 			g.forget(actor, true)
 		}
 	}
@@ -144,14 +161,21 @@ func (g *generator) permitTopic() {
 	if len(g.exchangeNames) == 0 {
 		return
 	}
-	u := g.pick(userNames...)
-	some := func() string { return g.pick(".*", "^k", "a$", `""`, `"^{username}"`, `"^k\\..$"`) }
-	g.add("permit-topic %s %s write=%s read=%s", u, g.exchange(), some(), some())
-	if actor := u + "." + connections[u]; true {
-		if _, ok := g.add("@%s close", actor); ok {
-			g.forget(actor, false)
-		}
+	conn := g.pick(userConnections...)
+	some := func() string { return g.pick(".*", "^k", "a$", `""`, `"^{username}$"`, `"^{username}"`, `"^k\\..$"`) }
+	g.add("permit-topic %s %s write=%s read=%s", userNames[conn], g.exchange(), some(), some())
+	actor := conn + "." + connections[conn]
+	if _, ok := g.add("@%s close", actor); ok {
+		g.forget(actor, false)
 	}
+	g.do(actor, "publish "+g.exchange()+"/"+g.pick("pat", "l.u", "lxu", "k.a")+" "+g.body())
+}
+
+// limit has the virtual host take few queues, or any number.
+func (g *generator) limit() {
+	g.add("limit-vhost max-queues=%s", g.pick("0", "1", "3", "-1", "-1"))
+	g.do("three.e", "declare queue e"+g.pick("", " x-max-length=-1", " quorum auto-delete", " x-queue-type=nonsense"))
+	g.do("three.e", "delete queue e")
 }
 
 // Direct reply-to.
@@ -173,6 +197,23 @@ func (g *generator) reply() {
 		g.do("three.e", "declare queue $reply-to passive")
 	default:
 		g.do(g.actor("p", "g1", "k1", "k2"), "publish $reply-to "+g.body()+g.pick("", "", " mandatory=true", " reply-to=r"))
+	}
+}
+
+// wear takes a message and returns it again and again.
+func (g *generator) wear() {
+	const actor = "w"
+	queue, how := g.queue(), g.pick("reject", "nack")
+	for n := 20 + g.IntN(4); n >= 0; n-- {
+		if seen, ok := g.do(actor, "get "+queue); !ok || len(seen) == 0 || !strings.HasPrefix(seen[0], "m") {
+			return
+		}
+		b := g.book(actor)
+		m := b.held[len(b.held)-1]
+		b.held = b.held[:len(b.held)-1]
+		if _, ok := g.do(actor, how+" "+m+" requeue"); !ok {
+			return
+		}
 	}
 }
 
@@ -207,6 +248,17 @@ var queueArguments = []string{"x-expires", "x-message-ttl", "x-dead-letter-excha
 	"x-quorum-initial-group-size", "x-consumer-timeout", "x-delayed-retry-type", "x-delayed-retry-min",
 	"x-delayed-retry-max", "x-max-age", "x-queue-leader-locator", "x-unknown"}
 
+// likelyValues are values of arguments that few values suit.
+var likelyValues = map[string][]string{
+	"x-queue-type":           {`""`, "undefined", "classic", "quorum", "stream", "nonsense"},
+	"x-queue-version":        {"1", "2", "3"},
+	"x-queue-mode":           {"lazy", "default"},
+	"x-overflow":             {"drop-head", "reject-publish", "reject-publish-dlx"},
+	"x-max-priority":         {"0", "1", "255", "256", "-1"},
+	"x-queue-leader-locator": {"balanced", "client-local", "min-masters"},
+	"x-delayed-retry-type":   {"all", "failed", "returned", "disabled"},
+}
+
 // argument tries one or two arguments of a queue, an exchange or a consumer on a queue and a channel of their own.
 func (g *generator) argument() {
 	const actor = "three.e"
@@ -230,9 +282,16 @@ func (g *generator) argument() {
 	kind := g.pick("", "", " quorum", " exclusive", " transient")
 	args := ""
 	for n := 1 + g.IntN(2); n > 0; n-- {
-		if key := g.pick(queueArguments...); !strings.Contains(args, key) && !(kind == " quorum" && key == "x-queue-type") {
-			args += " " + key + "=" + g.pick(values...)
+		key := g.pick(queueArguments...)
+		twice := strings.Contains(args, key) || kind == " quorum" && key == "x-queue-type"
+		if twice {
+			continue
 		}
+		v := g.pick(values...)
+		if likely := likelyValues[key]; likely != nil && g.one(2) {
+			v = g.pick(likely...)
+		}
+		args += " " + key + "=" + v
 	}
 	if _, ok := g.do(actor, "declare queue e"+kind+args); ok {
 		g.do(actor, "delete queue e")
@@ -256,5 +315,3 @@ func (g *generator) policyKey() {
 		g.policyNames = append(g.policyNames, fmt.Sprintf("%s p%d", kind, g.priority))
 	}
 }
-
-var _ = scenario.Quote

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -20,6 +21,8 @@ var (
 	workers  = flag.Int("workers", 16, "how many random programs to run at once")
 	keep     = flag.Bool("keep", false, "write random programs that differ to testdata/scenarios/found")
 	write    = flag.String("write", "", "only write the random programs into this directory, for TestPrograms of package leveret")
+	bold     = flag.Bool("bold", false, "make programs for a real broker, too, of what is new to the generator")
+	without  = flag.String("without", "", "the name of an exclusion (see exclusions.go) to do without: what it excludes shows then")
 	whole    = flag.Bool("whole", false, "do not shrink random programs that differ")
 )
 
@@ -27,6 +30,14 @@ var (
 // LEVERET_CONFORMANCE_AMQP and LEVERET_CONFORMANCE_ADMIN name one, on a real broker. All must show the same.
 func TestRandomPrograms(t *testing.T) {
 	broker := fromEnvironment(t)
+	if *without != "" {
+		all := exclusions
+		exclusions = slices.DeleteFunc(slices.Clone(all), func(x exclusion) bool { return x.name == *without })
+		if len(exclusions) == len(all) {
+			t.Fatalf("no exclusion is named %s", *without)
+		}
+		defer func() { exclusions = all }()
+	}
 	if broker == nil {
 		for profile := range scenario.Releases {
 			(&campaign{profile: profile, count: 60}).run(t)
@@ -41,6 +52,8 @@ type campaign struct {
 	profile leveret.Profile
 	broker  *Broker // nil: only leveret
 	count   int
+
+	seen *coverage
 
 	mu                    sync.Mutex
 	next, end             uint64
@@ -61,6 +74,8 @@ func (c *campaign) run(t *testing.T) {
 	if *duration > 0 {
 		c.until, c.end = time.Now().Add(*duration), 1<<63
 	}
+	bold := c.broker == nil || *bold
+	c.seen = &coverage{learns: bold && *seed == 0, bold: bold, pairs: map[pair]int{}}
 	c.first, c.start = first, time.Now()
 	var wg sync.WaitGroup
 	for range *workers {
@@ -68,6 +83,7 @@ func (c *campaign) run(t *testing.T) {
 	}
 	wg.Wait()
 	c.report(t)
+	t.Log(c.seen.report())
 }
 
 func (c *campaign) report(t *testing.T) {
@@ -105,7 +121,7 @@ func (c *campaign) work(t *testing.T) {
 }
 
 func (c *campaign) compare(t *testing.T, seed uint64, sides []side) {
-	g := compose(c.profile, seed)
+	g := compose(c.profile, seed, c.seen)
 	defer func() { g.end() }()
 	statements := append([]string{}, g.statements...)
 	script := g.finish()
