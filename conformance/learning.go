@@ -56,19 +56,20 @@ func (g *program) traits(name string) []string {
 		return nil
 	}
 	i := q.Info()
-	out := []string{i.Type}
+	kind := string(i.Type)
+	out := []string{kind}
 	for key := range i.Arguments {
 		if key != leveret.ArgQueueType {
-			out = append(out, i.Type+" "+key)
+			out = append(out, kind+" "+key)
 		}
 	}
 	for key := range i.EffectivePolicy {
-		out = append(out, i.Type+" policy "+key)
+		out = append(out, kind+" policy "+key)
 	}
 	for state, in := range map[string]bool{"ready": i.Ready > 1, "unacked": i.Unacked > 1, "consumers": i.Consumers > 1,
 		"ready, unacked, consumers": i.Ready > 0 && i.Unacked > 0 && i.Consumers > 0, "exclusive": i.Exclusive} {
 		if in {
-			out = append(out, i.Type+" "+state)
+			out = append(out, kind+" "+state)
 		}
 	}
 	return out
