@@ -258,7 +258,7 @@ func (d *reusedDriver) clearLimits() error {
 		return nil
 	}
 	d.limited = false
-	return d.brokerDriver.SetVHostLimits(leveret.VHostLimits{MaxConnections: -1, MaxQueues: -1})
+	return d.brokerDriver.SetVHostLimits(leveret.VHostLimits{MaxConnections: leveret.NoLimit, MaxQueues: leveret.NoLimit})
 }
 
 func (d *reusedDriver) clearPolicies() error {

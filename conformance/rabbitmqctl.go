@@ -81,7 +81,7 @@ func (c *rabbitmqctl) SetPolicy(p leveret.Policy, operator bool) error {
 		if err != nil {
 			return err
 		}
-		return c.importAll(map[string][]json.RawMessage{"policies": {policy}})
+		return c.Import(fmt.Sprintf(`{"policies":[%s]}`, policy))
 	}
 	definition, err := json.Marshal(jsonNumbers(p.Definition))
 	if err != nil {
@@ -153,27 +153,41 @@ func (c *rabbitmqctl) SetDefaultQueueType(t string) error {
 }
 
 func (c *rabbitmqctl) Import(definitions string) error {
-	var all map[string][]json.RawMessage
-	if err := json.Unmarshal([]byte(definitions), &all); err != nil {
-		return err
-	}
-	return c.importAll(all)
-}
-
-// importAll names the virtual host in each definition, because the command is not for a single one. The definitions stay as they
-// are otherwise: a key may be there twice.
-func (c *rabbitmqctl) importAll(definitions map[string][]json.RawMessage) error {
-	for _, section := range definitions {
-		for i, d := range section {
-			section[i] = fmt.Appendf(nil, `{"vhost":%q,%s`, c.vhost, bytes.TrimPrefix(d, []byte("{")))
-		}
-	}
-	document, err := json.Marshal(definitions)
+	document, err := inVHost(definitions, c.vhost)
 	if err != nil {
 		return err
 	}
-	_, err = c.run(string(document), "import_definitions")
+	_, err = c.run(document, "import_definitions")
 	return err
+}
+
+// inVHost names the virtual host in each definition of a document, because the command is not for a single one. What the
+// document has twice it keeps.
+func inVHost(document, vhost string) (string, error) {
+	in := json.NewDecoder(strings.NewReader(document))
+	if _, err := in.Token(); err != nil { // the opening brace
+		return "", err
+	}
+	var sections []string
+	for in.More() {
+		name, err := in.Token()
+		if err != nil {
+			return "", err
+		}
+		var elements []json.RawMessage
+		if err := in.Decode(&elements); err != nil {
+			return "", err
+		}
+		for i, e := range elements {
+			elements[i] = fmt.Appendf(nil, `{"vhost":%q,%s`, vhost, bytes.TrimPrefix(e, []byte("{")))
+		}
+		section, err := json.Marshal(elements)
+		if err != nil {
+			return "", err
+		}
+		sections = append(sections, fmt.Sprintf("%q:%s", name, section))
+	}
+	return "{" + strings.Join(sections, ",") + "}", nil
 }
 
 // Export is not there: the command exports the whole broker.
