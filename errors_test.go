@@ -4,10 +4,9 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/leveretmq/leveret"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/leveretmq/leveret"
 )
 
 // An error whose text names a queue, an exchange, a user or a virtual host has it in Name too, and the method in Op.

@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leveretmq/leveret"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/leveretmq/leveret"
 )
 
 // Descriptions have the names in JSON that RabbitMQ's management API gives them, where it has the field.

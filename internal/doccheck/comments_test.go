@@ -20,7 +20,7 @@ func TestDocCommentsNameTheirFunction(t *testing.T) {
 		switch {
 		case err != nil || !d.IsDir():
 			return err
-		case d.Name() == "node_modules" || d.Name() == ".git":
+		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git"):
 			return filepath.SkipDir
 		}
 		declared := declarations(t, dir)

@@ -18,9 +18,9 @@ func TestImportGroups(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.Name() == "node_modules" || d.Name() == ".git":
+		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git"):
 			return filepath.SkipDir
-		case filepath.Ext(path) != ".go":
+		case d.IsDir() || filepath.Ext(path) != ".go":
 			return nil
 		}
 		positions := token.NewFileSet()
