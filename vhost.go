@@ -22,18 +22,17 @@ type vhost struct {
 
 	mu sync.Mutex // guards what follows and everything that hangs on it
 	registry
-	system     *Channel
-	policies   [2]policies // users' and operators'
-	meta       VHostInfo
-	topology   uint64 // counts changes that may change a route
-	subscribed uint64 // counts consumers
-	router     router
-	deaths     worklist
-	lastDeath  lastDeath
-	timing     timing
-	events     *Events // all watchers together; nil: nobody watches
-	effects    effects
-	counters   Counters
+	system    *Channel
+	policies  [2]policies // users' and operators'
+	meta      VHostInfo
+	topology  uint64 // counts changes that may change a route
+	router    router
+	deaths    worklist
+	lastDeath lastDeath
+	timing    timing
+	events    *Events // all watchers together; nil: nobody watches
+	effects   effects
+	counters  Counters
 	numbers
 	settings *settings // the last queue's, shared by those that equal it
 	growth   int64     // bytes of messages added and not yet reported to the broker's memory figure
@@ -44,6 +43,7 @@ type vhost struct {
 type numbers struct {
 	lastMessage uint64 // to a message that was published while anybody watched
 	lastCopy    uint64 // to a message's place in a queue
+	subscribed  uint64 // to a consumer
 }
 
 // registry is what there is in a virtual host, by name or number.

@@ -46,8 +46,8 @@ func (h *Heap[T]) Min() (t *Timer[T], at int64, ok bool) {
 	return e.timer, e.at, true
 }
 
-// Earliest returns the earliest time that real gives for a timer's value; it may give none, and none before what the timer
-// is set for. ok is false if there is none.
+// Earliest returns the earliest time that real gives for the value of a timer. That time must not be before the time that the
+// timer is set for; ok false means never. Earliest reports false if real gives no time at all.
 func (h *Heap[T]) Earliest(real func(T) (at int64, ok bool)) (at int64, ok bool) {
 	var look func(i int)
 	look = func(i int) {
