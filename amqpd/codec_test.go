@@ -330,7 +330,7 @@ func TestContentIsSplitIntoFrames(t *testing.T) {
 		o := output{}
 		o.content(3, nil, nil, body, maxPayload)
 		o.bare(3, txSelectOk)
-		client, server := pipe()
+		client, server := Pipe()
 		require.NoError(t, o.writeTo(server))
 		fr := frameReader{r: client, maxPayload: 1 << 20}
 		f, err := fr.readFrame()

@@ -76,7 +76,7 @@ func ExampleServer_ServeConn() {
 	srv := &amqpd.Server{Broker: b}
 	defer srv.Close()
 
-	client, server := net.Pipe()
+	client, server := amqpd.Pipe()
 	served := make(chan error)
 	go func() { served <- srv.ServeConn(server) }()
 
@@ -109,4 +109,15 @@ func ExampleServer_Close() {
 	srv.Close()
 	fmt.Println((<-closed).Code, errors.Is(<-served, amqpd.ErrServerClosed))
 	// Output: 320 true
+}
+
+func ExamplePipe() {
+	client, server := amqpd.Pipe()
+	fmt.Fprint(client, "hello") // returns though nobody reads yet
+	client.Close()
+
+	buf := make([]byte, 100)
+	n, _ := server.Read(buf)
+	fmt.Printf("%s\n", buf[:n])
+	// Output: hello
 }

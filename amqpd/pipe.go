@@ -11,11 +11,11 @@ import (
 // pipeBuffer is how many octets each direction of a pipe holds before a write waits.
 const pipeBuffer = 256 << 10
 
-// pipe returns the two ends of a connection in memory. Unlike net.Pipe it is buffered, as a
+// Pipe returns the two ends of a connection in memory. Unlike net.Pipe it is buffered, as a
 // socket is: a write returns once the data is in the buffer, of 256 KiB in each direction, and
 // what was written before a Close can still be read. Deadlines work. It starts no goroutine, so it can
 // be used inside a testing/synctest bubble.
-func pipe() (client, server net.Conn) {
+func Pipe() (client, server net.Conn) {
 	up, down := newStream(), newStream()
 	return &pipeEnd{in: down, out: up, local: "client"}, &pipeEnd{in: up, out: down, local: "server"}
 }

@@ -107,7 +107,7 @@ func (s *Server) ServeConn(nc net.Conn) error {
 // Dial returns the client's end of a new connection in memory, which the server serves. The error
 // is ErrServerClosed.
 func (s *Server) Dial() (net.Conn, error) {
-	client, server := pipe()
+	client, server := Pipe()
 	c := newConn(s, server)
 	if !s.add(c) {
 		return nil, ErrServerClosed
