@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/leveretmq/leveret"
 )
 
 // books are what the generator knows of a channel.
@@ -80,11 +82,12 @@ func (g *generator) holder() string {
 	return g.pick(actors...)
 }
 
-// tag returns a tag for a new consumer: one of its own, or one that a consumer of the channel had before.
+// tag returns a tag for a new consumer: one of its own, or one that a consumer of the channel had before. RabbitMQ 3.10's channel
+// crashes later when a quorum queue has seen a tag again.
 func (g *generator) tag(actor string) string {
 	b := g.book(actor)
 	inUse := func(tag string) bool { _, there := g.subscribed[tag]; return there }
-	if old := slices.DeleteFunc(slices.Clone(b.tags), inUse); len(old) > 0 && g.one(2) {
+	if old := slices.DeleteFunc(slices.Clone(b.tags), inUse); len(old) > 0 && g.profile == leveret.RabbitMQ43 && g.one(2) {
 		return g.pick(old...)
 	}
 	if len(b.tags) > 0 && g.one(40) {
