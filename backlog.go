@@ -13,11 +13,11 @@ import (
 // Each priority has a lane: first in, first out. A message that comes back can go to one of two places, and the
 // queue's type decides to which: to its old position in its lane, or to the returned list, which leaves before all lanes.
 type backlog struct {
-	levels   int               // how many priorities; 0 or 1: none
-	absent   int               // the priority of a message that has none
-	returned fifo.Queue[entry] // in the order in which the messages came back
-	lane     lane              // the only lane of a queue without priorities
-	lanes    *lanes            // by priority; nil until a message arrives
+	levels   int16              // how many priorities; 0 or 1: none
+	absent   int16              // the priority of a message that has none
+	lane     lane               // the only lane of a queue without priorities
+	lanes    *lanes             // by priority; nil until a message arrives
+	returned *fifo.Queue[entry] // in the order in which the messages came back; nil until one does
 }
 
 // An entry is a message's place in one queue.
@@ -31,7 +31,7 @@ type entry struct {
 
 // level is the priority of m in this queue. A priority above the highest counts as the highest.
 // Rules: D-38, D-39.
-func (b *backlog) level(m *message) int { return min(m.priority(b.absent), b.levels-1) }
+func (b *backlog) level(m *message) int { return min(m.priority(int(b.absent)), int(b.levels)-1) }
 
 func (b *backlog) laneOf(m *message) *lane {
 	if b.levels <= 1 {
@@ -50,12 +50,25 @@ func (b *backlog) pushBack(e entry) { b.laneOf(e.m).fifo.PushBack(e) }
 func (b *backlog) putBack(e entry) { b.laneOf(e.m).putBack(e) }
 
 // pushReturned puts a message that had left behind those that came back before.
-func (b *backlog) pushReturned(e entry) { b.returned.PushBack(e) }
+func (b *backlog) pushReturned(e entry) {
+	if b.returned == nil {
+		b.returned = new(fifo.Queue[entry])
+	}
+	b.returned.PushBack(e)
+}
+
+// firstReturned is the first message of the returned list, nil if the list is empty.
+func (b *backlog) firstReturned() *entry {
+	if b.returned == nil {
+		return nil
+	}
+	return b.returned.Front()
+}
 
 // head returns the message that leaves next, nil if there is none.
 // Rules: D-1.
 func (b *backlog) head() *entry {
-	if e := b.returned.Front(); e != nil {
+	if e := b.firstReturned(); e != nil {
 		return e
 	}
 	if l := b.top(); l != nil {
@@ -78,7 +91,7 @@ func (b *backlog) top() *lane {
 // pop removes the head. There must be one.
 // Rules: D-1.
 func (b *backlog) pop() entry {
-	if b.returned.Len() > 0 {
+	if b.firstReturned() != nil {
 		return b.returned.PopFront()
 	}
 	return b.top().pop()
@@ -88,7 +101,7 @@ func (b *backlog) pop() entry {
 // Rules: T-6.
 func (b *backlog) heads() iter.Seq[head] {
 	return func(yield func(head) bool) {
-		if e := b.returned.Front(); e != nil && (!yield(head{e, nil}) || b.levels <= 1) {
+		if e := b.firstReturned(); e != nil && (!yield(head{e, nil}) || b.levels <= 1) {
 			return
 		}
 		for l := range b.occupied() {
@@ -129,9 +142,11 @@ func (b *backlog) occupied() iter.Seq[*lane] {
 // all yields every message, in the order in which they would leave.
 func (b *backlog) all() iter.Seq[*entry] {
 	return func(yield func(*entry) bool) {
-		for e := range b.returned.All() {
-			if !yield(e) {
-				return
+		if b.returned != nil {
+			for e := range b.returned.All() {
+				if !yield(e) {
+					return
+				}
 			}
 		}
 		for l := range b.occupied() {
@@ -143,8 +158,7 @@ func (b *backlog) all() iter.Seq[*entry] {
 }
 
 func (b *backlog) clear() {
-	b.returned.Clear()
-	b.lane, b.lanes = lane{}, nil
+	b.lane, b.lanes, b.returned = lane{}, nil, nil
 }
 
 // A lane holds the messages of one priority. What was handed out had left from the head, so messages that came back to

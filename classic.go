@@ -22,7 +22,7 @@ func (c *classic) init(q *Queue) *store {
 	c.q, c.headTimer.Value = q, c
 	n, plainZero := q.args.maxPriority, q.v.rules.plainPriorityZero
 	if n > 0 || n == 0 && !plainZero {
-		c.levels = max(n, 1) + 1 // Q-21, D-38
+		c.levels = int16(max(n, 1) + 1) // Q-21, D-38
 	}
 	return &c.store
 }

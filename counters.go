@@ -188,12 +188,14 @@ func (c *Counters) add(o *Counters) {
 
 // queueCounters are what a queue counts. Most queues lose nothing, and have no figures for it.
 type queueCounters struct {
-	Enqueued, Refused uint64
+	Enqueued uint64
 	DeliveryCounters
 	losses *losses // nil: none
 }
 
+// losses are what did not stay in a queue.
 type losses struct {
+	refused uint64
 	died    DeathCounters
 	dropped DropCounters
 }
@@ -238,9 +240,9 @@ func (v *vhost) Counters() Counters {
 func (q *Queue) Counters() QueueCounters {
 	q.v.lock()
 	defer q.v.unlock()
-	c := QueueCounters{Enqueued: q.counters.Enqueued, Refused: q.counters.Refused, DeliveryCounters: q.counters.DeliveryCounters}
+	c := QueueCounters{Enqueued: q.counters.Enqueued, DeliveryCounters: q.counters.DeliveryCounters}
 	if l := q.counters.losses; l != nil {
-		c.Died, c.Dropped = l.died, l.dropped
+		c.Refused, c.Died, c.Dropped = l.refused, l.died, l.dropped
 	}
 	return c
 }

@@ -126,7 +126,7 @@ func (ch *Channel) getLocked(name string, cfg GetConfig) (*Delivery, *Error) {
 	if err != nil {
 		return nil, ch.v.orVolatile(err, NotImplemented, "basic.get not supported by volatile %s") // M-19b
 	}
-	if q.args.singleActive && !q.traits.singleActiveGet { // D-23
+	if !q.traits.singleActiveGet && q.args.singleActive { // D-23
 		kind := `<<"quorum">>`
 		if ch.v.rules.plainQuorumName {
 			kind = "quorum"

@@ -53,7 +53,7 @@ func (q *Queue) enqueuedEventLocked(m *message, copy, parent uint64) {
 }
 
 func (q *Queue) refusedEventLocked(m *message, copy, parent uint64) {
-	q.counters.Refused++
+	q.counters.lost().refused++
 	q.v.counters.Refused++
 	if ev := q.v.events; ev != nil && ev.Refused != nil {
 		tell(q.v, ev.Refused, RefusedEvent{q.v.eventMessageLocked(m), q.name, copy, parent})

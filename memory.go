@@ -45,15 +45,15 @@ func (b *Broker) collectGrowth() {
 
 // reportGrowthLocked adds what the virtual host has grown by to the broker's figure.
 func (v *vhost) reportGrowthLocked() {
-	v.b.memory.used.Add(v.growth)
-	v.growth = 0
+	v.b.memory.used.Add(v.stored.growth)
+	v.stored.growth = 0
 }
 
 // grownLocked ends an operation's accounting and reports whether the alarm has to change.
 func (v *vhost) grownLocked() bool {
 	m := &v.b.memory
 	limit := m.limit.Load()
-	if limit == 0 || v.growth == 0 {
+	if limit == 0 || v.stored.growth == 0 {
 		return false
 	}
 	v.reportGrowthLocked()

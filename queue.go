@@ -3,24 +3,25 @@ package leveret
 // A Queue holds messages and hands them out. Order is first in, first out within a priority;
 // basic.get and consumers draw from the same head.
 type Queue struct {
-	v     *vhost
+	// What a publish and a delivery touch stands first, in two cache lines: with the fields of a declaration in between, and
+	// those of store and backlog likewise, BenchmarkQueues/n=100000 takes 10 to 20 % longer.
+	v         *vhost
+	impl      queueType  // what it does with messages
+	traits    *traits    // of its type
+	store     *store     // the messages, kept by impl
+	set       *settings  // arguments and policies combined
+	consumers *consumers // nil: never had one
+	idle      *idleTimer // nil: the queue itself does not expire
+	counters  queueCounters
+	deleted   bool
+
 	name  string
 	cfg   QueueConfig // without the arguments
 	owner *Conn       // of an exclusive queue
 	args  *queueArgs
-	set   *settings // arguments and policies combined
 	applied
-	deleted  bool
 	visited  uint64 // the last routing that came by
 	incoming map[*binding]struct{}
-
-	impl     queueType // what it does with messages
-	traits   *traits   // of its type
-	store    *store    // the messages, kept by impl
-	counters queueCounters
-
-	consumers *consumers // nil: never had one
-	idle      *idleTimer // nil: the queue itself does not expire
 }
 
 // applied are the policies that match a queue; nil: none.
@@ -69,7 +70,7 @@ func (v *vhost) newQueueLocked(q *Queue) {
 	q.traits = &v.traits[q.args.kind]
 	q.impl = queueTypes[q.args.kind].make()
 	q.store = q.impl.init(q)
-	q.store.memory, q.store.sequence = &v.growth, &v.lastCopy
+	q.store.shared = &v.stored
 	v.queues[q.name] = q
 	v.topology++
 	q.findPoliciesLocked()

@@ -7,15 +7,19 @@ import "fmt"
 // decides what happens to a message; the store keeps it and counts it.
 type store struct {
 	backlog
-	sequence  *uint64 // the number of the last copy, of all stores that share it
-	ready     holdings
-	unacked   holdings // delivered and not yet settled
-	aside     holdings // neither: delayed retries and pending dead letters
-	departing int64    // bytes of dead letters that a purge left on their way: only the memory alarm counts them
-	deadlines int      // ready messages that have one
+	countsProperties bool // the size of a message includes its properties // L-3
+	ready            holdings
+	unacked          holdings // delivered and not yet settled
+	deadlines        int      // ready messages that have one
+	shared           *storeSums
+	aside            holdings // neither ready nor unacked: delayed retries and pending dead letters
+	departing        int64    // bytes of dead letters that a purge left on their way: only the memory alarm counts them
+}
 
-	countsProperties bool   // the size of a message includes its properties // L-3
-	memory           *int64 // the bytes of all stores that share it, for the memory alarm
+// storeSums are what all stores of a virtual host count together.
+type storeSums struct {
+	lastCopy uint64 // the number of the last copy, that is of a message's place in a queue
+	growth   int64  // bytes of messages added and not yet reported to the broker's memory figure
 }
 
 // holdings are a number of messages and what their sizes add up to, in bytes.
@@ -41,8 +45,8 @@ func (s *store) size(m *message) int64 {
 
 // nextSequence numbers a message that arrives.
 func (s *store) nextSequence() uint64 {
-	*s.sequence++
-	return *s.sequence
+	s.shared.lastCopy++
+	return s.shared.lastCopy
 }
 
 // countReady adds a message to the ready ones, with n = -1 it takes the message out.
@@ -63,7 +67,7 @@ func (s *store) count(h *holdings, m *message, n int) {
 	bytes := int64(n) * s.size(m)
 	h.n += n
 	h.bytes += bytes
-	*s.memory += bytes
+	s.shared.growth += bytes
 }
 
 // length is what limits count: what is unacknowledged does not count.
@@ -86,7 +90,7 @@ func (s *store) headExpired(now int64) bool {
 // clear removes all ready messages and returns how many there were.
 func (s *store) clear() int {
 	n := s.ready.n
-	*s.memory -= s.ready.bytes
+	s.shared.growth -= s.ready.bytes
 	s.backlog.clear()
 	s.ready, s.deadlines = holdings{}, 0
 	return n
@@ -117,5 +121,5 @@ func (s *store) verify(unacked holdings) error {
 func (s *store) countDeparting(m *message, n int) {
 	bytes := int64(n) * s.size(m)
 	s.departing += bytes
-	*s.memory += bytes
+	s.shared.growth += bytes
 }

@@ -10,8 +10,8 @@ import (
 
 // newStore returns a store with so many priorities, and the figure that it adds to.
 func newStore(levels int) (*store, *int64) {
-	memory := new(int64)
-	return &store{backlog: backlog{levels: levels}, memory: memory}, memory
+	sums := new(storeSums)
+	return &store{backlog: backlog{levels: int16(levels)}, shared: sums}, &sums.growth
 }
 
 func stored(seq uint64, body string, priority uint8) entry {

@@ -35,14 +35,13 @@ type vhost struct {
 	counters  Counters
 	numbers
 	settings *settings // the last queue's, shared by those that equal it
-	growth   int64     // bytes of messages added and not yet reported to the broker's memory figure
+	stored   storeSums // of the virtual host's queues
 	closed   bool
 }
 
 // numbers are the last that were given.
 type numbers struct {
 	lastMessage uint64 // to a message that was published while anybody watched
-	lastCopy    uint64 // to a message's place in a queue
 	subscribed  uint64 // to a consumer
 }
 
@@ -144,7 +143,7 @@ func (v *vhost) close(reason *Error, lost Cause) {
 }
 
 // accountLocked keeps the broker's memory figure, which is brought up to date when somebody looks.
-func (v *vhost) accountLocked(bytes int64) { v.growth += bytes }
+func (v *vhost) accountLocked(bytes int64) { v.stored.growth += bytes }
 
 // sharedLocked returns a pointer to settings equal to s: most queues have the same as the one before.
 func (v *vhost) sharedLocked(s settings) *settings {

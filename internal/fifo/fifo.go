@@ -11,12 +11,12 @@ import "iter"
 type Queue[T any] struct {
 	front []T // head's items; beside the chain so that a push or pop touches no chunk header
 	back  []T // tail's items
+	first int // index of the front element in head
+	end   int // index after the back element in tail
+	n     int
 
 	head, tail *chunk[T] // both nil, or ends of one chain
 	spare      *chunk[T] // an emptied chunk for the next time that one is needed
-	first      int       // index of the front element in head
-	end        int       // index after the back element in tail
-	n          int
 }
 
 // The sizes of chunks: each is four times as large as the one before, up to the largest.
