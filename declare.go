@@ -89,6 +89,9 @@ func (ch *Channel) declareQueueLocked(name string, cfg QueueConfig) (*Queue, *Er
 	if err := v.admitQueueLocked(name, &parsed, cfg); err != nil {
 		return nil, err
 	}
+	if err := v.refuseStream(name, parsed.kind); err != nil {
+		return nil, err
+	}
 	cfg.Arguments = nil
 	parsed.declared = args
 	q := &Queue{v: v, name: name, cfg: cfg, args: &parsed}

@@ -130,7 +130,8 @@
 // The behaviour is that of one RabbitMQ 4.3 node in its default configuration or, with
 // [WithProfile], of a 3.10 node, with these differences:
 //
-//   - There are no streams, no cluster, federation or shovel, no plugins, no MQTT or STOMP,
+//   - There are no streams: a declaration of one, or a policy for them, is refused with 540 (NOT_IMPLEMENTED).
+//   - There is no cluster, federation or shovel, no plugins, no MQTT or STOMP,
 //     and no persistence. A quorum queue has one member.
 //   - What takes RabbitMQ a moment, such as applying a policy, expiring a message or confirming a
 //     publish, has happened when the call returns or the clock shows its time.

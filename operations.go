@@ -147,7 +147,11 @@ func (v *vhost) SetLimits(l VHostLimits) error {
 // SetDefaultQueueType sets the type of queues declared without x-queue-type: classic or quorum.
 func (v *vhost) SetDefaultQueueType(t QueueType) error {
 	return v.system.do("", func() *Error {
-		if t != QueueTypeClassic && t != QueueTypeQuorum {
+		switch t {
+		case QueueTypeClassic, QueueTypeQuorum:
+		case QueueType(streamQueue.String()):
+			return noStreams(v.name, "they cannot be the default type of vhost '"+v.name+"'")
+		default:
 			return PreconditionFailed.errorf(v.name, "unsupported default queue type '%s'", t)
 		}
 		v.meta.DefaultQueueType = t

@@ -137,7 +137,7 @@ const (
 
 // SetPolicy sets a policy, in place of one of the same name, and puts it in force on every queue
 // and exchange that it applies to. A policy that is not valid is ErrPreconditionFailed with
-// RabbitMQ's report, and changes nothing.
+// RabbitMQ's report, one that applies to streams is ErrNotImplemented, and both change nothing.
 func (v *vhost) SetPolicy(p Policy) error { return v.setPolicy(p, userPolicies) }
 
 // SetOperatorPolicy is SetPolicy for an operator policy. It is combined with the policy that
@@ -154,6 +154,9 @@ func (v *vhost) ClearOperatorPolicy(name string) error { return v.clearPolicy(na
 func (v *vhost) setPolicy(p Policy, which policyLevel) error {
 	c, err := compilePolicy(p, which, v.rules)
 	if err != nil {
+		return err
+	}
+	if err := c.refuseForStreams(); err != nil {
 		return err
 	}
 	return v.system.do("", func() *Error {

@@ -79,14 +79,14 @@ type traits struct {
 	commitHears     bool         // tx.commit fails when it refuses a message
 }
 
-// queueTypes are the types of queues, by kind. A stream is declared like a quorum queue and works like a classic one.
+// queueTypes are the types of queues, by kind. A stream is refused in the end (streams.go), so it has no acts.
 var queueTypes = [...]struct {
 	make   func() queueType
 	traits func(*rules) traits
 }{
 	classicQueue: {func() queueType { return new(classic) }, classicTraits},
 	quorumQueue:  {func() queueType { return new(quorum) }, quorumTraits},
-	streamQueue:  {func() queueType { return new(classic) }, streamTraits},
+	streamQueue:  {nil, func(*rules) traits { return traits{} }},
 }
 
 func classicTraits(r *rules) traits {
@@ -116,11 +116,5 @@ func quorumTraits(r *rules) traits {
 	if !r.noPreemption {
 		t.electsByPriority, t.electsByWindow, t.preempts = true, true, true
 	}
-	return t
-}
-
-func streamTraits(r *rules) traits {
-	t := classicTraits(r)
-	t.serverNamed, t.transient = false, false
 	return t
 }

@@ -19,7 +19,8 @@ const (
 	// consumer.
 	ErrResourceLocked = ResourceLocked
 	ErrSyntax         = SyntaxError // a Table or Fields with a value that AMQP has no type for
-	// ErrNotImplemented: RabbitMQ does not do this: immediate, a prefetch size, DeleteConfig with quorum queues.
+	// ErrNotImplemented: RabbitMQ does not do this: immediate, a prefetch size, DeleteConfig with quorum queues. Or
+	// leveret does not: a stream, a policy for streams.
 	ErrNotImplemented = NotImplemented
 	// ErrNotAllowed: a limit is reached; a virtual host that the user may not enter; a consumer tag that is in
 	// use.

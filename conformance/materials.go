@@ -250,7 +250,7 @@ var queueArguments = []string{"x-expires", "x-message-ttl", "x-dead-letter-excha
 
 // likelyValues are values of arguments that few values suit.
 var likelyValues = map[string][]string{
-	"x-queue-type":           {`""`, "undefined", "classic", "quorum", "stream", "nonsense"},
+	"x-queue-type":           {`""`, "undefined", "classic", "quorum", "nonsense"},
 	"x-queue-version":        {"1", "2", "3"},
 	"x-queue-mode":           {"lazy", "default"},
 	"x-overflow":             {"drop-head", "reject-publish", "reject-publish-dlx"},

@@ -213,7 +213,7 @@ func (g *generator) policy() {
 	}
 	name := fmt.Sprintf("%s p%d", kind, g.priority)
 	if seen, ok := g.add("%s %s {%s} priority=%d apply-to=%s", name, g.choice([]string{`""`, `""`, "a", `"[ab]"`, "c"}, "^(?!a)", `"^\\w$"`, `"^[[:alpha:]]$"`, `"(?i)A|B"`, `"^.$"`, `"^\\X$"`), definition,
-		g.priority, g.choice([]string{"queues", "queues", "all", "exchanges"}, "classic_queues", "quorum_queues", "streams")); ok && len(seen) == 0 {
+		g.priority, g.choice([]string{"queues", "queues", "all", "exchanges"}, "classic_queues", "quorum_queues")); ok && len(seen) == 0 {
 		g.policyNames = append(g.policyNames, name)
 	}
 }

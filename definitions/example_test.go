@@ -54,6 +54,38 @@ func ExampleImport_mistake() {
 	// 0
 }
 
+// What a RabbitMQ with plugins has, and leveret has not, is left out and told.
+func ExampleImportSupported() {
+	b := leveret.New()
+	defer b.Close()
+
+	leftOut, err := definitions.ImportSupported(b, []byte(`{
+		"queues":    [{"name": "orders", "vhost": "/"}, {"name": "log", "vhost": "/", "arguments": {"x-queue-type": "stream"}}],
+		"exchanges": [{"name": "later", "vhost": "/", "type": "x-delayed-message"}],
+		"bindings":  [{"source": "later", "vhost": "/", "destination": "orders", "destination_type": "queue", "routing_key": ""}]
+	}`))
+	fmt.Println(len(b.Queues()), err)
+	for _, e := range leftOut {
+		fmt.Println(e)
+	}
+	// Output:
+	// 1 <nil>
+	// exchanges[0] 'later': there are no exchanges of type 'x-delayed-message'
+	// queues[1] 'log': there are no streams
+	// bindings[0] 'later -> orders': exchange 'later' is left out
+}
+
+// A program can look at what is left out before it decides.
+func ExampleDefinitions_Supported() {
+	d := try(definitions.Parse([]byte(`{"policies": [
+		{"name": "keep", "vhost": "/", "pattern": "", "apply-to": "streams", "definition": {"max-age": "7D"}},
+		{"name": "dead", "vhost": "/", "pattern": "", "definition": {"dead-letter-exchange": "amq.fanout"}}]}`)))
+	supported, leftOut := d.Supported(leveret.RabbitMQ43)
+	fmt.Println(len(supported.Policies), leftOut[0])
+	// Output:
+	// 1 policies[0] 'keep': there are no streams
+}
+
 func ExampleExport() {
 	b := leveret.New()
 	defer b.Close()

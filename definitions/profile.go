@@ -14,6 +14,7 @@ type release struct {
 	noDefaultQueueType bool // a virtual host has no default queue type
 	lenientBindings    bool // a binding to what does not exist is passed over: J-9
 	explicitQueues     bool // a queue's entry must say whether it is durable and whether it is deleted by itself: J-9
+	noNewExchangeTypes bool // x-local-random and x-modulus-hash do not exist: X-2
 	topFirst           bool // a virtual host's description and tags count beside metadata rather than in it: J-3
 	shortPlace         bool // the place of a refused policy or parameter is (VHOST/NAME): J-9
 
@@ -24,7 +25,7 @@ var releases = map[leveret.Profile]*release{
 	leveret.RabbitMQ43: {},
 	leveret.RabbitMQ310: {
 		oldShape: true, exportsInternal: true, hidesExclusive: true, noDefaultQueueType: true, lenientBindings: true, shortPlace: true,
-		explicitQueues: true, topFirst: true,
+		explicitQueues: true, noNewExchangeTypes: true, topFirst: true,
 		memberThatCounts: jsondoc.Last,
 	},
 }
