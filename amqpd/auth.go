@@ -6,8 +6,6 @@ import (
 	"crypto/x509"
 	"net"
 	"slices"
-
-	"github.com/leveretmq/leveret"
 )
 
 // The SASL mechanisms.
@@ -41,34 +39,51 @@ func (c *conn) certificate() *x509.Certificate {
 	return state.PeerCertificates[0]
 }
 
-// authenticate returns the user that the client proved to be. The error is ErrAccessRefused, or
-// errSilent if the response makes no sense.
+// A loginRefusal is why a client may not log in, in words for the log. The client is told only that it may not.
+type loginRefusal string
+
+func (r loginRefusal) Error() string { return string(r) }
+
+// errMalformed is the end of a login whose response makes no sense.
+const errMalformed = loginRefusal("malformed response")
+
+// errUnknownMechanism is the end of a login by a mechanism that was not offered.
+const errUnknownMechanism = loginRefusal("unknown mechanism")
+
+// authenticate returns the user that the client proved to be or, with a loginRefusal, the one that it said to be.
 // Rules: A-12.
-func (c *conn) authenticate(mechanism string, response []byte) (string, error) {
+func (c *conn) authenticate(mechanism string, response []byte) (user string, err error) {
 	if !slices.Contains(c.mechanisms(), mechanism) {
-		return "", errSilent
+		return "", errUnknownMechanism
 	}
+	user, err = c.identify(mechanism, response)
+	if err == nil && slices.Contains(c.srv.loopbackUsers(), user) && !isLocal(c.nc.RemoteAddr()) {
+		return user, loginRefusal("may connect from this machine only")
+	}
+	return user, err
+}
+
+// identify is authenticate without regard to where the client is.
+func (c *conn) identify(mechanism string, response []byte) (user string, err error) {
+	broker := c.srv.Broker
 	if mechanism == mechExternal {
-		user := c.srv.certLogin(c.certificate())
-		if _, err := c.srv.Broker.User(user); err != nil {
-			return "", leveret.ErrAccessRefused
+		user = c.srv.certLogin(c.certificate())
+		if _, err := broker.User(user); err != nil {
+			return user, loginRefusal("no such user")
 		}
 		return user, nil
 	}
 	user, password, err := credentials(mechanism, response)
-	if err != nil {
+	if err != nil || broker.Authenticate(user, password) == nil {
 		return user, err
 	}
-	if err := c.srv.Broker.Authenticate(user, password); err != nil {
-		return "", err
+	if _, err := broker.User(user); err != nil {
+		return user, loginRefusal("no such user")
 	}
-	if slices.Contains(c.srv.loopbackUsers(), user) && !isLoopback(c.nc) {
-		return "", leveret.ErrAccessRefused
-	}
-	return user, nil
+	return user, loginRefusal("wrong password")
 }
 
-// credentials returns what a response says. The error is that of authenticate.
+// credentials returns what a response says.
 func credentials(mechanism string, response []byte) (user, password string, err error) {
 	switch mechanism {
 	case mechAnonymous:
@@ -83,7 +98,7 @@ func credentials(mechanism string, response []byte) (user, password string, err 
 func plainCredentials(response []byte) (user, password string, err error) {
 	parts := bytes.Split(response, []byte{0})
 	if len(parts) != 3 || len(parts[0]) != 0 {
-		return "", "", errSilent
+		return "", "", errMalformed
 	}
 	return string(parts[1]), string(parts[2]), nil
 }
@@ -93,7 +108,7 @@ func plainCredentials(response []byte) (user, password string, err error) {
 func amqplainCredentials(response []byte) (user, password string, err error) {
 	fields, ok := decodeFields(response)
 	if !ok {
-		return "", "", errSilent
+		return "", "", errMalformed
 	}
 	t := tableOf(fields)
 	user, hasUser := text(t["LOGIN"])
@@ -101,9 +116,9 @@ func amqplainCredentials(response []byte) (user, password string, err error) {
 	password, isText := text(given)
 	switch {
 	case !hasUser || !hasPassword:
-		return "", "", errSilent
+		return user, "", errMalformed
 	case !isText:
-		return user, "", leveret.ErrAccessRefused
+		return user, "", loginRefusal("wrong password")
 	}
 	return user, password, nil
 }
@@ -118,8 +133,18 @@ func text(v any) (string, bool) {
 	return "", false
 }
 
-// isLoopback reports whether the peer is on this machine.
-func isLoopback(nc net.Conn) bool {
-	tcp, ok := nc.RemoteAddr().(*net.TCPAddr)
-	return !ok || tcp.IP.IsLoopback()
+// stdPipe is the address of both ends of every net.Pipe.
+var stdPipe = func() net.Addr { end, _ := net.Pipe(); return end.RemoteAddr() }()
+
+// isLocal reports whether an address is known to be on this machine. Of what other transports call an address nothing is known:
+// behind a tunnel or a websocket may be anybody.
+// Rules: A-12.
+func isLocal(peer net.Addr) bool {
+	switch peer := peer.(type) {
+	case *net.TCPAddr:
+		return peer.IP.IsLoopback()
+	case *net.UnixAddr, pipeAddr:
+		return true
+	}
+	return peer == stdPipe
 }

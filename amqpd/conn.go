@@ -252,7 +252,7 @@ func (c *conn) closeLocked(err error, cause methodID) {
 		return
 	}
 	why := c.closeReason(err, cause)
-	c.log.Warn("closing connection", "user", c.client.user, "error", why.text)
+	c.log.Warn("connection closed", "user", c.client.user, "reason", why.text)
 	if !why.sendable() {
 		c.dropLocked()
 		return
@@ -279,6 +279,7 @@ func (c *conn) closeTimeout() time.Duration {
 func (c *conn) finish(err error) {
 	c.mu.Lock()
 	graceful := errors.Is(err, errDone) || lostSync(err)
+	was := c.stage
 	c.stage = ended
 	cutOff := c.until
 	for _, ch := range c.open.byNumber {
@@ -289,11 +290,7 @@ func (c *conn) finish(err error) {
 	c.mu.Unlock()
 	if !graceful {
 		c.nc.Close()
-		if !errors.Is(err, os.ErrDeadlineExceeded) {
-			c.log.Debug("connection lost", "user", c.client.user, "error", err)
-		} else {
-			c.log.Warn("missed heartbeats or closing handshake", "user", c.client.user)
-		}
+		c.logLoss(err, was)
 		<-c.writer.gone
 		return
 	}
@@ -308,6 +305,18 @@ func (c *conn) finish(err error) {
 	c.nc.SetDeadline(until)
 	<-c.writer.gone
 	c.drain()
+}
+
+// logLoss says why a connection ended without a closing handshake, or in one.
+func (c *conn) logLoss(err error, was stage) {
+	switch {
+	case was != running: // why it was to be closed has been said
+		c.log.Info("connection lost while it was closed", "user", c.client.user, "error", err)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		c.log.Warn("connection lost", "user", c.client.user, "error", "missed heartbeats")
+	default:
+		c.log.Warn("connection lost", "user", c.client.user, "error", err)
+	}
 }
 
 // drain reads and forgets until the peer closes its end or the deadline passes.

@@ -99,6 +99,7 @@ func (c *conn) closedByClientLocked() error {
 	c.session.Close()
 	c.stage = closing
 	c.out.bare(0, connectionCloseOk)
+	c.log.Info("connection closed", "user", c.client.user, "reason", "by its client")
 	return errDone
 }
 
@@ -229,7 +230,7 @@ func (c *conn) closeChannelLocked(ch *channel, err error, id methodID) {
 	ch.closing = true
 	c.flushConfirmsLocked()
 	why := c.closeReason(err, id)
-	c.log.Info("closing channel", "user", c.client.user, "channel", ch.number, "error", why.text)
+	c.log.Warn("channel closed", "user", c.client.user, "channel", ch.number, "reason", why.text)
 	c.out.closing(ch.number, channelClose, why)
 }
 

@@ -3,6 +3,7 @@ package amqpd
 import (
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"runtime"
 	"strings"
@@ -35,6 +36,16 @@ type refused struct {
 }
 
 func (r refused) Error() string { return r.err.Error() }
+
+// A refusedLogin ends a handshake, too. What the client is told, if anything, is answer.
+type refusedLogin struct {
+	user, mechanism string
+	cause           error
+	answer          error // a refused or errSilent
+}
+
+func (r refusedLogin) Error() string { return r.cause.Error() }
+func (r refusedLogin) Unwrap() error { return r.answer }
 
 // clientInfo is what the client said about itself.
 type clientInfo struct {
@@ -80,7 +91,7 @@ func (c *conn) letGo() {
 
 // endHandshake ends a connection whose handshake failed.
 func (c *conn) endHandshake(err error) {
-	c.log.Info("handshake failed", "error", err)
+	c.logFailure(err)
 	var r refused
 	switch {
 	case errors.As(err, &r):
@@ -100,6 +111,22 @@ func (c *conn) endHandshake(err error) {
 	case errors.Is(err, errSilent), lostSync(err):
 		c.nc.SetDeadline(time.Now().Add(silentDelay))
 		c.drain()
+	}
+}
+
+// logFailure says why a handshake failed. A client that goes away, as who only looks whether the port is open, is no reason to warn.
+func (c *conn) logFailure(err error) {
+	var login refusedLogin
+	var r refused
+	switch {
+	case errors.As(err, &login):
+		c.log.Warn("login refused", "user", login.user, "mechanism", login.mechanism, "cause", login.cause)
+	case errors.As(err, &r):
+		c.log.Warn("connection refused", "user", c.client.user, "error", r.err)
+	case errors.Is(err, io.EOF):
+		c.log.Info("handshake failed", "error", err)
+	default:
+		c.log.Warn("handshake failed", "error", err)
 	}
 }
 
@@ -229,15 +256,18 @@ func (c *conn) login() error {
 	}
 	c.client.readCapabilities()
 	user, err := c.authenticate(mechanism, response)
-	if err == nil {
-		c.client.user, c.client.mechanism = user, mechanism
-		return nil
+	if err != nil {
+		return refusedLogin{user, mechanism, err, c.loginAnswer(mechanism, err)}
 	}
-	if !errors.Is(err, leveret.ErrAccessRefused) || !c.client.wantsClose {
-		c.log.Warn("login refused", "mechanism", mechanism, "error", err)
+	c.client.user, c.client.mechanism = user, mechanism
+	return nil
+}
+
+// loginAnswer is what a client is told whose login is refused: nothing, if it does not want to know or if its response makes no sense.
+func (c *conn) loginAnswer(mechanism string, cause error) error {
+	if !c.client.wantsClose || cause == errMalformed || cause == errUnknownMechanism {
 		return errSilent
 	}
-	// Broker.Authenticate names the mechanism PLAIN, whatever the client used.
 	return refused{unattributedf(leveret.AccessRefused,
 		"Login was refused using authentication mechanism %s. For details see the broker logfile.", mechanism), 0}
 }
@@ -299,6 +329,7 @@ func (c *conn) enter() error {
 	if err != nil {
 		return refused{err, connectionOpen}
 	}
+	c.log.Info("connection opened", "user", c.client.user, "vhost", vhost)
 	// From here on a shutdown tells the client instead of cutting it off, and sets a deadline of its own:
 	// the writer, which begins after the handshake, sends what it adds behind open-ok.
 	c.mu.Lock()

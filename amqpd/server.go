@@ -42,14 +42,17 @@ type Server struct {
 	// CertLogin returns the user that a certificate stands for. Nil: its distinguished name.
 	CertLogin func(*x509.Certificate) string
 
-	Logger *slog.Logger // nil: nothing is logged
+	// Logger gets refused logins with their causes, what closed connections and channels because of an error, and lost connections as
+	// warnings; other connections that open and close as information. Nil: nothing is logged.
+	Logger *slog.Logger
 
 	Heartbeat        time.Duration // proposed to clients, in whole seconds; 0: 60 s; negative: none
 	FrameMax         int           // octets in a frame; 0: 131072
 	ChannelMax       int           // channels in a connection, at most 65535; 0: 2047
 	HandshakeTimeout time.Duration // 0: 10 s
 
-	// LoopbackUsers may log in from this machine only. Nil: guest. Empty: nobody is so restricted.
+	// LoopbackUsers may log in from this machine only: over a loopback address, a Unix socket, Pipe or net.Pipe. A connection of
+	// another kind may come from anywhere. Nil: guest. Empty: nobody is so restricted.
 	LoopbackUsers []string
 
 	mu        sync.Mutex
