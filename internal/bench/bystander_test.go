@@ -1,0 +1,369 @@
+package bench_test
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leveretmq/leveret"
+)
+
+// BenchmarkBystander does something large in a virtual host, while a bystander, another client of the virtual host, sends small
+// requests. max-wait-ms is the longest that one of these took. Two processors are in use, and each case runs once:
+//
+//	go test -run '^$' -bench Bystander -benchtime 1x ./internal/bench
+func BenchmarkBystander(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		make large
+	}{
+		{"consumers-leave", consumersLeave},
+		{"consumers-lose-queue", consumersLoseQueue},
+		{"death-fan", deathFan},
+		{"death-chain", deathChain},
+		{"purge", onFilled(nil, purgeIt)},
+		{"purge/watched", purgeWatched},
+		{"delete", onFilled(nil, deleteIt)},
+		{"trim", onFilled(nil, trimIt)},
+		{"trim/dead-letter", onFilled(toDead, trimIt)},
+		{"expire", expireAll(leveret.Table{leveret.ArgMessageTTL: 1000})},
+		{"expire/dead-letter", expireAll(leveret.Table{leveret.ArgMessageTTL: 1000, leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: "dead"})},
+		{"get-uncovers", getUncovers},
+		{"commit", commitAll},
+		{"ack-multiple", held(nil, func(ch *leveret.Channel) error { return ch.Ack(0, true) })},
+		{"reject-multiple", held(toDead, func(ch *leveret.Channel) error { return ch.Nack(0, true, false) })},
+		{"requeue-multiple", held(nil, func(ch *leveret.Channel) error { return ch.Nack(0, true, true) })},
+		{"channel-end", held(nil, (*leveret.Channel).Close)},
+		{"channel-end/quorum", held(leveret.Table{leveret.ArgQueueType: "quorum"}, (*leveret.Channel).Close)},
+		{"channel-end/gets", endOfGets},
+		{"policy", policyOverQueues},
+		{"policy/catastrophic", catastrophicPattern},
+		{"import-again", importAgain},
+		{"history-310", longHistory310},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+			var longest time.Duration
+			for range b.N {
+				b.StopTimer()
+				br, act := c.make(b)
+				runtime.GC()
+				stop := stand(b, br)
+				b.StartTimer()
+				act()
+				b.StopTimer()
+				longest = max(longest, stop())
+				must(b, br.Check())
+				br.Close()
+			}
+			b.ReportMetric(float64(longest)/1e6, "max-wait-ms")
+		})
+	}
+}
+
+// stand starts a bystander. stop ends it and returns how long one of its requests took at most.
+func stand(b *testing.B, br *leveret.Broker) (stop func() time.Duration) {
+	by := &bystander{ch: guestChannel(b, br)}
+	_, err := by.ch.DeclareQueue("bystander", leveret.QueueConfig{Durable: true})
+	must(b, err)
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			by.askAll()
+			select {
+			case <-done:
+				return
+			case <-time.After(100 * time.Microsecond):
+			}
+		}
+	}()
+	return func() time.Duration {
+		close(done)
+		<-ended
+		must(b, by.err)
+		return by.longest
+	}
+}
+
+type bystander struct {
+	ch      *leveret.Channel
+	longest time.Duration
+	err     error
+}
+
+func (by *bystander) askAll() {
+	by.ask(func() error {
+		_, err := by.ch.Publish("", "bystander", leveret.Message{Body: body100})
+		return err
+	})
+	by.ask(func() error {
+		_, ok, err := by.ch.Get("bystander", leveret.GetConfig{NoAck: true})
+		if err == nil && !ok {
+			err = fmt.Errorf("the message is not there")
+		}
+		return err
+	})
+	by.ask(func() error {
+		_, err := by.ch.CheckQueue("bystander")
+		return err
+	})
+}
+
+func (by *bystander) ask(request func() error) {
+	begin := time.Now()
+	if err := request(); err != nil {
+		by.err = err
+	}
+	by.longest = max(by.longest, time.Since(begin))
+}
+
+const manyMessages = 1_000_000
+
+var toDead = leveret.Table{leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: "dead"}
+
+// A large is something large: make prepares a broker for it and returns what does it.
+type large func(*testing.B) (br *leveret.Broker, act func())
+
+func newBroker(b *testing.B, opts ...leveret.Option) *leveret.Broker {
+	br := leveret.New(opts...)
+	declare(b, br, "dead", nil)
+	return br
+}
+
+// filled makes a broker with a queue "q" of a million messages.
+func filled(b *testing.B, args leveret.Table, opts ...leveret.Option) (*leveret.Broker, *leveret.Queue) {
+	br := newBroker(b, opts...)
+	if args == nil {
+		args = leveret.Table{}
+	}
+	_, err := br.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: args})
+	must(b, err)
+	for range manyMessages {
+		publish(b, br, "", "q")
+	}
+	q, err := br.Queue("q")
+	must(b, err)
+	return br, q
+}
+
+func onFilled(args leveret.Table, act func(*testing.B, *leveret.Broker, *leveret.Queue)) large {
+	return func(b *testing.B) (*leveret.Broker, func()) {
+		br, q := filled(b, args)
+		return br, func() { act(b, br, q) }
+	}
+}
+
+func purgeIt(b *testing.B, _ *leveret.Broker, q *leveret.Queue) {
+	n, err := q.Purge()
+	must(b, err)
+	if n != manyMessages {
+		b.Errorf("%d messages were purged", n)
+	}
+}
+
+func deleteIt(b *testing.B, _ *leveret.Broker, q *leveret.Queue) {
+	_, err := q.Delete(leveret.DeleteConfig{})
+	must(b, err)
+}
+
+func trimIt(b *testing.B, br *leveret.Broker, q *leveret.Queue) {
+	must(b, br.SetPolicy(leveret.Policy{Name: "p", Pattern: "^q$", Definition: leveret.Table{"max-length": 0}}))
+	if n := q.Info().Ready; n > 0 {
+		b.Errorf("%d messages are left", n)
+	}
+}
+
+// purgeWatched is a purge while a program watches what is lost.
+func purgeWatched(b *testing.B) (*leveret.Broker, func()) {
+	br, q := filled(b, nil)
+	dropped := 0
+	br.Watch(leveret.Events{Dropped: func(leveret.DroppedEvent) { dropped++ }})
+	return br, func() { purgeIt(b, br, q) }
+}
+
+// expireAll has a million messages expire at one time.
+func expireAll(args leveret.Table) large {
+	return func(b *testing.B) (*leveret.Broker, func()) {
+		clock := leveret.NewManualClock(time.Unix(1e9, 0))
+		br, q := filled(b, args, leveret.WithClock(clock))
+		return br, func() {
+			clock.Advance(time.Hour)
+			if n := q.Info().Ready; n > 0 {
+				b.Errorf("%d messages are left", n)
+			}
+		}
+	}
+}
+
+// getUncovers gets a message behind which a million have expired.
+func getUncovers(b *testing.B) (*leveret.Broker, func()) {
+	clock := leveret.NewManualClock(time.Unix(1e9, 0))
+	br := newBroker(b, leveret.WithClock(clock))
+	q := declare(b, br, "q", toDead)
+	publish(b, br, "", "q")
+	for range manyMessages {
+		_, err := br.Publish("", "q", leveret.Message{Body: body100, Properties: &leveret.Properties{Expiration: "1000"}})
+		must(b, err)
+	}
+	clock.Advance(time.Hour)
+	return br, func() { getAck(b, q) }
+}
+
+// commitAll commits a transaction of a million messages.
+func commitAll(b *testing.B) (*leveret.Broker, func()) {
+	br := newBroker(b)
+	declare(b, br, "q", nil)
+	ch := guestChannel(b, br)
+	must(b, ch.Tx())
+	for range manyMessages {
+		_, err := ch.Publish("", "q", leveret.Message{Body: body100})
+		must(b, err)
+	}
+	return br, func() {
+		_, err := ch.Commit()
+		must(b, err)
+	}
+}
+
+// held is settling a million messages that a consumer holds.
+func held(args leveret.Table, settle func(*leveret.Channel) error) large {
+	return func(b *testing.B) (*leveret.Broker, func()) {
+		br, _ := filled(b, args)
+		ch := listenerChannel(b, br)
+		must(b, ch.Qos(leveret.QosConfig{PrefetchCount: manyMessages}))
+		_, err := ch.Consume("q", leveret.ConsumeConfig{})
+		must(b, err)
+		return br, func() { must(b, settle(ch)) }
+	}
+}
+
+// endOfGets ends a channel that holds a million messages which it has got one by one.
+func endOfGets(b *testing.B) (*leveret.Broker, func()) {
+	br, _ := filled(b, nil)
+	ch := listenerChannel(b, br)
+	for range manyMessages {
+		_, _, err := ch.Get("q", leveret.GetConfig{})
+		must(b, err)
+	}
+	return br, func() { must(b, ch.Close()) }
+}
+
+const manyConsumers = 100_000
+
+func consumers(b *testing.B) (*leveret.Broker, *leveret.Channel) {
+	br := newBroker(b)
+	declare(b, br, "q", nil)
+	ch := listenerChannel(b, br)
+	for range manyConsumers {
+		_, err := ch.Consume("q", leveret.ConsumeConfig{})
+		must(b, err)
+	}
+	return br, ch
+}
+
+func consumersLeave(b *testing.B) (*leveret.Broker, func()) {
+	br, ch := consumers(b)
+	return br, func() { must(b, ch.Close()) }
+}
+
+func consumersLoseQueue(b *testing.B) (*leveret.Broker, func()) {
+	br, _ := consumers(b)
+	return br, func() {
+		_, err := br.DeleteQueue("q", leveret.DeleteConfig{})
+		must(b, err)
+	}
+}
+
+// deathFan is a message that dies in 300 queues, each of which dead-letters to all.
+func deathFan(b *testing.B) (*leveret.Broker, func()) {
+	br := newBroker(b)
+	_, err := br.DeclareExchange("all", leveret.Fanout, leveret.ExchangeConfig{})
+	must(b, err)
+	for i := range 300 {
+		name := "fan-" + strconv.Itoa(i)
+		declare(b, br, name, leveret.Table{leveret.ArgMessageTTL: 0, leveret.ArgDeadLetterExchange: "all"})
+		must(b, br.BindQueue(name, "all", "", nil))
+	}
+	declare(b, br, "unrelated", nil)
+	for range 5000 {
+		publish(b, br, "", "unrelated")
+	}
+	return br, func() { publish(b, br, "", "fan-0") }
+}
+
+// deathChain is a message that dies in 20,000 queues, one after the other.
+func deathChain(b *testing.B) (*leveret.Broker, func()) {
+	const n = 20_000
+	br := newBroker(b)
+	for i := range n {
+		declare(b, br, "chain-"+strconv.Itoa(i), leveret.Table{leveret.ArgMessageTTL: 0,
+			leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: "chain-" + strconv.Itoa(i+1)})
+	}
+	end := declare(b, br, "chain-"+strconv.Itoa(n), nil)
+	return br, func() {
+		publish(b, br, "", "chain-0")
+		if n := end.Info().Ready; n != 1 {
+			b.Errorf("%d messages have come to the end", n)
+		}
+	}
+}
+
+// manyQueues declares n queues.
+func manyQueues(b *testing.B, n int) *leveret.Broker {
+	br := newBroker(b)
+	for i := range n {
+		declare(b, br, "queue-"+strconv.Itoa(i), nil)
+	}
+	return br
+}
+
+func policyOverQueues(b *testing.B) (*leveret.Broker, func()) {
+	br := manyQueues(b, 10_000)
+	return br, func() {
+		must(b, br.SetPolicy(leveret.Policy{Name: "p", Pattern: "^queue-", Definition: leveret.Table{"max-length": 10}}))
+	}
+}
+
+// catastrophicPattern sets a policy whose pattern takes as long as a pattern may for each of 300 long names.
+func catastrophicPattern(b *testing.B) (*leveret.Broker, func()) {
+	br := newBroker(b)
+	for i := range 300 {
+		declare(b, br, strings.Repeat("a", 200)+strconv.Itoa(i), nil)
+	}
+	return br, func() {
+		must(b, br.SetPolicy(leveret.Policy{Name: "p", Pattern: `^(?:ok|((?>a|b)*)*\1!)$`, Definition: leveret.Table{"max-length": 10}}))
+	}
+}
+
+// importAgain imports 3,000 queues and 300 policies that are there.
+func importAgain(b *testing.B) (*leveret.Broker, func()) {
+	br := manyQueues(b, 3000)
+	for i := range 300 {
+		name := strconv.Itoa(i)
+		must(b, br.SetPolicy(leveret.Policy{Name: "p" + name, Pattern: "^queue-" + name + "[0-9]*$", Definition: leveret.Table{"max-length": 10}}))
+	}
+	data, err := exported(br)
+	must(b, err)
+	return br, func() { must(b, imported(br, data)) }
+}
+
+// longHistory310 is a message with a made-up history of 6,000 entries that dies ten times, as RabbitMQ 3.10 has it.
+func longHistory310(b *testing.B) (*leveret.Broker, func()) {
+	br := newBroker(b, leveret.WithProfile(leveret.RabbitMQ310))
+	for i := range 10 {
+		declare(b, br, "chain-"+strconv.Itoa(i), leveret.Table{leveret.ArgMessageTTL: 0,
+			leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: "chain-" + strconv.Itoa(i+1)})
+	}
+	var history []any
+	for i := range 6000 {
+		history = append(history, leveret.Table{"queue": strconv.Itoa(i), "reason": "rejected"})
+	}
+	return br, func() {
+		_, err := br.Publish("", "chain-0", leveret.Message{Properties: &leveret.Properties{Headers: leveret.Table{"x-death": history}}})
+		must(b, err)
+	}
+}
