@@ -3,6 +3,7 @@ package leveret
 import (
 	"cmp"
 
+	"github.com/leveretmq/leveret/internal/ring"
 	"github.com/leveretmq/leveret/internal/schedule"
 )
 
@@ -16,10 +17,11 @@ type Consumer struct {
 	cfg      ConsumeConfig
 	args     Fields
 	priority int64
-	prefetch int  // as asked for, or set by basic.qos
-	window   int  // deliveries that it may hold; 0: no limit
-	unacked  int  // deliveries that it holds
-	inLine   bool // of its queue's consumers that can take a message
+	prefetch int                   // as asked for, or set by basic.qos
+	window   int                   // deliveries that it may hold; 0: no limit
+	unacked  int                   // deliveries that it holds
+	place    ring.Place[*Consumer] // among its queue's consumers
+	turn     ring.Place[*Consumer] // in line, if it can take a message
 	ended    bool
 	err      error // why it has ended, nil before
 	late     bool  // it did not settle in time: its quorum queue counts it until its channel ends
@@ -96,7 +98,7 @@ func (ch *Channel) consumeLocked(name string, cfg ConsumeConfig) (*Consumer, *Er
 	c.prefetch = cmp.Or(cfg.Prefetch, ch.prefetch)
 	c.window = cmp.Or(c.prefetch, q.traits.window) // D-26, D-29
 	c.timeout = q.ackTimeoutLocked(args.timeout)
-	c.timer.Value = c
+	c.timer.Value, c.place.Value, c.turn.Value = c, c, c
 	ch.subscribeLocked(c)
 	if q.consumers == nil {
 		q.consumers = &consumers{q: q}

@@ -1,49 +1,62 @@
 package leveret
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/leveretmq/leveret/internal/ring"
+)
 
 // consumers are a queue's consumers and who is next. Those that can take a message stand in
 // line by priority, within a priority by how long they have been waiting; who gets a message goes
 // to the end of its priority's line, who cannot take another leaves it until it can.
 type consumers struct {
 	q         *Queue
-	all       []*Consumer // in the order of subscription
-	line      []*Consumer
-	single    *Consumer // single active consumer: the one
-	yielding  bool      // the single one gets nothing more; another takes over when it holds nothing
+	all       ring.List[*Consumer] // in the order of subscription
+	lines     []*line              // those that are not empty, the highest priority first
+	spare     *line                // an empty one for the next time: a consumer with a small window leaves with each message
+	single    *Consumer            // single active consumer: the one
+	vacant    bool                 // the single one has left, and nobody was elected yet
+	yielding  bool                 // the single one gets nothing more; another takes over when it holds nothing
 	exclusive *Consumer
+}
+
+// A line is that of the consumers of one priority.
+type line struct {
+	priority int64
+	ring.List[*Consumer]
 }
 
 func (cs *consumers) len() int {
 	if cs == nil {
 		return 0
 	}
-	return len(cs.all)
+	return cs.all.Len()
 }
 
 func (cs *consumers) list() []*Consumer {
 	if cs == nil {
 		return nil
 	}
-	return slices.Clone(cs.all)
+	return slices.Collect(cs.all.All())
 }
 
 // next returns the consumer that gets the next message, nil if none can take it.
 // Rules: D-20, D-21.
 func (cs *consumers) next() *Consumer {
 	if cs.q.args.singleActive {
-		if cs.single == nil || cs.yielding || !cs.single.canTakeLocked() {
+		c := cs.active()
+		if c == nil || cs.yielding || !c.canTakeLocked() {
 			return nil
 		}
-		return cs.single
+		return c
 	}
-	for len(cs.line) > 0 {
-		c := cs.line[0]
+	for len(cs.lines) > 0 {
+		c := cs.lines[0].Front().Value
 		if c.canTakeLocked() {
 			return c
 		}
-		cs.line = slices.Delete(cs.line, 0, 1)
-		c.inLine = false
+		cs.exit(c)
 	}
 	return nil
 }
@@ -75,32 +88,46 @@ func (ch *Channel) stallLocked(c *Consumer) {
 // so the consumer may keep its place beyond that.
 // Rules: D-20.
 func (cs *consumers) served(c *Consumer) {
-	if cs.q.args.singleActive || len(cs.line) == 0 {
+	if cs.q.args.singleActive || len(cs.lines) == 0 {
 		return
 	}
 	if cs.q.traits.leavesLineWhenFull && c.windowFullLocked() {
-		cs.line = slices.Delete(cs.line, 0, 1)
-		c.inLine = false
+		cs.exit(c)
 		return
 	}
-	end := 1
-	for end < len(cs.line) && cs.line[end].priority == c.priority {
-		end++
-	}
-	copy(cs.line, cs.line[1:end])
-	cs.line[end-1] = c
+	cs.lines[0].Rotate()
 }
 
 // enter puts a consumer in line.
 // Rules: D-20.
 func (cs *consumers) enter(c *Consumer) {
-	c.inLine = true
-	i := len(cs.line)
-	for i > 0 && cs.line[i-1].priority < c.priority {
-		i--
+	i, there := cs.lineOf(c.priority)
+	if !there {
+		l := cs.spare
+		if cs.spare = nil; l == nil {
+			l = &line{}
+		}
+		l.priority = c.priority
+		cs.lines = slices.Insert(cs.lines, i, l)
 	}
-	cs.line = slices.Insert(cs.line, i, c)
+	cs.lines[i].PushBack(&c.turn)
 }
+
+// exit takes a consumer out of its line, if it stands in line.
+func (cs *consumers) exit(c *Consumer) {
+	c.turn.Leave()
+	if i, there := cs.lineOf(c.priority); there && cs.lines[i].Len() == 0 {
+		cs.spare = cs.lines[i]
+		cs.lines = slices.Delete(cs.lines, i, i+1)
+	}
+}
+
+// lineOf returns the place of a priority's line among the lines, and whether it is there.
+func (cs *consumers) lineOf(priority int64) (int, bool) {
+	return slices.BinarySearchFunc(cs.lines, priority, func(l *line, p int64) int { return cmp.Compare(p, l.priority) })
+}
+
+func (c *Consumer) inLine() bool { return c.turn.In() != nil }
 
 // resumeLocked lets a consumer that has room again take messages. c is nil for basic.get.
 func (c *Consumer) resumeLocked() {
@@ -122,12 +149,12 @@ func (c *Consumer) rejoinLocked() bool {
 		return false
 	}
 	if !c.ableLocked() {
-		if !c.inLine {
+		if !c.inLine() {
 			c.ch.stallLocked(c)
 		}
 		return false
 	}
-	if !c.inLine && !c.q.args.singleActive {
+	if !c.inLine() && !c.q.args.singleActive {
 		cs.enter(c)
 	}
 	return true
@@ -170,7 +197,8 @@ func (c *Consumer) inheritLocked() {
 // add takes in a new consumer.
 // Rules: D-21, D-22.
 func (cs *consumers) add(c *Consumer) {
-	cs.all = append(cs.all, c)
+	single := cs.active()
+	cs.all.PushBack(&c.place)
 	if c.cfg.Exclusive && cs.q.traits.exclusiveConsumers {
 		cs.exclusive = c
 	}
@@ -179,10 +207,10 @@ func (cs *consumers) add(c *Consumer) {
 		return
 	}
 	switch {
-	case cs.single == nil:
+	case single == nil:
 		cs.elect()
-	case cs.q.traits.preempts && c.priority > cs.single.priority: // D-22
-		if cs.single.unacked == 0 {
+	case cs.q.traits.preempts && c.priority > single.priority: // D-22
+		if single.unacked == 0 {
 			cs.elect()
 		} else {
 			cs.yielding = true
@@ -190,12 +218,24 @@ func (cs *consumers) add(c *Consumer) {
 	}
 }
 
+// active returns the single active consumer, nil if there is none. After the one has left, the first who asks elects the next:
+// many may leave together.
+func (cs *consumers) active() *Consumer {
+	if cs == nil {
+		return nil
+	}
+	if cs.vacant {
+		cs.elect()
+	}
+	return cs.single
+}
+
 // elect chooses the single active consumer: the oldest of those that nobody goes before.
 // Rules: D-21, D-22.
 func (cs *consumers) elect() {
-	cs.yielding = false
+	cs.vacant, cs.yielding = false, false
 	cs.single = nil
-	for _, c := range cs.all {
+	for c := range cs.all.All() {
 		if cs.single == nil || c.goesBeforeLocked(cs.single) {
 			cs.single = c
 		}
@@ -215,14 +255,14 @@ func (c *Consumer) goesBeforeLocked(older *Consumer) bool {
 	return false
 }
 
+// remove follows the end of a consumer.
 func (cs *consumers) remove(c *Consumer) {
-	cs.all = slices.DeleteFunc(cs.all, func(o *Consumer) bool { return o == c })
-	cs.line = slices.DeleteFunc(cs.line, func(o *Consumer) bool { return o == c })
-	c.inLine = false
+	c.place.Leave()
+	cs.exit(c)
 	if cs.exclusive == c {
 		cs.exclusive = nil
 	}
 	if cs.single == c {
-		cs.elect()
+		cs.single, cs.vacant, cs.yielding = nil, true, false
 	}
 }

@@ -261,8 +261,8 @@ func (q *Queue) infoLocked() QueueInfo {
 	if q.operator != nil {
 		i.OperatorPolicy = q.operator.Name
 	}
-	if q.consumers != nil && q.consumers.single != nil {
-		i.SingleActive = q.consumers.single.tag
+	if active := q.consumers.active(); active != nil {
+		i.SingleActive = active.tag
 	}
 	if q.idle != nil {
 		if at, ok := q.idle.nextWake(); ok {
@@ -352,7 +352,7 @@ func (c *Consumer) infoLocked() ConsumerInfo {
 	cs := c.q.consumers
 	return ConsumerInfo{VHost: c.q.v.name, Queue: c.q.name, Tag: c.tag, Conn: c.ch.conn.id, Channel: c.ch.number,
 		AckRequired: !c.cfg.NoAck, Exclusive: c.cfg.Exclusive, Prefetch: c.prefetch, Unacked: c.unacked,
-		Active: !c.q.args.singleActive || cs.single == c, Priority: c.priority, Arguments: c.args.Table()}
+		Active: !c.q.args.singleActive || cs.active() == c, Priority: c.priority, Arguments: c.args.Table()}
 }
 
 func (c *Conn) infoLocked() ConnInfo {

@@ -317,7 +317,7 @@ func (ch *Channel) lineUpLocked(q *Queue) {
 		case c.ended:
 		case c.q != q || c.windowFullLocked():
 			ch.stalled = append(ch.stalled, c)
-		case !c.inLine && !q.args.singleActive:
+		case !c.inLine() && !q.args.singleActive:
 			q.consumers.enter(c)
 		}
 	}
