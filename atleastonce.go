@@ -74,6 +74,20 @@ func (p *pendingLetters) send() {
 	c.removed()
 }
 
+// each yields all of them, oldest first.
+func (p *pendingLetters) each(yield func(waitingMessage) bool) {
+	for _, d := range p.tried {
+		if !yield(waitingMessage{d.e, d.at, d.reason}) {
+			return
+		}
+	}
+	for d := range p.waiting.All() {
+		if !yield(waitingMessage{d.e, 0, d.reason}) {
+			return
+		}
+	}
+}
+
 // retryDue tries again what is due, oldest first.
 func (p *pendingLetters) retryDue(now int64) {
 	left := p.tried[:0]

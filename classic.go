@@ -284,6 +284,9 @@ func (c *classic) watchHead() {
 
 func (c *classic) timer() *schedule.Timer[wakeable] { return &c.headTimer }
 
+// waiting yields nothing: a classic queue sets no message aside.
+func (c *classic) waiting(func(waitingMessage) bool) {}
+
 // wake expires the head at its deadline.
 func (c *classic) wake(int64) {
 	c.expire(expiryBatch)

@@ -2,6 +2,7 @@ package leveret
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 )
@@ -17,7 +18,7 @@ type Conn struct {
 	done       chan struct{}
 	err        error
 	channels   map[uint16]*Channel
-	exclusives []*Queue
+	exclusives map[*Queue]struct{} // those that exist
 	blocked    bool
 }
 
@@ -210,13 +211,10 @@ func (c *Conn) endLocked(reason *Error) {
 	for _, ch := range channels {
 		ch.giveBackLocked(reason)
 	}
-	slices.SortFunc(c.exclusives, func(a, b *Queue) int { return cmp.Compare(a.name, b.name) })
-	for _, q := range c.exclusives {
-		if !q.deleted {
-			v.removeQueueLocked(q, CauseOwnerGone)
-		}
+	byName := func(a, b *Queue) int { return cmp.Compare(a.name, b.name) }
+	for _, q := range slices.SortedFunc(maps.Keys(c.exclusives), byName) {
+		v.removeQueueLocked(q, CauseOwnerGone)
 	}
-	c.exclusives = nil
 	close(c.done)
 	if c.super {
 		return
@@ -230,6 +228,16 @@ func (c *Conn) endLocked(reason *Error) {
 		}
 		in.endLocked()
 	}
+}
+
+// ownLocked makes c the owner of an exclusive queue.
+// Rules: Q-31.
+func (c *Conn) ownLocked(q *Queue) {
+	q.owner = c
+	if c.exclusives == nil {
+		c.exclusives = map[*Queue]struct{}{}
+	}
+	c.exclusives[q] = struct{}{}
 }
 
 func (c *Conn) sortedChannelsLocked() []*Channel {

@@ -22,6 +22,7 @@ type Consumer struct {
 	unacked  int                   // deliveries that it holds
 	place    ring.Place[*Consumer] // among its queue's consumers
 	turn     ring.Place[*Consumer] // in line, if it can take a message
+	stalled  bool                  // its inbox remembers it
 	ended    bool
 	err      error // why it has ended, nil before
 	late     bool  // it did not settle in time: its quorum queue counts it until its channel ends

@@ -91,6 +91,7 @@ func (d *DeathCounters) add(o DeathCounters) {
 type DropCounters struct {
 	Unroutable           uint64 `json:"unroutable"`
 	NoReplyConsumer      uint64 `json:"no_reply_consumer"`
+	ReplyUnread          uint64 `json:"reply_unread"`
 	NoDeadLetterExchange uint64 `json:"no_dead_letter_exchange"`
 	ExchangeMissing      uint64 `json:"exchange_missing"`
 	DeadLetterUnroutable uint64 `json:"dead_letter_unroutable"`
@@ -112,6 +113,8 @@ func (d *DropCounters) of(c Cause) *uint64 {
 		return &d.Unroutable
 	case CauseNoReplyConsumer:
 		return &d.NoReplyConsumer
+	case CauseReplyUnread:
+		return &d.ReplyUnread
 	case CauseNoDeadLetterExchange:
 		return &d.NoDeadLetterExchange
 	case CauseExchangeMissing:
@@ -143,6 +146,7 @@ func (d *DropCounters) of(c Cause) *uint64 {
 var causes = [...]Cause{
 	CauseUnroutable,
 	CauseNoReplyConsumer,
+	CauseReplyUnread,
 	CauseNoDeadLetterExchange,
 	CauseExchangeMissing,
 	CauseDeadLetterUnroutable,

@@ -96,8 +96,7 @@ func (ch *Channel) declareQueueLocked(name string, cfg QueueConfig) (*Queue, *Er
 	parsed.declared = args
 	q := &Queue{v: v, name: name, cfg: cfg, args: &parsed}
 	if cfg.Exclusive {
-		q.owner = ch.conn
-		ch.conn.exclusives = append(ch.conn.exclusives, q)
+		ch.conn.ownLocked(q)
 	}
 	v.newQueueLocked(q)
 	return q, nil

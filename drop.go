@@ -1,5 +1,7 @@
 package leveret
 
+import "iter"
+
 // Losses. Every message that leaves the broker without being acknowledged is dropped here, with its cause: counted by its queue and
 // its virtual host, and told to those who watch.
 
@@ -45,15 +47,49 @@ func (q *Queue) dropReadyLocked(cause Cause) int {
 // dropHeldLocked drops the messages of a deleted queue that consumers and basic.get hold: settling them has no effect.
 // Rules: D-33.
 func (q *Queue) dropHeldLocked(cause Cause) {
-	n := q.store.unacked.n
-	q.countDroppedLocked(cause, n)
-	if n == 0 || !q.v.watchesDrops() {
+	held := q.store.unacked
+	q.countDroppedLocked(cause, held.n)
+	if held.n == 0 {
 		return
 	}
-	for _, ch := range q.v.holdersLocked() {
-		for _, u := range ch.tags.All() {
-			if u.q == q && !u.void {
+	if q.v.watchesDrops() {
+		for u := range q.v.heldLocked() {
+			if u.q == q {
 				q.v.droppedEventLocked(q, loss{m: u.e.m, copy: u.e.seq, cause: cause})
+			}
+		}
+	}
+	q.v.orphanLocked(held)
+}
+
+const (
+	maxOrphans     = 1 << 20 // bytes of messages of deleted queues that may stay with their holders
+	orphanOverhead = 256     // bytes that a message takes besides what its queue counts, roughly
+)
+
+// orphanLocked notes that channels hold messages of a deleted queue. To look for them takes as long as there are unacknowledged
+// messages, so the channels let go of them together, when they have become many.
+func (v *vhost) orphanLocked(h holdings) {
+	v.stored.orphans += h.bytes + orphanOverhead*int64(h.n)
+	if v.stored.orphans < maxOrphans {
+		return
+	}
+	v.stored.orphans = 0
+	for u := range v.heldLocked() {
+		if u.q.deleted {
+			u.e = entry{}
+		}
+	}
+}
+
+// heldLocked yields the deliveries that channels hold and the broker has not taken back.
+func (v *vhost) heldLocked() iter.Seq[*unacked] {
+	return func(yield func(*unacked) bool) {
+		for _, ch := range v.holdersLocked() {
+			for _, u := range ch.tags.All() {
+				if !u.void && !yield(u) {
+					return
+				}
 			}
 		}
 	}

@@ -165,6 +165,7 @@ type Cause string
 // The causes of loss. With the last five all messages of a queue go, those that consumers hold included.
 const (
 	CauseUnroutable           Cause = "unroutable"                   // a publish, not mandatory, that no queue received
+	CauseReplyUnread          Cause = "reply_unread"                 // a direct reply to a client that has 128 MiB of them unread
 	CauseNoReplyConsumer      Cause = "no_reply_consumer"            // a direct reply whose consumer is gone
 	CauseNoDeadLetterExchange Cause = "no_dead_letter_exchange"      // the queue has none configured
 	CauseExchangeMissing      Cause = "dead_letter_exchange_missing" // the one configured does not exist

@@ -63,6 +63,23 @@ func ExampleQueue_Messages() {
 	// Output: one until 12:01:00
 }
 
+// What a quorum queue holds back for a retry is neither ready nor delivered.
+func ExampleQueue_Waiting() {
+	b := leveret.New(leveret.WithClock(leveret.NewManualClock(noon)))
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{"x-queue-type": "quorum"}}))
+	check(b.SetPolicy(leveret.Policy{Name: "retry", Definition: leveret.Table{
+		"delayed-retry-type": leveret.DelayedRetryAll, "delayed-retry-min": 60_000}}))
+	try(b.Publish("", "q", leveret.Message{Body: []byte("one")}))
+	d, _, _ := q.Get()
+	check(d.Nack(true))
+	for _, m := range q.Waiting() {
+		fmt.Printf("%s until %s\n", m.Body, m.DueAt.UTC().Format(time.TimeOnly))
+	}
+	// Output: one until 12:01:00
+}
+
 func ExampleQueue_Get() {
 	b := leveret.New()
 	defer b.Close()

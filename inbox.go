@@ -13,6 +13,7 @@ type Inbox struct {
 	items   []Notification
 	bytes   int // of bodies
 	count   int // deliveries
+	replies int // bytes of direct replies, with what keeping them takes
 	stalled []*Consumer
 	ended   bool
 
@@ -72,7 +73,7 @@ func (in *Inbox) Take(buf []Notification) []Notification {
 
 func (in *Inbox) resetLocked() {
 	clear(in.items)
-	in.items, in.bytes, in.count = in.items[:0], 0, 0
+	in.items, in.bytes, in.count, in.replies = in.items[:0], 0, 0, 0
 }
 
 func (in *Inbox) fullLocked() bool {
@@ -87,6 +88,24 @@ func (in *Inbox) expectLocked(m *message) {
 	}
 }
 
+const (
+	maxUnreadReplies = 128 << 20
+	replyOverhead    = 512 // bytes that an unread reply takes besides its body and its properties, roughly
+)
+
+// takesReplyLocked counts a direct reply that is going to be put into the inbox, unless too much of them is unread. in is nil for a
+// consumer with a handler.
+func (in *Inbox) takesReplyLocked(m *message) bool {
+	if in == nil {
+		return true
+	}
+	if in.replies >= maxUnreadReplies {
+		return false
+	}
+	in.replies += len(m.body) + m.propertiesSize() + replyOverhead
+	return true
+}
+
 func (in *Inbox) putLocked(n Notification) {
 	in.items = append(in.items, n)
 	if len(in.items) == 1 && in.cfg.Notify != nil {
@@ -95,7 +114,12 @@ func (in *Inbox) putLocked(n Notification) {
 }
 
 // stallLocked remembers a consumer that waits for room.
-func (in *Inbox) stallLocked(c *Consumer) { in.stalled = append(in.stalled, c) }
+func (in *Inbox) stallLocked(c *Consumer) {
+	if !c.stalled {
+		c.stalled = true
+		in.stalled = append(in.stalled, c)
+	}
+}
 
 func (in *Inbox) unstallLocked() {
 	if len(in.stalled) == 0 {
@@ -104,6 +128,7 @@ func (in *Inbox) unstallLocked() {
 	waiting := in.stalled
 	in.stalled = nil
 	for _, c := range waiting {
+		c.stalled = false
 		c.resumeLocked()
 	}
 }

@@ -128,6 +128,8 @@ type MessageInfo struct {
 	Redelivered bool        `json:"redelivered"`
 	Deadline    time.Time   `json:"deadline,omitzero"` // when it expires at the head of the queue; zero: never
 	Deaths      []Death     `json:"deaths,omitempty"`
+	DueAt       time.Time   `json:"due_at,omitzero"`       // for Waiting: when the wait ends; zero: when others have made room
+	DeadLetter  Reason      `json:"dead_letter,omitempty"` // for Waiting: why it died; empty: it waits for a retry
 }
 
 // Info describes the virtual host.
@@ -292,10 +294,29 @@ func (q *Queue) Messages() []MessageInfo {
 	defer q.v.unlock()
 	infos := make([]MessageInfo, 0, q.store.ready.n)
 	for e := range q.store.all() {
-		infos = append(infos, MessageInfo{Exchange: e.m.exchange.name, RoutingKey: e.m.key, Properties: e.m.props, Body: e.m.body,
-			Redelivered: q.redelivered(e), Deadline: instant(e.deadline), Deaths: e.m.history()})
+		infos = append(infos, q.describeLocked(e))
 	}
 	return infos
+}
+
+// Waiting describes the messages of a quorum queue that are neither ready nor delivered: first those that wait for a delayed
+// retry, by the time when they are ready again, then the dead letters that wait for a target to take them, which
+// [QueueInfo] counts in Messages, too. After a purge it also describes dead letters that were on their way, which nothing counts.
+func (q *Queue) Waiting() []MessageInfo {
+	q.v.lock()
+	defer q.v.unlock()
+	var infos []MessageInfo
+	for w := range q.impl.waiting {
+		i := q.describeLocked(&w.e)
+		i.DueAt, i.DeadLetter = instant(w.at), w.reason
+		infos = append(infos, i)
+	}
+	return infos
+}
+
+func (q *Queue) describeLocked(e *entry) MessageInfo {
+	return MessageInfo{Exchange: e.m.exchange.name, RoutingKey: e.m.key, Properties: e.m.props, Body: e.m.body,
+		Redelivered: q.redelivered(e), Deadline: instant(e.deadline), Deaths: e.m.history()}
 }
 
 // Persistent is for tools such as rabbitmqctl, which list these figures. It counts the messages published as persistent, with

@@ -46,6 +46,7 @@ func (b *Broker) collectGrowth() {
 // reportGrowthLocked adds what the virtual host has grown by to the broker's figure.
 func (v *vhost) reportGrowthLocked() {
 	v.b.memory.used.Add(v.stored.growth)
+	v.stored.reported += v.stored.growth
 	v.stored.growth = 0
 }
 

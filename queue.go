@@ -105,6 +105,9 @@ func (q *Queue) consumerCountLocked() int { return q.consumers.len() + q.impl.gh
 func (v *vhost) removeQueueLocked(q *Queue, cause Cause) {
 	q.deleted = true
 	delete(v.queues, q.name)
+	if q.owner != nil {
+		delete(q.owner.exclusives, q)
+	}
 	v.topology++
 	q.impl.deleted(cause)
 	q.dropHeldLocked(cause)

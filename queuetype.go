@@ -28,6 +28,8 @@ type queueType interface {
 	deleted(cause Cause)
 	// deadLetter ends the time of a message that has left the queue already.
 	deadLetter(e entry, reason Reason)
+	// waiting yields the messages that are neither ready nor delivered.
+	waiting(yield func(waitingMessage) bool)
 	// headDeadline is when a head expires next, in ns since 1970; 0 for never.
 	headDeadline() int64
 	// timer is set for headDeadline, or earlier.
@@ -43,6 +45,13 @@ type arrival struct {
 	deliveries uint32    // the delivery count that a dead letter brings along // D-7
 	by         publisher // nil: an at-most-once dead letter
 	parent     uint64    // the copy that died; 0: published
+}
+
+// A waitingMessage is set aside by its queue: for a delayed retry or, with a reason, as a dead letter that its targets do not have.
+type waitingMessage struct {
+	e      entry
+	at     int64 // when the wait ends, in ns since 1970; 0: not known
+	reason Reason
 }
 
 // traits are how a type of queue differs outside of its acts. The table below is the only place that asks for the type;

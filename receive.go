@@ -213,7 +213,7 @@ func (in *Inbox) refill() (ended bool) {
 	in.v.mu.Lock()
 	defer in.v.mu.Unlock()
 	r.batch, in.items, r.next = in.items, r.batch[:0], 0
-	in.bytes, in.count = 0, 0
+	in.bytes, in.count, in.replies = 0, 0, 0
 	return in.ended
 }
 

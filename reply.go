@@ -167,10 +167,15 @@ func (v *vhost) deliverRepliesLocked(m *message) (n replies) {
 	return n
 }
 
-// deliverReplyLocked hands a reply to the channel's consumer.
+// deliverReplyLocked hands a reply to the channel's consumer. A client that does not read keeps 128 MiB of them, and the rest is
+// lost.
 // Rules: M-18.
 func (ch *Channel) deliverReplyLocked(m *message) {
 	c := ch.reply
+	if !c.inbox.takesReplyLocked(m) {
+		ch.v.dropLocked(nil, loss{m: m, cause: CauseReplyUnread})
+		return
+	}
 	e := entry{m: m}
 	d := ch.newDelivery(nil, &e)
 	d.ConsumerTag, d.DeliveryTag = c.tag, ch.tags.Skip()

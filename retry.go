@@ -94,6 +94,20 @@ func (r *delayedRetries) nextWake() (int64, bool) {
 
 func (r *delayedRetries) actsWhenStale() bool { return false }
 
+// waiting yields delayed retries and pending dead letters.
+func (c *quorum) waiting(yield func(waitingMessage) bool) {
+	more := true
+	if c.retries != nil {
+		c.retries.wait.Ascend(func(d delayedRetry) bool {
+			more = yield(waitingMessage{d.e, d.at, ""})
+			return more
+		})
+	}
+	if more && c.pending != nil {
+		c.pending.each(yield)
+	}
+}
+
 // dropRetries drops all messages that wait and returns how many there were.
 func (c *quorum) dropRetries(cause Cause) int {
 	if c.retries == nil {

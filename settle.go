@@ -198,7 +198,7 @@ func (ch *Channel) applyLocked(us []settlement, how settling) {
 // applyGroupLocked settles deliveries of one queue to one holder.
 func (ch *Channel) applyGroupLocked(us []settlement, how settling) {
 	q, c := us[0].q, us[0].c
-	if !how.requeue() && q.traits.levelsApart {
+	if !how.requeue() && q.traits.levelsApart && !q.deleted {
 		q.store.sortByLevel(us)
 	}
 	var back []entry

@@ -20,6 +20,8 @@ type store struct {
 type storeSums struct {
 	lastCopy uint64 // the number of the last copy, that is of a message's place in a queue
 	growth   int64  // bytes of messages added and not yet reported to the broker's memory figure
+	reported int64  // bytes of messages in the broker's memory figure
+	orphans  int64  // bytes of messages of deleted queues that channels may hold
 }
 
 // holdings are a number of messages and what their sizes add up to, in bytes.

@@ -71,7 +71,7 @@ func (c *Consumer) timedOutLocked(now int64) {
 		if u.c == c && !u.void && deadlineAfter(u.at, c.timeout) <= now && ch.releaseLocked(u) {
 			ch.requeuedEventLocked(u, tag)
 			back = append(back, u.e)
-			u.void = true
+			u.void, u.e = true, entry{}
 		}
 	}
 	if len(back) > 0 {

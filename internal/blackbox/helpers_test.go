@@ -107,3 +107,20 @@ func smallStack(t *testing.T) {
 	old := debug.SetMaxStack(1 << 20)
 	t.Cleanup(func() { debug.SetMaxStack(old) })
 }
+
+// mustChannel opens a channel of a connection of its own, as guest.
+func mustChannel(t *testing.T, b *leveret.Broker) *leveret.Channel {
+	t.Helper()
+	conn, err := b.Connect("guest", "guest", "/")
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	return ch
+}
+
+func mustQueue(t *testing.T, b *leveret.Broker, name string) *leveret.Queue {
+	t.Helper()
+	q, err := b.Queue(name)
+	require.NoError(t, err)
+	return q
+}

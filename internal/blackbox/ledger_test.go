@@ -196,6 +196,7 @@ func (l *ledger) drop(e leveret.DroppedEvent) {
 func figure(d *leveret.DropCounters, c leveret.Cause) *uint64 {
 	return map[leveret.Cause]*uint64{
 		leveret.CauseUnroutable: &d.Unroutable, leveret.CauseNoReplyConsumer: &d.NoReplyConsumer,
+		leveret.CauseReplyUnread:          &d.ReplyUnread,
 		leveret.CauseNoDeadLetterExchange: &d.NoDeadLetterExchange, leveret.CauseExchangeMissing: &d.ExchangeMissing,
 		leveret.CauseDeadLetterUnroutable: &d.DeadLetterUnroutable, leveret.CauseCycle: &d.Cycle, leveret.CauseRefused: &d.Refused,
 		leveret.CauseStrategyChanged: &d.StrategyChanged, leveret.CausePurged: &d.Purged, leveret.CauseQueueDeleted: &d.QueueDeleted,
