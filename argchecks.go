@@ -55,7 +55,7 @@ var queueChecks = []argCheck{
 	{argSegmentSize, checkNatural},
 	{argFilterSize, checkNatural},
 	{argClusterSize, checkPositive},
-	{argLeaderLocator, checkOneOf("invalid_queue_locator_arg", append(slices.Clone(leaderLocators), "min-masters"))},
+	{argLeaderLocator, checkLeaderLocator},
 }
 
 func checkInteger(v any) string {
@@ -126,6 +126,14 @@ func checkOneOf(otherwise string, values []string) func(any, Fields, *rules) str
 		}
 		return ""
 	}
+}
+
+// Rules: Q-22.
+func checkLeaderLocator(v any, args Fields, r *rules) string {
+	if v == "min-masters" && !r.oldLeaderLocator {
+		return ""
+	}
+	return checkOneOf("invalid_queue_locator_arg", leaderLocators)(v, args, r)
 }
 
 func checkDeadLetterKey(v any, args Fields, _ *rules) string {

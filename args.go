@@ -91,8 +91,8 @@ const (
 	argStreamUnfiltered    = "x-stream-match-unfiltered"
 )
 
-// The values of arguments, and keys of policies, that mean nothing in a single process. As an argument x-queue-leader-locator
-// may be min-masters too.
+// The values of arguments, and keys of policies, that mean nothing in a single process. As an argument of 4.3
+// x-queue-leader-locator may be min-masters too.
 var (
 	leaderLocators = []string{"client-local", "balanced", "random", "least-leaders"}
 	masterLocators = []string{"min-masters", "client-local", "random"}
@@ -128,7 +128,7 @@ func (k queueKind) supports(key string, r *rules) bool {
 			return false
 		}
 	case argLeaderLocator:
-		if k == classicQueue && r.noClassicLocator {
+		if k == classicQueue && r.oldLeaderLocator {
 			return false
 		}
 	}
@@ -280,7 +280,7 @@ func checkQueueArgs(kind queueKind, args Fields, r *rules, about subject) *Error
 // does not know. Both end the connection.
 // Rules: Q-22.
 func checkMasterLocator(v any, r *rules) *Error {
-	if !r.noClassicLocator {
+	if !r.oldLeaderLocator {
 		return InternalError.errorf("", "%s", masterLocatorDeprecated)
 	}
 	if !isMasterLocator(v) {

@@ -73,6 +73,7 @@ func (ch *Channel) usableLocked() error {
 	if ch.v.closed {
 		return ErrClosed
 	}
+	ch.usedLocked()
 	return nil
 }
 

@@ -43,10 +43,11 @@ func (c *Consumer) ableLocked() bool {
 	return !c.windowFullLocked()
 }
 
-// windowFullLocked reports whether c may hold no more than it does.
+// windowFullLocked reports whether c may hold no more than it does. A consumer without acknowledgements holds only what it has
+// inherited.
 // Rules: D-26, D-29.
 func (c *Consumer) windowFullLocked() bool {
-	return !c.cfg.NoAck && c.window > 0 && c.unacked >= c.window
+	return c.window > 0 && c.unacked >= c.window
 }
 
 // creditDeathLocked makes room for one delivery more when a message has exceeded the delivery limit, as 3.10 does for a consumer
@@ -93,6 +94,9 @@ func (ch *Channel) consumeLocked(name string, cfg ConsumeConfig) (*Consumer, *Er
 		return nil, err
 	}
 	if err := ch.checkConsumeLocked(q, cfg); err != nil {
+		return nil, err
+	}
+	if err := checkCredit(fields, ch.v.rules); err != nil {
 		return nil, err
 	}
 	c := &Consumer{ch: ch, q: q, tag: cfg.Tag, cfg: cfg, args: fields, priority: args.priority}

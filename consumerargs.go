@@ -54,6 +54,16 @@ func parseConsumerArgs(args Fields, kind queueKind, r *rules, about subject) (co
 	return parsed, nil
 }
 
+// checkCredit refuses x-credit of a wrong type: RabbitMQ 3.10 looks for fields in it, and crashes.
+// Rules: D-18.
+func checkCredit(args Fields, r *rules) *Error {
+	v, given := args.Get(argCredit)
+	if _, table := v.(Fields); given && !table && r.creditArgument {
+		return &Error{Code: InternalError}
+	}
+	return nil
+}
+
 var consumerChecks = []argCheck{
 	{ArgConsumerPriority, func(v any, _ Fields, _ *rules) string { return checkInteger(v) }},
 	{argHaCancel, checkBool},

@@ -24,6 +24,7 @@ var noProperties = &Properties{}
 // newDelivery makes what a client sees of an entry of q; q is nil for a direct reply.
 // Rules: M-12.
 func (ch *Channel) newDelivery(q *Queue, e *entry) *Delivery {
+	ch.usedLocked()
 	m := e.m
 	d := &Delivery{Exchange: m.exchange.name, RoutingKey: m.key, Properties: m.props, Body: m.body, ch: ch, m: m}
 	if d.Properties == nil {

@@ -1,6 +1,7 @@
 package leveret
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/leveretmq/leveret/internal/topic"
@@ -110,6 +111,18 @@ func withoutLineBreaks(name string) string {
 	return strings.NewReplacer("\r", "", "\n", "").Replace(name)
 }
 
+// atoms are words that look like exchange types and that every RabbitMQ node knows as symbols of its runtime, atoms43 those that 4.3
+// knows besides. Of such a word the text says that it is invalid, of others that it is unknown.
+var (
+	atoms = []string{"", "queue", "exchange", "stream", "header", "random", "hash", "default", "internal", "unknown", "undefined",
+		"none", "test", "foo"}
+	atoms43 = []string{"x-random", "x-jms-topic", "delayed"}
+)
+
+func (r *rules) isAtom(word string) bool {
+	return slices.Contains(atoms, word) || !r.noNewExchangeTypes && slices.Contains(atoms43, word)
+}
+
 var errDefaultExchange = Error{Code: AccessRefused, Reason: "operation not permitted on the default exchange"}
 
 // Rules.
@@ -126,7 +139,7 @@ func (r *rules) checkExchangeType(kind ExchangeType) *Error {
 	if r.unknownTypeClosesConnection {
 		code = CommandInvalid
 	}
-	if kind == "" { // the empty symbol exists in RabbitMQ's runtime, so the text differs
+	if r.isAtom(string(kind)) {
 		word = "invalid"
 	}
 	return code.errorf("", "%s exchange type '%s'", word, kind)

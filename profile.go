@@ -43,7 +43,7 @@ type rules struct {
 	plainQueueType       bool // x-queue-type is stored only if sent; "" and undefined are errors; no default queue type
 	checkQueueMode       bool // x-queue-mode is default or lazy
 	queueVersion1        bool // x-queue-version may be 1
-	noClassicLocator     bool // x-queue-leader-locator is refused on classic queues
+	oldLeaderLocator     bool // x-queue-leader-locator is refused on classic queues, and min-masters is no value of it
 	plainPriorityZero    bool // x-max-priority 0 makes a plain queue, not one of two levels
 	noNewQuorumArguments bool // x-consumer-timeout, x-delayed-retry-* and the like are unknown arguments
 
@@ -67,6 +67,7 @@ type rules struct {
 	selfDeadLettersUnconfirmed bool  // DL-30: at-least-once dead letters to their own queue are never confirmed, nor told to stop
 
 	// Consumers.
+	creditArgument    bool // D-18: x-credit has a meaning, and crashes the channel if it is no table
 	channelPrefetch   bool // D-27: basic.qos(global) is one window for the channel; quorum queues refuse it
 	idleCancel        bool // D-21: a cancel does not hand what is ready to the next single active consumer of a classic queue
 	deathAddsCredit   bool // D-12a, D-26: a message that exceeds the delivery limit makes room for two at its consumer
@@ -100,13 +101,13 @@ var profiles = [...]rules{
 		bareRefusals:        true, passiveUnchecked: true, rawTopicVars: true, anyTopicExchange: true,
 		unknownTypeClosesConnection: true, manyHashWords: true, looseNumbers: true, secondsTimestamps: true,
 		firstDuplicateHeader: true, noNewExchangeTypes: true,
-		limitsFirst: true, plainQueueType: true, checkQueueMode: true, queueVersion1: true, noClassicLocator: true,
+		limitsFirst: true, plainQueueType: true, checkQueueMode: true, queueVersion1: true, oldLeaderLocator: true,
 		plainPriorityZero: true, noNewQuorumArguments: true,
 		quorumFIFO: true, countEveryReturn: true, requeueToTail: true, holdersByTag: true, txNackIsReject: true, oldCountHeader: true, noPreemption: true,
 		plainQuorumName: true, bodyBytesOnly: true, newestTrimmedFirst: true, stopsForGood: true, purgeSkipsPending: true,
 		policyChangeIsUse: true, quorumRefusesHaCancel: true, negativeLimitIsZero: true,
 		policyExpiresFirst: true, selfDeadLettersUnconfirmed: true,
-		channelPrefetch: true, channelAckTimeout: true, idleCancel: true, deathAddsCredit: true,
+		creditArgument: true, channelPrefetch: true, channelAckTimeout: true, idleCancel: true, deathAddsCredit: true,
 		headerHistory: true, dropCCWithKey: true, keysWithoutBCC: true,
 		oldPatterns: true, oldApplyTo: true, oldPolicyKeys: true, byteCutReplyTexts: true,
 	},

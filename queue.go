@@ -1,5 +1,10 @@
 package leveret
 
+import (
+	"cmp"
+	"slices"
+)
+
 // A Queue holds messages and hands them out. Order is first in, first out within a priority;
 // basic.get and consumers draw from the same head.
 type Queue struct {
@@ -115,7 +120,9 @@ func (v *vhost) removeQueueLocked(q *Queue, cause Cause) {
 	if q.idle != nil {
 		v.timing.heap.Remove(&q.idle.timer)
 	}
-	for _, c := range q.consumers.list() {
+	ended := q.consumers.list()
+	slices.SortFunc(ended, func(a, b *Consumer) int { return cmp.Compare(a.tag, b.tag) }) // D-13
+	for _, c := range ended {
 		c.endedByServerLocked()
 	}
 	for _, b := range sortedBindings(q.incoming) {

@@ -30,6 +30,7 @@ type vhost struct {
 	deaths    worklist
 	lastDeath lastDeath
 	timing    timing
+	epochs    epochs
 	events    *Events // all watchers together; nil: nobody watches
 	effects   effects
 	counters  Counters
@@ -60,7 +61,7 @@ type registry struct {
 func newVHost(b *Broker, name string) *vhost {
 	h := &VHost{}
 	v := &h.vhost
-	*v = vhost{handle: h, b: b, name: name, rules: b.rules, events: b.events, registry: registry{
+	*v = vhost{handle: h, b: b, name: name, rules: b.rules, events: b.events, epochs: epochs{current: 1}, registry: registry{
 		exchanges: map[string]*Exchange{}, queues: map[string]*Queue{}, conns: map[uint64]*Conn{},
 		replies: map[replyAddress]*Channel{},
 	}}
@@ -136,6 +137,7 @@ func (v *vhost) close(reason *Error, lost Cause) {
 	}
 	v.reportGrowthLocked()
 	v.timing.end()
+	v.epochs.stop()
 	v.deaths = worklist{}
 	v.exchanges, v.queues = map[string]*Exchange{}, map[string]*Queue{}
 	v.topology++
