@@ -259,10 +259,20 @@ func (c *classic) checkHead() {
 func (c *classic) expire(limit int) {
 	c.headUnchecked = false
 	now := c.q.v.nowLocked()
-	for n := 0; n < limit && c.deadlines > 0 && c.headExpired(now); n++ {
+	// The figures change once. With a change for each message BenchmarkExpiry/impl=leveret/queues=1/dead-letter=false takes 26 %
+	// longer to fire.
+	unseen := c.q.losesUnseenLocked()
+	var gone holdings
+	for gone.n < limit && gone.n < c.deadlines && c.headExpired(now) {
 		e := c.pop()
-		c.countReady(e, -1)
-		c.deadLetter(e, Expired)
+		gone.add(1, c.size(e.m))
+		if !unseen {
+			c.deadLetter(e, Expired)
+		}
+	}
+	c.removedExpired(gone)
+	if unseen {
+		c.q.lostUnseenLocked(Expired, gone.n)
 	}
 }
 

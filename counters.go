@@ -67,16 +67,22 @@ type DeathCounters struct {
 	DeliveryLimit uint64 `json:"delivery_limit"`
 }
 
-func (d *DeathCounters) died(r Reason) {
+// diedLocked counts n deaths in q's figures and in those of the virtual host that tell what became of them.
+func (q *Queue) diedLocked(r Reason, n int, of *DeathCounters) {
+	own, more := &q.counters.lost().died, uint64(n)
 	switch r {
 	case Rejected:
-		d.Rejected++
+		own.Rejected += more
+		of.Rejected += more
 	case Expired:
-		d.Expired++
+		own.Expired += more
+		of.Expired += more
 	case MaxLength:
-		d.MaxLength++
+		own.MaxLength += more
+		of.MaxLength += more
 	case DeliveryLimit:
-		d.DeliveryLimit++
+		own.DeliveryLimit += more
+		of.DeliveryLimit += more
 	}
 }
 

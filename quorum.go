@@ -223,8 +223,7 @@ func (c *quorum) deadLetter(e entry, reason Reason) {
 		c.q.deadLetterOnceLocked(e, reason)
 		return
 	}
-	c.q.v.counters.DeadLetteredAtLeastOnce.died(reason)
-	c.q.counters.lost().died.died(reason)
+	c.q.diedLocked(reason, 1, &c.q.v.counters.DeadLetteredAtLeastOnce)
 	c.keepPending(e, reason)
 }
 

@@ -59,6 +59,13 @@ func (s *store) countReady(e entry, n int) {
 	}
 }
 
+// removedExpired takes messages with a deadline out of the ready ones.
+func (s *store) removedExpired(gone holdings) {
+	s.ready.add(-gone.n, -gone.bytes)
+	s.deadlines -= gone.n
+	s.shared.growth -= gone.bytes
+}
+
 // countUnacked adds a message to the unacknowledged ones, with n = -1 it takes the message out.
 func (s *store) countUnacked(m *message, n int) { s.count(&s.unacked, m, n) }
 
