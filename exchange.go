@@ -78,19 +78,21 @@ func (v *vhost) addExchangeLocked(name string, kind ExchangeType, cfg ExchangeCo
 	v.exchanges[name] = x
 	v.topology++
 	if name != "" {
-		x.applyPolicyLocked()
+		x.setPolicyLocked(bestPolicy(v.policies[userPolicies], x.matchedBy))
 	}
 	return x
 }
 
-// applyPolicyLocked finds the exchange's policy and its alternate exchange.
+// setPolicyLocked puts a policy in force, which with the exchange's arguments names its alternate exchange; nil: none applies.
 // Rules: X-33.
-func (x *Exchange) applyPolicyLocked() {
-	x.policy = bestPolicy(x.v.policies[userPolicies], func(p *policy) bool { return p.matchesExchange(x.name) })
+func (x *Exchange) setPolicyLocked(p *policy) {
+	x.policy = p
 	arg, given := x.args.Get(ArgAlternateExchange)
 	name, _ := arg.(string)
-	x.alt, x.hasAlt = alternateExchange(name, given, x.policy)
+	x.alt, x.hasAlt = alternateExchange(name, given, p)
 }
+
+func (x *Exchange) matchedBy(p *policy) bool { return p.matchesExchange(x.name) }
 
 func exchangeText(name, vhost string) string {
 	return "exchange '" + name + "' in vhost '" + vhost + "'"

@@ -145,8 +145,12 @@ func (v *vhost) describe() VHostInfo {
 
 func (v *vhost) sortedQueuesLocked() []*Queue {
 	all := slices.Collect(maps.Values(v.queues))
-	slices.SortFunc(all, func(a, b *Queue) int { return cmp.Compare(a.name, b.name) })
+	sortQueues(all)
 	return all
+}
+
+func sortQueues(qs []*Queue) {
+	slices.SortFunc(qs, func(a, b *Queue) int { return cmp.Compare(a.name, b.name) })
 }
 
 func (v *vhost) sortedExchangesLocked() []*Exchange {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 func TestPolicyValidation(t *testing.T) {
@@ -228,8 +229,8 @@ func TestBestPolicy(t *testing.T) {
 	ps.set(testPolicy(t, "a", -1, Table{"max-length": 1})) // replaces a
 	assert.Len(t, ps, 4)
 	assert.Equal(t, "z", best(quorumQueue).Name)
-	assert.True(t, ps.clear("z"))
-	assert.False(t, ps.clear("z"))
+	assert.NotNil(t, ps.clear("z"))
+	assert.Nil(t, ps.clear("z"))
 	assert.Same(t, b, best(quorumQueue))
 }
 
@@ -394,5 +395,49 @@ func FuzzPolicy(f *testing.F) {
 				}
 			}
 		}
+	})
+}
+
+// TestPolicyChanges compares what applies after each change with what would apply if all policies were tried.
+func TestPolicyChanges(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := New()
+		defer b.Close()
+		some := func(t *rapid.T, of string, label string) string {
+			return string(rapid.SampledFrom([]rune(of)).Draw(t, label))
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"declare": func(t *rapid.T) {
+				_, err := b.DeclareQueue("q"+some(t, "abcdef", "queue"), QueueConfig{})
+				require.NoError(t, err)
+				_, err = b.DeclareExchange("x"+some(t, "abcdef", "exchange"), Direct, ExchangeConfig{})
+				require.NoError(t, err)
+			},
+			"set": func(t *rapid.T) {
+				p := Policy{Name: some(t, "1234", "name"), Pattern: "[" + some(t, "qxabcdef", "pattern") + some(t, "abcdef", "or") + "]",
+					Priority: float64(rapid.IntRange(0, 2).Draw(t, "priority")), Definition: Table{"max-length": 5}}
+				set := b.SetPolicy
+				if rapid.Bool().Draw(t, "operator") {
+					set = b.SetOperatorPolicy
+				}
+				require.NoError(t, set(p))
+			},
+			"clear": func(t *rapid.T) {
+				name := some(t, "1234", "name")
+				_ = b.ClearPolicy(name)
+				if rapid.Bool().Draw(t, "operator too") {
+					_ = b.ClearOperatorPolicy(name)
+				}
+			},
+			"": func(t *rapid.T) {
+				for _, q := range b.queues {
+					require.Same(t, bestPolicy(b.policies[userPolicies], q.matchedBy), q.policy)
+					require.Same(t, bestPolicy(b.policies[operatorPolicies], q.matchedBy), q.operator)
+				}
+				for _, x := range b.exchanges {
+					require.Same(t, bestPolicy(b.policies[userPolicies], x.matchedBy), x.policy)
+				}
+			},
+		})
 	})
 }

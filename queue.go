@@ -34,6 +34,13 @@ type applied struct {
 	policy, operator *policy
 }
 
+func (a *applied) at(level policyLevel) **policy {
+	if level == operatorPolicies {
+		return &a.operator
+	}
+	return &a.policy
+}
+
 // QueueConfig are the properties of a queue.
 type QueueConfig struct {
 	Durable    bool // survives a restart; a broker in this process never restarts, so it only counts for equivalence
@@ -136,10 +143,11 @@ func (v *vhost) removeQueueLocked(q *Queue, cause Cause) {
 // findPoliciesLocked looks up the policies that apply.
 // Rules: P-13, P-20.
 func (q *Queue) findPoliciesLocked() {
-	match := func(p *policy) bool { return p.matchesQueue(q.name, q.args.kind) }
-	q.policy = bestPolicy(q.v.policies[userPolicies], match)
-	q.operator = bestPolicy(q.v.policies[operatorPolicies], match)
+	q.policy = bestPolicy(q.v.policies[userPolicies], q.matchedBy)
+	q.operator = bestPolicy(q.v.policies[operatorPolicies], q.matchedBy)
 }
+
+func (q *Queue) matchedBy(p *policy) bool { return p.matchesQueue(q.name, q.args.kind) }
 
 // configureLocked combines arguments and policies to the settings in force.
 // Rules: P-18, P-19.
