@@ -33,9 +33,9 @@ type deadLetter struct {
 type worklist struct {
 	items  []deadLetter
 	done   int
-	pushed int // since it was last empty
-	roots  int // of them, before the work began; 0: it has not
-	most   int // that may be pushed before it is empty; 0: not computed yet
+	pushed int    // since it was last empty
+	roots  int    // of them, deaths of messages that were there when the work began
+	before uint64 // the last copy that was made before the work began; 0: it has not begun
 }
 
 func (w *worklist) len() int { return len(w.items) - w.done }
@@ -68,30 +68,18 @@ const freeDeaths = 100_000
 // Rules: DL-24.
 func (v *vhost) dieLocked(d deadLetter) bool {
 	w := &v.deaths
-	if w.pushed++; w.roots > 0 && w.pushed > freeDeaths {
-		if w.most == 0 {
-			w.most = v.mostDeathsLocked()
-		}
-		if w.pushed > w.most {
-			return false
-		}
+	if w.pushed++; d.pending == nil && (w.before == 0 || d.copy <= w.before) {
+		w.roots++
+	} else if w.pushed > freeDeaths && w.pushed > freeDeaths+w.roots*(len(v.queues)+1) {
+		return false
 	}
 	w.push(d)
 	return true
 }
 
-// mostDeathsLocked is how many deaths one operation may cause, given what the virtual host holds.
-func (v *vhost) mostDeathsLocked() int {
-	messages := v.deaths.roots
-	for _, q := range v.queues {
-		messages += q.store.ready.n + q.store.unacked.n
-	}
-	return freeDeaths + messages*(len(v.queues)+1)
-}
-
 // deadLetterAllLocked works the list off: every dead letter goes where it leads, and what dies on the way goes after.
 func (v *vhost) deadLetterAllLocked() {
-	v.deaths.roots = v.deaths.pushed
+	v.deaths.before = v.stored.lastCopy
 	for v.deaths.len() > 0 {
 		d := v.deaths.pop()
 		if d.pending != nil {
@@ -100,7 +88,7 @@ func (v *vhost) deadLetterAllLocked() {
 			v.deadLetterLocked(d)
 		}
 	}
-	v.deaths.pushed, v.deaths.roots, v.deaths.most = 0, 0, 0
+	v.deaths.pushed, v.deaths.roots, v.deaths.before = 0, 0, 0
 }
 
 // deadLetterOnceLocked sends a message that has left q to its dead-letter exchange, or drops the message if none is set: the

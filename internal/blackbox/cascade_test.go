@@ -105,3 +105,21 @@ func TestHiddenCircleEnds(t *testing.T) {
 		}
 	}
 }
+
+// Messages that a cascade does not touch do not make it longer.
+func TestCascadeIsNotProlongedByOthers(t *testing.T) {
+	deaths := func(unrelated int) uint64 {
+		b, _ := newTestBroker(t)
+		for i := range 12 {
+			mustDeclare(t, b, fmt.Sprint("q", i), leveret.Table{"x-max-length": 0, "x-dead-letter-exchange": "amq.fanout"})
+			require.NoError(t, b.BindQueue(fmt.Sprint("q", i), "amq.fanout", "", nil))
+		}
+		mustDeclare(t, b, "unrelated", nil)
+		for range unrelated {
+			mustPublish(t, b, "unrelated", "m", "")
+		}
+		mustPublish(t, b, "q0", "m", "")
+		return b.Counters().DeadLetteredAtMostOnce.MaxLength
+	}
+	require.Equal(t, deaths(0), deaths(20_000))
+}
