@@ -53,19 +53,22 @@ func continued(array []any, d *death, entry Fields) []any {
 // Rules: DL-21.
 func mergeDeaths(array []any) []Fields {
 	var out []Fields
+	at := map[[2]string]int{} // of each queue and reason in out
 	for _, v := range array {
 		t, ok := v.(Fields)
 		if !ok {
 			continue
 		}
-		queue, reason := t.text("queue"), t.text("reason")
-		i := slices.IndexFunc(out, func(o Fields) bool { return isDeath(o, queue, reason) })
+		death := [2]string{t.text("queue"), t.text("reason")}
+		i, before := at[death]
 		_, counted := t.Get("count")
 		switch {
-		case i < 0 && counted:
+		case !before:
+			at[death] = len(out)
+			if !counted {
+				t = append(slices.Clone(t), Field{"count", int64(1)})
+			}
 			out = append(out, t)
-		case i < 0:
-			out = append(out, append(slices.Clone(t), Field{"count", int64(1)}))
 		case !counted:
 			out[i] = countedAgain(out[i])
 		}
