@@ -63,6 +63,9 @@ func (ch *Channel) prepareBindLocked(r *bindRequest) *Error {
 			return err
 		}
 	}
+	if err := checkShort("a routing key", r.key); err != nil {
+		return err
+	}
 	r.destination, r.source = withoutLineBreaks(r.destination), withoutLineBreaks(r.source)
 	if r.toQueue && r.destination == "" {
 		if ch.lastQueue == "" {

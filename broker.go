@@ -82,8 +82,11 @@ func (b *Broker) Close() error {
 func (b *Broker) Profile() Profile { return b.profile }
 
 // CreateVHost adds a virtual host with its own predeclared exchanges. If it exists already it
-// is returned as it is.
+// is returned as it is. A name of more than 255 bytes is ErrSyntax.
 func (b *Broker) CreateVHost(name string) (*VHost, error) {
+	if err := checkShort("the name of a virtual host", name); err != nil {
+		return nil, err
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {

@@ -384,6 +384,9 @@ type QosConfig struct {
 // Rules: D-25, D-26, D-27.
 func (ch *Channel) Qos(cfg QosConfig) error {
 	return ch.do("basic.qos", func() *Error {
+		if err := checkPrefetch(cfg.PrefetchCount); err != nil {
+			return err
+		}
 		switch {
 		case cfg.PrefetchSize != 0:
 			return NotImplemented.errorf("", "prefetch_size!=0 (%d)", cfg.PrefetchSize)

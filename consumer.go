@@ -78,6 +78,12 @@ func (ch *Channel) consumeLocked(name string, cfg ConsumeConfig) (*Consumer, *Er
 	case name == replyQueue:
 		return ch.consumeRepliesLocked(cfg)
 	}
+	if err := checkShort("a consumer tag", cfg.Tag); err != nil {
+		return nil, err
+	}
+	if err := checkPrefetch(cfg.Prefetch); err != nil {
+		return nil, err
+	}
 	if ch.consumers[cfg.Tag] != nil {
 		return nil, NotAllowed.errorf(name, "attempt to reuse consumer tag '%s'", cfg.Tag)
 	}

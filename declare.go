@@ -59,6 +59,9 @@ func (ch *Channel) openQueueLocked(name string, perm permission) (*Queue, *Error
 // Rules.
 func (ch *Channel) declareQueueLocked(name string, cfg QueueConfig) (*Queue, *Error) {
 	v := ch.v
+	if err := checkShort("the name of a queue", name); err != nil {
+		return nil, err
+	}
 	args, err := canonicalTable(cfg.Arguments)
 	if err != nil {
 		return nil, err

@@ -150,6 +150,9 @@ func (r *rules) checkExchangeType(kind ExchangeType) *Error {
 // Rules.
 func (ch *Channel) declareExchangeLocked(name string, kind ExchangeType, cfg ExchangeConfig) (*Exchange, *Error) {
 	v := ch.v
+	if err := checkShort("the name of an exchange", name); err != nil {
+		return nil, err
+	}
 	if err := v.rules.checkExchangeType(kind); err != nil {
 		return nil, err
 	}

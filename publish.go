@@ -75,6 +75,12 @@ func (ch *Channel) publishLocked(exchange, key string, m *Message) (Outcome, *Er
 // Rules: M-1, M-3, M-4, A-6, C-7.
 func (ch *Channel) checkTargetLocked(exchange, key string, m *Message) (*Exchange, *Error) {
 	v := ch.v
+	// What no client could be sent, before all that RabbitMQ checks.
+	if !ch.isListeners() {
+		if err := m.checkStrings(exchange, key); err != nil {
+			return nil, err
+		}
+	}
 	// The flag immediate: only its frame is looked at.
 	if m.Immediate {
 		return nil, NotImplemented.errorf(exchange, "immediate=true")
@@ -142,6 +148,11 @@ func (ch *Channel) checkMessage(x *Exchange, key string, m *Message) (*message, 
 	}
 	if err := stored.takeHeaders(); err != nil {
 		return nil, err
+	}
+	if !ch.isListeners() {
+		if err := stored.checkProperties(); err != nil {
+			return nil, err
+		}
 	}
 	checks := publishChecks43
 	if ch.v.rules.oldPublishChecks {

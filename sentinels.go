@@ -18,7 +18,9 @@ const (
 	// ErrResourceLocked: the exclusive queue of another connection; basic.get from a queue with a single active
 	// consumer.
 	ErrResourceLocked = ResourceLocked
-	ErrSyntax         = SyntaxError // a Table or Fields with a value that AMQP has no type for
+	// ErrSyntax: what AMQP cannot say: a Table or Fields with a value that it has no type for, a name, a key or a property of
+	// more than 255 bytes, headers that no frame has room for, a negative prefetch.
+	ErrSyntax = SyntaxError
 	// ErrNotImplemented: RabbitMQ does not do this: immediate, a prefetch size, DeleteConfig with quorum queues. Or
 	// leveret does not: a stream, a policy for streams.
 	ErrNotImplemented = NotImplemented

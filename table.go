@@ -46,7 +46,7 @@ type Decimal struct {
 
 // maxFieldName is the longest name of a field, in bytes: the protocol carries it as a short string.
 // Rules: E-11.
-const maxFieldName = 255
+const maxFieldName = maxShort
 
 // maxNesting is how deep tables and arrays may be nested: what refers to itself has no end.
 const maxNesting = 100

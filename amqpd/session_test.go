@@ -534,3 +534,17 @@ func TestHeadersOfGoTypes(t *testing.T) {
 	require.True(t, ok)
 	assert.Equal(t, amqp091.Table{"n": int64(1), "list": []any{"a"}}, d.Headers)
 }
+
+// The largest headers that a program may publish reach a client in one frame.
+func TestLargestHeadersArrive(t *testing.T) {
+	b := leverettest.New(t)
+	ch := channelOf(t, leverettest.Dial(t, b))
+	declareQueue(t, ch, "q", nil)
+	value := string(bytes.Repeat([]byte("x"), 128<<10-8-12-2-4-(1+1)-(1+4)))
+	_, err := b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Headers: leveret.Table{"h": value}}})
+	require.NoError(t, err)
+	d, ok, err := ch.Get("q", true)
+	require.NoError(t, err)
+	require.True(t, ok)
+	assert.Equal(t, value, d.Headers["h"])
+}
