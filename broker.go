@@ -62,6 +62,7 @@ func New(opts ...Option) *Broker {
 	b.events = merge(b.watchers)
 	b.vhost = newVHost(b, defaultVHost)
 	b.vhosts[defaultVHost] = b.vhost.handle
+	b.updateAlarm() // a negative limit
 	return b
 }
 
@@ -72,6 +73,7 @@ func (b *Broker) Close() error {
 	b.closed = true
 	all := b.sortedVHosts()
 	b.mu.Unlock()
+	defer b.memory.stopClearing()
 	each(all, func(v *vhost) {
 		v.close(&Error{Code: ConnectionForced, Reason: "broker forced connection closure with reason 'shutdown'"}, "")
 	})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,7 +20,7 @@ type Conn struct {
 	err        error
 	channels   map[uint16]*Channel
 	exclusives map[*Queue]struct{} // those that exist
-	blocked    bool
+	blocked    atomic.Bool         // also read without the lock
 }
 
 // ConnConfig describes a connection whose user has been authenticated.
@@ -126,12 +127,9 @@ func (c *Conn) Err() error {
 	return c.err
 }
 
-// Blocked reports whether the memory alarm asks the connection to stop publishing.
-func (c *Conn) Blocked() bool {
-	c.v.lock()
-	defer c.v.unlock()
-	return c.blocked
-}
+// Blocked reports whether the memory alarm asks the connection to stop publishing. It takes no lock, so it may be asked before each
+// message.
+func (c *Conn) Blocked() bool { return c.blocked.Load() }
 
 // Channel opens a channel with the lowest free number.
 func (c *Conn) Channel() (*Channel, error) { return c.OpenChannel(0) }
@@ -250,17 +248,16 @@ func (c *Conn) sortedChannelsLocked() []*Channel {
 }
 
 func (c *Conn) tellBlockedLocked(blocked bool) {
-	if c.blocked == blocked {
+	if c.blocked.Swap(blocked) == blocked {
 		return
 	}
-	c.blocked = blocked
 	in := c.cfg.Inbox
 	switch {
 	case in == nil:
 	case blocked:
-		in.putLocked(Notification{Kind: ConnBlocked, Reason: "low on memory"})
+		in.putAlarmLocked(Notification{Kind: ConnBlocked, Reason: "low on memory"})
 	default:
-		in.putLocked(Notification{Kind: ConnUnblocked})
+		in.putAlarmLocked(Notification{Kind: ConnUnblocked})
 	}
 }
 

@@ -80,7 +80,7 @@ func ExampleWithMemoryLimit() {
 	defer b.Close()
 
 	fmt.Printf("%+v\n", b.Memory())
-	// Output: {Used:0 Limit:1048576 Alarm:false}
+	// Output: {Used:0 Bodies:0 Limit:1048576 Alarm:false}
 }
 
 func ExampleBroker_Close() {
@@ -199,7 +199,8 @@ func ExampleBroker_Memory() {
 
 // Above the limit publishers are asked to wait, by Conn.Blocked and a notification.
 func ExampleBroker_SetMemoryLimit() {
-	b := leveret.New()
+	clock := leveret.NewManualClock(noon)
+	b := leveret.New(leveret.WithClock(clock))
 	defer b.Close()
 
 	conn := try(b.Connect("guest", "guest", "/"))
@@ -208,10 +209,21 @@ func ExampleBroker_SetMemoryLimit() {
 	try(b.Publish("", "q", leveret.Message{Body: make([]byte, 1001)}))
 	fmt.Println(b.Memory().Alarm, conn.Blocked())
 	try(q.Purge())
+	clock.Advance(250 * time.Millisecond) // the alarm is on for that long at least
 	fmt.Println(b.Memory().Alarm, conn.Blocked())
 	// Output:
 	// true true
 	// false false
+}
+
+// A program that bounds all memory that it uses, not only that of messages, calls ReportMemory a few times a second.
+func ExampleBroker_ReportMemory() {
+	b := leveret.New(leveret.WithMemoryLimit(1 << 30))
+	defer b.Close()
+
+	b.ReportMemory(2 << 30) // for example the sum of what runtime/metrics tells
+	fmt.Println(b.Memory().Alarm, b.Memory().Used, b.Memory().Bodies)
+	// Output: true 2147483648 0
 }
 
 func ExampleBroker_MaxMessageSize() {

@@ -3,6 +3,7 @@ package leveret_test
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/leveretmq/leveret"
 )
@@ -115,7 +116,8 @@ func ExampleConn_Err() {
 
 // A polite publisher looks before it publishes: above the memory limit it waits.
 func ExampleConn_Blocked() {
-	b := leveret.New(leveret.WithMemoryLimit(1000))
+	clock := leveret.NewManualClock(noon)
+	b := leveret.New(leveret.WithMemoryLimit(1000), leveret.WithClock(clock))
 	defer b.Close()
 
 	conn := try(b.Connect("guest", "guest", "/"))
@@ -125,6 +127,7 @@ func ExampleConn_Blocked() {
 		try(ch.Publish("", "q", leveret.Message{Body: make([]byte, 400)}))
 	}
 	fmt.Println(try(ch.PurgeQueue("q")), "messages until it was blocked")
+	clock.Advance(time.Second)
 	fmt.Println(conn.Blocked())
 	// Output:
 	// 3 messages until it was blocked

@@ -13,6 +13,7 @@ type Inbox struct {
 	items   []Notification
 	bytes   int // of bodies
 	count   int // deliveries
+	alarm   int // 1 + index of what tells of the memory alarm; 0: nothing does
 	replies int // bytes of direct replies, with what keeping them takes
 	stalled []*Consumer
 	ended   bool
@@ -40,7 +41,7 @@ const (
 	ConsumerCancelled                         // the broker ended ConsumerTag on Channel: basic.cancel
 	ChannelClosed                             // the broker closed Channel because of Err
 	ConnClosed                                // the broker closed the connection because of Err
-	ConnBlocked                               // the memory alarm is on, for Reason
+	ConnBlocked                               // the memory alarm is on, for Reason; of several changes that were not taken only the last is there
 	ConnUnblocked                             // the memory alarm is off
 )
 
@@ -73,7 +74,7 @@ func (in *Inbox) Take(buf []Notification) []Notification {
 
 func (in *Inbox) resetLocked() {
 	clear(in.items)
-	in.items, in.bytes, in.count, in.replies = in.items[:0], 0, 0, 0
+	in.items, in.bytes, in.count, in.replies, in.alarm = in.items[:0], 0, 0, 0, 0
 }
 
 func (in *Inbox) fullLocked() bool {
@@ -111,6 +112,17 @@ func (in *Inbox) putLocked(n Notification) {
 	if len(in.items) == 1 && in.cfg.Notify != nil {
 		in.cfg.Notify()
 	}
+}
+
+// putAlarmLocked puts in what tells of the memory alarm. It takes the place of what the client has not been told yet: only the present
+// state matters, however often the alarm has changed.
+func (in *Inbox) putAlarmLocked(n Notification) {
+	if in.alarm > 0 {
+		in.items[in.alarm-1] = n
+		return
+	}
+	in.putLocked(n)
+	in.alarm = len(in.items)
 }
 
 // stallLocked remembers a consumer that waits for room.

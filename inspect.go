@@ -383,7 +383,7 @@ func (c *Consumer) infoLocked() ConsumerInfo {
 func (c *Conn) infoLocked() ConnInfo {
 	return ConnInfo{ID: c.id, Name: c.cfg.Name, User: c.cfg.User, VHost: c.v.name, ClientProperties: c.cfg.ClientProperties,
 		ChannelMax:  c.cfg.ChannelMax,
-		ConnectedAt: c.opened, Channels: collect(c.sortedChannelsLocked(), (*Channel).infoLocked), Blocked: c.blocked}
+		ConnectedAt: c.opened, Channels: collect(c.sortedChannelsLocked(), (*Channel).infoLocked), Blocked: c.blocked.Load()}
 }
 
 func (ch *Channel) infoLocked() ChannelInfo {

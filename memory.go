@@ -1,39 +1,70 @@
 package leveret
 
-import "sync/atomic"
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
 
-// memory is the memory alarm. While the bodies in queues and inboxes are larger than the limit, every connection is blocked
-// (connection.blocked), and a listener stops reading from the connections that publish. Publishes of the Go API are never
-// refused; a program can ask Conn.Blocked.
+// memory is the memory alarm. While more memory is used than the limit, every connection is blocked (connection.blocked), and a
+// listener stops reading from the connections that publish. Publishes of the Go API are never refused.
+//
+// To tell all connections costs much, so the alarm has a hysteresis, and it is never on for less than alarmTime.
 type memory struct {
-	limit atomic.Int64 // bytes; 0: none
-	used  atomic.Int64 // bytes that virtual hosts have reported
-	alarm atomic.Bool
+	limit   atomic.Int64 // bytes; 0: none
+	bodies  atomic.Int64 // bytes that virtual hosts have reported
+	process atomic.Int64 // bytes that the program has reported; 0: the bodies count
+	alarm   atomic.Bool
+
+	mu       sync.Mutex // a leaf; guards what follows
+	raised   time.Time
+	clearing Timer // runs while the alarm may be cleared, but not yet
 }
+
+// alarmTime is how long the alarm stays on at least.
+const alarmTime = 250 * time.Millisecond
 
 // MemoryInfo is the state of the memory alarm. A body in several queues counts in each.
 type MemoryInfo struct {
-	Used  int64 `json:"used"`  // bytes of message bodies
-	Limit int64 `json:"limit"` // bytes of message bodies; 0: none
-	Alarm bool  `json:"alarm"`
+	Used   int64 `json:"used"`   // bytes that count for the limit: what ReportMemory was told last, or else Bodies
+	Bodies int64 `json:"bodies"` // bytes of message bodies
+	Limit  int64 `json:"limit"`  // bytes; 0: none
+	Alarm  bool  `json:"alarm"`
 }
 
 // Memory returns the state of the memory alarm.
 func (b *Broker) Memory() MemoryInfo {
 	b.collectGrowth()
-	return MemoryInfo{Used: b.memory.used.Load(), Limit: b.memory.limit.Load(), Alarm: b.memory.alarm.Load()}
+	m := &b.memory
+	return MemoryInfo{Used: m.used(), Bodies: m.bodies.Load(), Limit: m.limit.Load(), Alarm: m.alarm.Load()}
 }
 
-// SetMemoryLimit sets how many bytes of message bodies the broker may hold before it blocks
-// connections; 0 removes the limit. A negative limit raises the alarm until another limit is set,
-// because an empty broker exceeds it, too.
+// SetMemoryLimit sets how many bytes of message bodies the broker may hold before it raises the memory alarm; 0 removes the limit. A
+// negative limit raises the alarm until another limit is set, because an empty broker exceeds it, too. For a limit of all memory that the
+// process uses see [Broker.ReportMemory].
+//
+// What the alarm does depends on who publishes. Clients of package amqpd are held up: when one sends a message during the alarm, the
+// body is not read before the alarm is cleared, and nothing that the client sends after it. The alarm is in force for them when
+// SetMemoryLimit returns. Publishers of the Go API are never held up and never refused: a session can ask [Conn.Blocked], and should. To bound what
+// they may put into a queue give the queue x-max-length-bytes, with x-overflow reject-publish if they are to be told: see [ErrRejected].
+//
+// The alarm is raised by the operation that exceeds the limit. It is cleared when a tenth of the limit is free again, and not before it
+// has been on for a quarter of a second of the broker's clock. SetMemoryLimit itself raises and clears it at once.
 func (b *Broker) SetMemoryLimit(bytes int64) {
 	b.memory.limit.Store(bytes)
 	b.collectGrowth()
+	b.setAlarm(b.memory.exceeded(bytes))
+}
+
+// ReportMemory tells the broker how many bytes of memory the process uses, which may be more than 0. From then on the limit that
+// SetMemoryLimit sets is for what was reported last, instead of for message bodies: so the alarm knows of everything, and a program that
+// reports a few times a second bounds it. With 0 the bodies count again. `leveret serve` does this.
+func (b *Broker) ReportMemory(bytes int64) {
+	b.memory.process.Store(max(bytes, 0))
 	b.updateAlarm()
 }
 
-// collectGrowth brings memory.used up to date. Without a limit virtual hosts do not report what they have grown by, so that
+// collectGrowth brings memory.bodies up to date. Without a limit virtual hosts do not report what they have grown by, so that
 // they do not all write to the same figure.
 func (b *Broker) collectGrowth() {
 	b.eachVHost(func(v *vhost) {
@@ -45,7 +76,7 @@ func (b *Broker) collectGrowth() {
 
 // reportGrowthLocked adds what the virtual host has grown by to the broker's figure.
 func (v *vhost) reportGrowthLocked() {
-	v.b.memory.used.Add(v.stored.growth)
+	v.b.memory.bodies.Add(v.stored.growth)
 	v.stored.reported += v.stored.growth
 	v.stored.growth = 0
 }
@@ -53,30 +84,96 @@ func (v *vhost) reportGrowthLocked() {
 // grownLocked ends an operation's accounting and reports whether the alarm has to change.
 func (v *vhost) grownLocked() bool {
 	m := &v.b.memory
-	limit := m.limit.Load()
-	if limit == 0 || v.stored.growth == 0 {
+	if m.limit.Load() == 0 || v.stored.growth == 0 || m.process.Load() != 0 {
 		return false
 	}
 	v.reportGrowthLocked()
-	return m.used.Load() > limit != m.alarm.Load()
+	return m.wanted() != m.alarm.Load()
 }
 
-// updateAlarm sets or clears the alarm and tells all connections. No lock may be held.
-// Rules: C-19.
+// used is how many bytes count for the limit.
+func (m *memory) used() int64 {
+	if n := m.process.Load(); n != 0 {
+		return n
+	}
+	return m.bodies.Load()
+}
+
+// exceeded reports whether more than limit is used.
+func (m *memory) exceeded(limit int64) bool { return limit != 0 && m.used() > limit }
+
+// wanted reports whether the alarm has to be on. Once it is on, a tenth of the limit has to be free for it to be cleared.
+func (m *memory) wanted() bool {
+	limit := m.limit.Load()
+	if m.alarm.Load() {
+		return m.exceeded(limit - max(limit, 0)/10)
+	}
+	return m.exceeded(limit)
+}
+
+// updateAlarm raises the alarm, or clears it if it has been on for long enough. No lock may be held.
 func (b *Broker) updateAlarm() {
-	limit, used := b.memory.limit.Load(), b.memory.used.Load()
-	alarm := limit != 0 && used > limit
-	if b.memory.alarm.Swap(alarm) == alarm {
+	on := b.memory.wanted()
+	if on == b.memory.alarm.Load() || !on && b.clearLater() {
 		return
 	}
+	b.setAlarm(on)
+}
+
+// clearLater reports whether it is too early to clear the alarm. Then the alarm is looked at again in time.
+func (b *Broker) clearLater() bool {
+	m := &b.memory
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	wait := min(m.raised.Add(alarmTime).Sub(b.clock.Now()), alarmTime)
+	if wait > 0 && m.clearing == nil {
+		m.clearing = b.clock.AfterFunc(wait, func() {
+			m.stopClearing()
+			b.updateAlarm()
+		})
+	}
+	return wait > 0
+}
+
+// stopClearing forgets that the alarm was to be looked at.
+func (m *memory) stopClearing() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.clearing != nil {
+		m.clearing.Stop()
+		m.clearing = nil
+	}
+}
+
+// setAlarm sets or clears the alarm and tells all connections. Whoever changes the alarm meanwhile tells them, too: each is told
+// the state that it does not know yet. No lock may be held.
+// Rules: C-19.
+func (b *Broker) setAlarm(on bool) {
+	if b.memory.alarm.Swap(on) == on {
+		return
+	}
+	b.memory.mu.Lock()
+	if on {
+		b.memory.raised = b.clock.Now()
+	}
+	b.memory.mu.Unlock()
 	b.eachVHost(func(v *vhost) {
 		v.lock()
-		for _, c := range v.sortedConnsLocked() {
-			c.tellBlockedLocked(b.memory.alarm.Load())
-		}
-		if v == b.vhost {
-			v.memoryEventLocked(alarm, used, limit)
-		}
-		v.unlock()
+		defer v.unlock()
+		v.tellAlarmLocked()
 	})
+}
+
+// tellAlarmLocked tells the connections of the state of the alarm, and those who watch the virtual host "/".
+func (v *vhost) tellAlarmLocked() {
+	on := v.b.memory.alarm.Load()
+	for _, c := range v.sortedConnsLocked() {
+		c.tellBlockedLocked(on)
+	}
+	if v.alarmTold != on {
+		v.alarmTold = on
+		if v == v.b.vhost {
+			v.memoryEventLocked(on, v.b.memory.used(), v.b.memory.limit.Load())
+		}
+	}
 }

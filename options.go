@@ -18,7 +18,7 @@ func WithEvents(e Events) Option {
 // a random seed.
 func WithSeed(seed uint64) Option { return func(b *Broker) { b.seed(seed) } }
 
-// WithMemoryLimit sets the memory limit, as Broker.SetMemoryLimit does.
+// WithMemoryLimit sets the memory limit, as [Broker.SetMemoryLimit] does.
 func WithMemoryLimit(bytes int64) Option { return func(b *Broker) { b.memory.limit.Store(bytes) } }
 
 // WithMaxMessageSize sets the largest body a publisher may send, in bytes, up to 512 MiB. The

@@ -35,9 +35,10 @@ type vhost struct {
 	effects   effects
 	counters  Counters
 	numbers
-	settings *settings // the last queue's, shared by those that equal it
-	stored   storeSums // of the virtual host's queues
-	closed   bool
+	settings  *settings // the last queue's, shared by those that equal it
+	stored    storeSums // of the virtual host's queues
+	closed    bool
+	alarmTold bool // state of the memory alarm that connections and watchers know
 }
 
 // numbers are the last that were given.

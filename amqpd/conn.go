@@ -36,17 +36,17 @@ type conn struct {
 	client  clientInfo
 	session *leveret.Conn
 
-	done     chan struct{} // closed when serve has returned
-	mu       turn
-	moved    sync.Cond // the writer took output, the stage or the alarm changed
-	stage    stage
-	until    time.Time // when a shutdown cuts the client off; zero: it does not
-	inbox    inbox
-	out      *output
-	writer   writer
-	open     openChannels
-	batch    batch
-	throttle throttle
+	done    chan struct{} // closed when serve has returned
+	mu      turn
+	moved   sync.Cond // the writer took output, the stage or the alarm changed
+	stage   stage
+	until   time.Time // when a shutdown cuts the client off; zero: it does not
+	inbox   inbox
+	out     *output
+	writer  writer
+	open    openChannels
+	batch   batch
+	blocked bool // the client published during the memory alarm: reading has stopped
 }
 
 // A writer is the goroutine that writes to the client.
@@ -75,12 +75,6 @@ type batch struct {
 	closed   []uint16   // channels that the client closed
 	confirms []*channel // with confirms that were not sent yet
 	args     args       // of the method at hand: here they cost no allocation
-}
-
-// throttle is the memory alarm, as it concerns the connection.
-type throttle struct {
-	alarm   string // why publishers are to be blocked; empty: they are not
-	blocked bool   // reading has stopped because of it
 }
 
 // A turn is the lock of a connection. It is a channel because the reader keeps it while the broker runs the event hooks of
@@ -161,7 +155,7 @@ func (c *conn) execute() error {
 // waitForRoomLocked waits while the client does not read what it is sent, or may not publish.
 // Rules: C-19.
 func (c *conn) waitForRoomLocked() error {
-	for c.stage == running && (c.out.size() > maxPending || c.throttle.blocked) {
+	for c.stage == running && (c.out.size() > maxPending || c.blocked) {
 		c.flushConfirmsLocked()
 		c.inbox.mail.release()
 		c.notifyWriterLocked()

@@ -103,7 +103,7 @@ func (c *conn) contentFrameLocked(f frame) error {
 		c.failLocked(err, ch.content.method)
 		return nil
 	}
-	if c.throttle.alarm != "" && !c.throttle.blocked {
+	if !c.blocked && c.session.Blocked() {
 		c.blockLocked()
 	}
 	if !ch.content.complete() {

@@ -164,8 +164,7 @@ func (c *conn) encodeNoticeLocked(n *leveret.Notification) {
 	case leveret.ConnClosed:
 		c.closeLocked(unattributed{n.Err}, 0)
 		return
-	case leveret.ConnBlocked:
-		c.throttle.alarm = n.Reason
+	case leveret.ConnBlocked: // blockLocked asks for itself
 		return
 	case leveret.ConnUnblocked:
 		c.unblockLocked()
@@ -188,24 +187,23 @@ func (c *conn) encodeNoticeLocked(n *leveret.Notification) {
 	}
 }
 
-// blockLocked stops reading from a client that publishes during an alarm, and tells it, if it wants
-// to be told.
+// blockLocked stops reading from a client that publishes during the memory alarm, and tells it, if it wants to be told.
 // Rules: C-19.
 func (c *conn) blockLocked() {
-	c.throttle.blocked = true
+	c.blocked = true
 	if c.client.wantsBlocked {
 		at := c.out.method(0, connectionBlocked)
-		c.out.short(c.throttle.alarm)
+		c.out.short("low on memory")
 		c.out.end(at)
 	}
 }
 
+// unblockLocked goes on reading, unless the alarm is on again.
 func (c *conn) unblockLocked() {
-	c.throttle.alarm = ""
-	if !c.throttle.blocked {
+	if !c.blocked || c.session.Blocked() {
 		return
 	}
-	c.throttle.blocked = false
+	c.blocked = false
 	if c.client.wantsBlocked {
 		c.out.bare(0, connectionUnblocked)
 	}
