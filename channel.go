@@ -44,8 +44,8 @@ type credit struct {
 
 // ties are queues that have to hear of a channel's end.
 type ties struct {
-	leaving     []*Queue // detach ended consumers of theirs
-	timedOutOf  []*Queue // quorum queues that cancelled a consumer that was too slow
+	leaving     []*Queue    // detach ended consumers of theirs
+	late        []*Consumer // whose quorum queues cancelled them because they were too slow
 	knownQueues acquaintances
 }
 
@@ -89,6 +89,7 @@ func (ch *Channel) failLocked(op string, e *Error) error {
 	switch {
 	case ch.super:
 	case e.ClosesConnection():
+		ch.endLocked(e) // before the connection's other channels, which may be handed what it held
 		ch.conn.endLocked(e)
 	default:
 		ch.endLocked(e)
@@ -130,10 +131,10 @@ func (ch *Channel) detachLocked(reason *Error) {
 		ch.v.timing.heap.Remove(&ch.getters.timer)
 	}
 	forgetPublisher(ch)
-	for _, q := range ch.timedOutOf {
-		q.impl.countGhosts(-1)
+	for _, c := range ch.late {
+		c.q.impl.countGhosts(-1)
 	}
-	ch.timedOutOf = nil
+	ch.late = nil
 	for _, c := range ch.sortedConsumersLocked() {
 		c.leaveLocked(ch.err)
 		if c.q != nil {
@@ -367,6 +368,8 @@ func (ch *Channel) Cancel(tag string) error {
 		} else if c := ch.consumers[tag]; c != nil {
 			c.leaveLocked(&closedError{ErrCancelled})
 			c.q.cancelledLocked()
+		} else if c := ch.lateConsumerLocked(tag); c != nil {
+			c.cancelLateLocked()
 		}
 		return nil
 	})

@@ -25,7 +25,7 @@ type Consumer struct {
 	stalled  bool                  // its inbox remembers it
 	ended    bool
 	err      error // why it has ended, nil before
-	late     bool  // it did not settle in time: its quorum queue counts it until its channel ends
+	late     bool  // it did not settle in time: its quorum queue counts it until its client cancels it, or its channel ends
 	inbox    *Inbox
 	timeout  int64 // ms that a delivery may stay unacknowledged; -1: no limit
 	timer    schedule.Timer[wakeable]
@@ -84,7 +84,7 @@ func (ch *Channel) consumeLocked(name string, cfg ConsumeConfig) (*Consumer, *Er
 	if err := checkPrefetch(cfg.Prefetch); err != nil {
 		return nil, err
 	}
-	if ch.consumers[cfg.Tag] != nil {
+	if ch.consumers[cfg.Tag] != nil || ch.lateConsumerLocked(cfg.Tag) != nil {
 		return nil, NotAllowed.errorf(name, "attempt to reuse consumer tag '%s'", cfg.Tag)
 	}
 	q, err := ch.openQueueLocked(name, read)
@@ -229,6 +229,11 @@ func (c *Consumer) endedByServerLocked() {
 		why = ErrAckTimeout
 	}
 	c.leaveLocked(&closedError{why})
+	c.tellCancelledLocked()
+}
+
+// tellCancelledLocked tells the client, if it wants to know, that the server has cancelled c.
+func (c *Consumer) tellCancelledLocked() {
 	if c.inbox != nil && c.inbox.shared && c.ch.conn.cfg.CancelNotify {
 		c.inbox.putLocked(Notification{Kind: ConsumerCancelled, Channel: c.ch, ConsumerTag: c.tag})
 	}

@@ -23,6 +23,7 @@ type rules struct {
 	txNackIsReject      bool // C-10: in a transaction a nack and a reject that follow each other are settled together
 	oldPublishChecks    bool // M-3, M-7, A-9: a publish is checked in 3.10's order, without the topic keys of CC and BCC, with the delivery mode
 	repliesBypassQueues bool // M-19, M-19a, M-19b: direct reply-to names are no queues: publishes to them are returned, other checks of names
+	repliesUncounted    bool // M-18: a direct reply does not take the delivery tag that it has: the next message has the same
 
 	// Permissions.
 	bareRefusals     bool // refusals do not name the kind of access
@@ -97,8 +98,8 @@ var profiles = [...]rules{
 		deliveryLimit:  -1,
 
 		verbatimExpiration: true, keepHeaderOrder: true, routesToNames: true, oldPublishChecks: true,
-		repliesBypassQueues: true,
-		bareRefusals:        true, passiveUnchecked: true, rawTopicVars: true, anyTopicExchange: true,
+		repliesBypassQueues: true, repliesUncounted: true,
+		bareRefusals: true, passiveUnchecked: true, rawTopicVars: true, anyTopicExchange: true,
 		unknownTypeClosesConnection: true, manyHashWords: true, looseNumbers: true, secondsTimestamps: true,
 		firstDuplicateHeader: true, noNewExchangeTypes: true,
 		limitsFirst: true, plainQueueType: true, checkQueueMode: true, queueVersion1: true, oldLeaderLocator: true,

@@ -168,7 +168,7 @@ func (v *vhost) deliverRepliesLocked(m *message) (n replies) {
 }
 
 // deliverReplyLocked hands a reply to the channel's consumer. A client that does not read keeps 128 MiB of them, and the rest is
-// lost.
+// lost. In 3.10 the next message gets the same delivery tag.
 // Rules: M-18.
 func (ch *Channel) deliverReplyLocked(m *message) {
 	c := ch.reply
@@ -178,7 +178,10 @@ func (ch *Channel) deliverReplyLocked(m *message) {
 	}
 	e := entry{m: m}
 	d := ch.newDelivery(nil, &e)
-	d.ConsumerTag, d.DeliveryTag = c.tag, ch.tags.Skip()
+	d.ConsumerTag, d.DeliveryTag = c.tag, ch.tags.Last()+1
+	if !ch.v.rules.repliesUncounted {
+		ch.tags.Skip()
+	}
 	c.inbox.expectLocked(m)
 	c.handLocked(d)
 	d.eventLocked(EventDelivery{ch.session(), replyQueue, 0, c.tag, d.DeliveryTag}, true)

@@ -1,6 +1,8 @@
 package leveret
 
 import (
+	"slices"
+
 	"github.com/leveretmq/leveret/internal/schedule"
 )
 
@@ -46,10 +48,11 @@ func (c *Consumer) wake(now int64) {
 		c.ch.v.timing.heap.Set(&c.timer, at)
 	case c.ch.v.rules.channelAckTimeout:
 		c.ch.timedOutLocked(c.timeout)
-	case !c.ch.conn.cfg.CancelNotify:
-		c.ch.timedOutLocked(-1)
-	default:
+	case c.ch.conn.cfg.CancelNotify && (!c.ended || c.late):
 		c.timedOutLocked(now)
+	default: // the client cannot be told, or has cancelled c itself
+		c.timedOutLocked(now)
+		c.ch.timedOutLocked(-1)
 	}
 }
 
@@ -60,15 +63,28 @@ func (c *Consumer) actsWhenStale() bool { return false }
 // Rules: D-35.
 func (c *Consumer) timedOutLocked(now int64) {
 	ch, q := c.ch, c.q
-	var back []entry
-	if !c.ended {
+	switch {
+	case !c.ended:
 		c.late = true
-		q.impl.countGhosts(1) // RabbitMQ goes on counting it until its channel ends
-		ch.timedOutOf = append(ch.timedOutOf, q)
+		q.impl.countGhosts(1)
+		ch.late = append(ch.late, c)
 		c.endedByServerLocked()
+	case c.late: // again, of younger deliveries
+		c.tellCancelledLocked()
 	}
+	ch.takeBackLocked(q, func(u *unacked) bool { return u.c == c && deadlineAfter(u.at, c.timeout) <= now })
+	if at, ok := c.nextWake(); ok {
+		ch.v.wakeAtLocked(&c.timer, at) // it holds younger ones
+	}
+	q.leftLocked()
+}
+
+// takeBackLocked returns to q what ch has held of it for too long.
+// Rules: D-7, D-35.
+func (ch *Channel) takeBackLocked(q *Queue, late func(*unacked) bool) {
+	var back []entry
 	for tag, u := range ch.tags.All() {
-		if u.c == c && !u.void && deadlineAfter(u.at, c.timeout) <= now && ch.releaseLocked(u) {
+		if u.q == q && !u.void && late(u) && ch.releaseLocked(u) {
 			ch.requeuedEventLocked(u, tag)
 			back = append(back, u.e)
 			u.void, u.e = true, entry{}
@@ -77,10 +93,28 @@ func (c *Consumer) timedOutLocked(now int64) {
 	if len(back) > 0 {
 		q.impl.giveBack(back, nackRequeue, nil)
 	}
-	if at, ok := c.nextWake(); ok {
-		ch.v.wakeAtLocked(&c.timer, at) // it holds younger ones
+}
+
+// lateConsumerLocked returns the consumer with a tag that its queue cancelled because it was too slow, nil if there is none. Its tag
+// stays taken until the client cancels it, too.
+// Rules: D-35.
+func (ch *Channel) lateConsumerLocked(tag string) *Consumer {
+	for _, c := range ch.late {
+		if c.tag == tag && !c.q.deleted {
+			return c
+		}
 	}
-	q.leftLocked()
+	return nil
+}
+
+// cancelLateLocked is a client's basic.cancel of a consumer that its queue has cancelled before.
+// Rules: D-35.
+func (c *Consumer) cancelLateLocked() {
+	c.late = false
+	c.ch.late = without(c.ch.late, c)
+	if c.unacked == 0 {
+		c.q.impl.countGhosts(-1)
+	}
 }
 
 // timedOutLocked closes the channel because of a delivery that was not settled in time.
@@ -140,6 +174,24 @@ func (g *getTimer) wake(now int64) {
 	case g.ch.v.rules.channelAckTimeout:
 		g.ch.timedOutLocked(defaultAckTimeout)
 	default:
+		g.takeBackLocked(now)
 		g.ch.timedOutLocked(-1)
+	}
+}
+
+// takeBackLocked returns to their queues what was taken by basic.get and held for too long.
+// Rules: D-7, D-35.
+func (g *getTimer) takeBackLocked(now int64) {
+	late := func(u *unacked) bool {
+		return u.c == nil && u.at != 0 && deadlineAfter(u.at, u.q.ackTimeoutLocked(-1)) <= now
+	}
+	var queues []*Queue
+	for _, u := range g.ch.tags.All() {
+		if !u.void && !u.q.deleted && late(u) && !slices.Contains(queues, u.q) {
+			queues = append(queues, u.q)
+		}
+	}
+	for _, q := range queues {
+		g.ch.takeBackLocked(q, late)
 	}
 }
