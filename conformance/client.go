@@ -17,7 +17,10 @@ type conn struct {
 	tap  *tap
 }
 
-var _ scenario.Conn = (*conn)(nil)
+var (
+	_ scenario.Conn   = (*conn)(nil)
+	_ scenario.Framed = (*conn)(nil)
+)
 
 func dial(uri amqp.URI, l scenario.Login) (scenario.Conn, error) {
 	c := &conn{}
@@ -52,6 +55,7 @@ func (c *conn) Close() error {
 // Kill cuts the connection without connection.close. It returns when the broker has closed its side, too. So what the
 // broker does about the end of the connection comes before the script's next statement.
 func (c *conn) Kill() error {
+	c.tap.leave()
 	half, ok := c.tap.Conn.(interface{ CloseWrite() error })
 	if !ok {
 		return c.tap.Conn.Close()
@@ -72,6 +76,9 @@ func (c *conn) Err() error {
 	}
 	return nil
 }
+
+// Frames returns what the broker has sent, with all fields and types.
+func (c *conn) Frames() []string { return c.tap.lines() }
 
 func (c *conn) Channel() (scenario.Channel, error) {
 	ac, err := c.amqp.Channel()

@@ -17,6 +17,9 @@ type side struct {
 	open  func() (scenario.Driver, error)
 	tries int         // how often a program must show a difference: a busy machine can spoil a run
 	late  func() bool // reports whether the last run was so slow that its timing proves nothing
+
+	// listener opens leveret's own, if what a run receives is to be compared with it frame by frame.
+	listener func() (scenario.Driver, error)
 }
 
 // A difference is a program for which a side shows something else than the engine.
@@ -25,6 +28,7 @@ type difference struct {
 	side   string
 	script *scenario.Script
 	log    *scenario.Log
+	frames string // how the frames differ
 	err    error
 }
 
@@ -36,6 +40,7 @@ func (d *difference) String() string {
 	if d.log != nil {
 		what += d.log.Diff()
 	}
+	what += d.frames
 	return fmt.Sprintf("seed %d, %s:\n%s\n%s", d.seed, d.side, d.script.Text(), what)
 }
 
@@ -86,7 +91,26 @@ func (s side) runOnce(script *scenario.Script) *difference {
 	if err = errors.Join(err, driver.Close()); err != nil || l.Diff() != "" {
 		return &difference{side: s.name, script: script, log: l, err: err}
 	}
+	if s.listener == nil {
+		return nil
+	}
+	if text, err := compareFrames(script, l, s.listener); err != nil || text != "" {
+		return &difference{side: s.name, script: script, frames: text, err: err}
+	}
 	return nil
+}
+
+// compareFrames runs a script on leveret's listener, too, and tells where that sends other frames than what was logged.
+func compareFrames(script *scenario.Script, l *scenario.Log, listener func() (scenario.Driver, error)) (string, error) {
+	driver, err := listener()
+	if err != nil {
+		return "", err
+	}
+	own, err := scenario.Run(script, driver)
+	if err = errors.Join(err, driver.Close()); err != nil {
+		return "", err
+	}
+	return differences("broker", "leveret", l.Frames, own.Frames), nil
 }
 
 // shrink removes statements for as long as the rest still differs, or until the time is over.
@@ -102,7 +126,7 @@ func (s side) shrink(p leveret.Profile, statements []string, limit time.Duration
 			return nil // smaller still: left to the next step, with the statements that apply
 		}
 		script := g.finish()
-		d, _ := side{s.name, s.open, min(s.tries, 2), s.late}.differs(script)
+		d, _ := side{s.name, s.open, min(s.tries, 2), s.late, s.listener}.differs(script)
 		return d
 	}
 	best := differs(statements)

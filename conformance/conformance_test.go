@@ -20,7 +20,8 @@ func TestScenarios(t *testing.T) {
 		t.Skip("no broker to compare with: set LEVERET_CONFORMANCE_AMQP and LEVERET_CONFORMANCE_ADMIN")
 	}
 	t.Cleanup(func() { broker.removeUsers(t) })
-	runAll(t, broker.Release(), broker.Driver, 3)
+	listener := func() (scenario.Driver, error) { return Listener(broker.profile) }
+	runAll(t, broker.Release(), side{open: broker.Driver, tries: 3, listener: listener})
 }
 
 // fromEnvironment opens the broker that the two variables name, if they do.
@@ -40,14 +41,14 @@ func fromEnvironment(t *testing.T) *Broker {
 // TestListener runs the same scenarios through the same client on leveret's own listener.
 func TestListener(t *testing.T) {
 	for profile, release := range scenario.Releases {
-		runAll(t, release, func() (scenario.Driver, error) { return Listener(profile) }, 1)
+		runAll(t, release, side{open: func() (scenario.Driver, error) { return Listener(profile) }, tries: 1})
 	}
 }
 
 // runAll runs the scenarios for a release through drivers of their own, many at once: most of their time is waiting.
 // Those that wait for real are tried several times before they count as different, because a machine that is
 // busy stretches the time between their steps.
-func runAll(t *testing.T, release string, open func() (scenario.Driver, error), tries int) {
+func runAll(t *testing.T, release string, on side) {
 	scripts, err := scenario.Load(os.DirFS("../testdata/scenarios"))
 	if err != nil {
 		t.Fatal(err)
@@ -62,9 +63,9 @@ func runAll(t *testing.T, release string, open func() (scenario.Driver, error), 
 				done := make(chan result, 1)
 				go func() {
 					slots <- true
-					r := runOn(s, open)
-					for n := 1; n < tries && s.Timed() && !r.same(); n++ {
-						r = runOn(s, open)
+					r := runOn(s, on)
+					for n := 1; n < on.tries && (s.Timed() || r.frames != "") && !r.same(); n++ {
+						r = runOn(s, on)
 					}
 					done <- r
 					<-slots
@@ -80,20 +81,25 @@ const parallel = 10
 
 // A result is what one scenario showed.
 type result struct {
-	log *scenario.Log
-	err error
+	log    *scenario.Log
+	frames string // how the frames differ from those of leveret's listener
+	err    error
 }
 
-func runOn(s *scenario.Script, open func() (scenario.Driver, error)) result {
-	driver, err := open()
+func runOn(s *scenario.Script, on side) result {
+	driver, err := on.open()
 	if err != nil {
 		return result{err: err}
 	}
-	l, err := scenario.Run(s, driver)
-	return result{l, errors.Join(err, driver.Close())}
+	r := result{}
+	r.log, err = scenario.Run(s, driver)
+	if r.err = errors.Join(err, driver.Close()); r.err == nil && r.log.Diff() == "" && on.listener != nil {
+		r.frames, r.err = compareFrames(s, r.log, on.listener)
+	}
+	return r
 }
 
-func (r result) same() bool { return r.err == nil && r.log.Diff() == "" }
+func (r result) same() bool { return r.err == nil && r.log.Diff() == "" && r.frames == "" }
 
 func (r result) report(t *testing.T) {
 	if errors.Is(r.err, errors.ErrUnsupported) {
@@ -102,7 +108,7 @@ func (r result) report(t *testing.T) {
 	if r.err != nil {
 		t.Fatal(r.err)
 	}
-	if diff := r.log.Diff(); diff != "" {
+	if diff := r.log.Diff() + r.frames; diff != "" {
 		t.Error("\n" + diff)
 	}
 }

@@ -105,7 +105,8 @@ func (c *campaign) seed() (s uint64, ok bool) {
 }
 
 func (c *campaign) work(t *testing.T) {
-	sides := []side{{"listener", func() (scenario.Driver, error) { return Listener(c.profile) }, 1, nil}}
+	listener := func() (scenario.Driver, error) { return Listener(c.profile) }
+	sides := []side{{name: "listener", open: listener, tries: 1}}
 	if c.broker != nil {
 		d, err := c.broker.reusedDriver()
 		if err != nil {
@@ -113,7 +114,7 @@ func (c *campaign) work(t *testing.T) {
 			return
 		}
 		defer d.remove()
-		sides = append(sides, side{"RabbitMQ " + c.broker.Version, func() (scenario.Driver, error) { return d, nil }, 3, d.late})
+		sides = append(sides, side{"RabbitMQ " + c.broker.Version, func() (scenario.Driver, error) { return d, nil }, 3, d.late, listener})
 	}
 	for s, ok := c.seed(); ok; s, ok = c.seed() {
 		c.compare(t, s, sides)

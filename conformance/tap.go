@@ -29,6 +29,7 @@ type tap struct {
 	headers  map[content]header
 	returned map[uint16][]header       // of returns that were not looked at yet
 	closed   map[uint16]*leveret.Error // by channel; 0: the connection
+	frames   *frames                   // what the broker sent, to compare it with what another sends
 }
 
 // content identifies a message that the broker sent: a delivery by its tag, a return by its number on the channel.
@@ -46,7 +47,7 @@ type header struct {
 
 func newTap(c net.Conn) *tap {
 	return &tap{Conn: c, method: map[uint16]content{}, headers: map[content]header{}, returned: map[uint16][]header{},
-		closed: map[uint16]*leveret.Error{}}
+		closed: map[uint16]*leveret.Error{}, frames: newFrames()}
 }
 
 func (t *tap) Read(p []byte) (int, error) {
@@ -60,6 +61,7 @@ func (t *tap) Read(p []byte) (int, error) {
 			break
 		}
 		t.frame(t.in[0], binary.BigEndian.Uint16(t.in[1:3]), t.in[7:size-1])
+		t.frames.received(t.in[0], binary.BigEndian.Uint16(t.in[1:3]), t.in[7:size-1])
 		t.in = t.in[size:]
 	}
 	return n, err
@@ -79,7 +81,10 @@ func (t *tap) Write(p []byte) (int, error) {
 		if len(t.out) < size {
 			break
 		}
-		pass = append(pass, t.outgoing(t.out[:size])...)
+		if frame := t.outgoing(t.out[:size]); frame != nil {
+			t.frames.sent(frame[0], binary.BigEndian.Uint16(frame[1:3]), frame[7:len(frame)-1])
+			pass = append(pass, frame...)
+		}
 		t.out = t.out[size:]
 	}
 	if _, err := t.Conn.Write(pass); err != nil {
@@ -169,8 +174,9 @@ func (t *tap) binding(frame []byte) []byte {
 var binds = map[uint32]bool{40<<16 | 30: true, 40<<16 | 40: true, 50<<16 | 20: true, 50<<16 | 50: true}
 
 const (
-	frameMethod = 1
-	frameHeader = 2
+	frameMethod    = 1
+	frameHeader    = 2
+	frameHeartbeat = 8
 
 	connectionStartOk = 10<<16 | 11
 	connectionClose   = 10<<16 | 50
@@ -232,6 +238,20 @@ func (t *tap) methodFrame(channel uint16, id uint32, d *decoder) {
 	case basicGetOk:
 		t.method[channel] = content{channel: channel, tag: d.u64()}
 	}
+}
+
+// leave has the tap take no more content: the client goes without saying so.
+func (t *tap) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.frames.end(t.frames.channels[0])
+}
+
+// lines are the frames that the broker has sent so far.
+func (t *tap) lines() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.frames.lines()
 }
 
 func (t *tap) header(c content) header {

@@ -30,7 +30,7 @@ func disconnect(r *run, s *session, w *words) ([]string, error) {
 		return nil, nil
 	}
 	conn := c.conn
-	c.drop()
+	r.drop(c)
 	if w.step.Verb == "kill" {
 		return nil, conn.Kill()
 	}

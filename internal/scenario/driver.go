@@ -73,6 +73,11 @@ type Conn interface {
 	Err() error  // why the broker ended the connection; nil: it is open, or the client has closed it
 }
 
+// Framed is a Conn that leads over a network and knows what the broker sent, each frame written with all its fields and types.
+type Framed interface {
+	Frames() []string
+}
+
 // A Channel is one channel of a client. Every method returns when the broker has dealt with it.
 type Channel interface {
 	Close() error

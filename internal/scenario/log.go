@@ -12,6 +12,7 @@ type Log struct {
 	Script  *Script
 	Release string
 	Entries []Entry
+	Frames  []string // what the broker sent, of a driver whose connections are Framed
 }
 
 // An Entry is what one step showed.
@@ -39,6 +40,17 @@ func (l *Log) String() string {
 		b.WriteString(e.Step.text + "\n")
 		if len(e.Got) > 0 {
 			b.WriteString(observed("  -> ", e.Got))
+		}
+	}
+	return b.String()
+}
+
+// Shown writes the statements that showed something, with what they showed.
+func (l *Log) Shown() string {
+	var b strings.Builder
+	for _, e := range l.Entries {
+		if len(e.Got) > 0 {
+			b.WriteString(e.Step.text + " -> " + strings.Join(e.Got, " | ") + "\n")
 		}
 	}
 	return b.String()

@@ -25,7 +25,8 @@ type run struct {
 	release   string
 	recording bool // the script expects nothing yet: look until nothing changes
 	quiet     time.Duration
-	replyTo   string // of the message received last
+	replyTo   string   // of the message received last
+	frames    []string // what the connections that have ended received
 	conns     map[string]*client
 	queueOf   map[string]string // what a consumer tag consumes from
 	render    renderer
@@ -93,7 +94,23 @@ func execute(s *Script, d Driver, m mode) (*Log, error) {
 			break
 		}
 	}
+	for _, name := range sortedNames(r.conns) {
+		r.keepFrames(name)
+	}
+	l.Frames = r.frames
 	return l, nil
+}
+
+// keepFrames adds what a connection has received to the run's frames. The name of the virtual host, and those that the
+// broker made up, are not compared.
+func (r *run) keepFrames(name string) {
+	conn, ok := r.conns[name].conn.(Framed)
+	if !ok {
+		return
+	}
+	for _, l := range conn.Frames() {
+		r.frames = append(r.frames, "connection "+name+" "+hideGenerated(strings.ReplaceAll(l, r.render.vhost, "/")))
+	}
 }
 
 func (r *run) close() {
@@ -183,7 +200,7 @@ func (r *run) refusal(s *session, err error) []string {
 	s.collect()
 	c := s.client
 	if c.conn == nil || c.conn.Err() != nil {
-		c.drop()
+		r.drop(c)
 		return []string{r.render.failure(e, "connection")}
 	}
 	if s.ch != nil && s.ch.Err() != nil {
@@ -194,7 +211,12 @@ func (r *run) refusal(s *session, err error) []string {
 }
 
 // drop forgets a connection that has ended; what was received stays.
-func (c *client) drop() {
+func (r *run) drop(c *client) {
+	for name, other := range r.conns {
+		if other == c {
+			r.keepFrames(name)
+		}
+	}
 	for _, s := range c.channels {
 		s.collect()
 		s.ch = nil
