@@ -22,8 +22,7 @@ type Broker struct {
 	*vhost
 
 	clock          Clock
-	profile        Profile
-	rules          *rules
+	behaviour      behaviour
 	maxMessageSize int
 	random         random
 	memory         memory
@@ -47,13 +46,13 @@ const defaultVHost = "/"
 // with the password guest, an administrator with all permissions. Close ends the broker.
 func New(opts ...Option) *Broker {
 	b := &Broker{clock: realClock{}, vhosts: map[string]*VHost{}}
-	b.rules = b.profile.rules()
+	WithProfile(RabbitMQ43)(b)
 	b.sessions.init()
 	for _, o := range opts {
 		o(b)
 	}
 	if b.maxMessageSize == 0 {
-		b.maxMessageSize = b.rules.maxMessageSize
+		b.maxMessageSize = b.behaviour.rules.maxMessageSize
 	}
 	if b.random.source == nil {
 		b.random.seedFromSystem()
@@ -81,7 +80,7 @@ func (b *Broker) Close() error {
 }
 
 // Profile returns the RabbitMQ release the broker behaves as.
-func (b *Broker) Profile() Profile { return b.profile }
+func (b *Broker) Profile() Profile { return b.behaviour.profile }
 
 // CreateVHost adds a virtual host with its own predeclared exchanges. If it exists already it
 // is returned as it is. A name of more than 255 bytes is ErrSyntax.

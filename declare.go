@@ -116,7 +116,7 @@ func (ch *Channel) nameQueue(name string, args Fields) (string, *Error) {
 		return name, nil
 	}
 	t, _ := args.Get(ArgQueueType)
-	if kind, _ := parseKind(fmt.Sprint(t)); !v.traits[kind].serverNamed {
+	if kind, _ := parseKind(fmt.Sprint(t)); !v.b.behaviour.traits[kind].serverNamed {
 		return "", PreconditionFailed.errorf("", "Cannot declare a server-named queue for type %s", kind.module())
 	}
 	return v.b.random.name("amq.gen-"), nil
@@ -173,7 +173,7 @@ func (v *vhost) admitQueueLocked(name string, args *queueArgs, cfg QueueConfig) 
 	if err := v.admitOneMoreLocked(name); err != nil {
 		return err
 	}
-	if v.traits[args.kind].transient {
+	if v.b.behaviour.traits[args.kind].transient {
 		return nil
 	}
 	for _, p := range [...]struct {

@@ -100,7 +100,7 @@ func (e *Error) Text() string { return e.replyText(RabbitMQ43.rules()) }
 
 // ReplyText returns the reply text as a client of the broker's release sees it: the code's name and the
 // explanation. RabbitMQ 4.3 cuts it to 255 characters, 3.10 to 255 bytes and possibly inside a character.
-func (b *Broker) ReplyText(e *Error) string { return e.replyText(b.rules) }
+func (b *Broker) ReplyText(e *Error) string { return e.replyText(b.behaviour.rules) }
 
 // replyText is the reply text as a release sends it.
 // Rules: E-4.

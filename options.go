@@ -7,7 +7,9 @@ type Option func(*Broker)
 func WithClock(c Clock) Option { return func(b *Broker) { b.clock = c } }
 
 // WithProfile makes the broker behave as another RabbitMQ release. The default is RabbitMQ43.
-func WithProfile(p Profile) Option { return func(b *Broker) { b.profile, b.rules = p, p.rules() } }
+func WithProfile(p Profile) Option {
+	return func(b *Broker) { b.behaviour = newBehaviour(p, p.rules()) }
+}
 
 // WithEvents makes the broker call the functions of e from its beginning, as [Broker.Watch] does later. Several add up.
 func WithEvents(e Events) Option {

@@ -119,5 +119,20 @@ var versions = [...]string{RabbitMQ43: "4.3.6", RabbitMQ310: "3.10.8"}
 
 func (p Profile) rules() *rules { return &profiles[p] }
 
+// behaviour is what a broker plays: a profile, its rules, and the traits that each type of queue has by these rules.
+type behaviour struct {
+	profile Profile
+	rules   *rules
+	traits  [len(kinds)]traits
+}
+
+func newBehaviour(p Profile, r *rules) behaviour {
+	b := behaviour{profile: p, rules: r}
+	for kind, t := range queueTypes {
+		b.traits[kind] = t.traits(r)
+	}
+	return b
+}
+
 // Version returns the RabbitMQ version whose behaviour the profile was compared with, such as 4.3.6.
 func (p Profile) Version() string { return versions[p] }

@@ -20,8 +20,8 @@ var update = flag.Bool("update", false, "write anew what the tests of this packa
 
 const shownFile = "testdata/shown.txt"
 
-// TestEveryRuleIsShown changes the fields of both profiles one at a time and demands that a scenario notices. The
-// scenario that noticed last time stands in testdata/shown.txt and is asked first.
+// TestEveryRuleIsShown changes the fields of both profiles and the traits of each type of queue, one at a time, and demands
+// that a scenario notices. The scenario that noticed last time stands in testdata/shown.txt and is asked first.
 func TestEveryRuleIsShown(t *testing.T) {
 	list, err := shown.Read(shownFile)
 	if err != nil {
@@ -31,7 +31,7 @@ func TestEveryRuleIsShown(t *testing.T) {
 	if s.scripts, err = scenario.Load(os.DirFS("testdata/scenarios")); err != nil {
 		t.Fatal(err)
 	}
-	if s.numbers, err = shown.FieldRules("profile.go"); err != nil {
+	if s.numbers, err = shown.FieldRules("."); err != nil {
 		t.Fatal(err)
 	}
 	t.Run("rules", func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestEveryRuleIsShown(t *testing.T) {
 		}
 	})
 	if *update && !t.Failed() {
-		list.Replace(shown.IsField, s.now)
+		list.Replace(shown.BeginsWith(shown.FieldPrefix, shown.TraitPrefix), s.now)
 		if err := list.Write(shownFile); err != nil {
 			t.Fatal(err)
 		}
@@ -55,8 +55,8 @@ func TestEveryRuleIsShown(t *testing.T) {
 // A showing is one run of TestEveryRuleIsShown.
 type showing struct {
 	scripts []*scenario.Script
-	list    shown.List          // as it is checked in
-	numbers map[string][]string // of the rules that a field stands for
+	list    shown.List    // as it is checked in
+	numbers shown.Numbers // of the rules that a field stands for
 
 	mu  sync.Mutex
 	now shown.List // as this run found it
@@ -64,20 +64,27 @@ type showing struct {
 
 // demand fails the test unless a scenario notices that the rule is changed.
 func (s *showing) demand(t *testing.T, p leveret.Profile, name string) {
-	key := shown.Key{Release: scenario.Releases[p], Switch: shown.FieldPrefix + name}
+	key := shown.Key{Release: scenario.Releases[p], Switch: name}
 	if !*update && slices.ContainsFunc(s.list[key], func(w string) bool { return s.notices(p, name, w) }) {
 		return
 	}
 	if s.table(t, key, p, name) {
 		return
 	}
+	why, idle := idleTraits[key]
 	var witnesses []*scenario.Script
 	for _, script := range s.scripts {
 		if script.For(key.Release, "go") && differs(script, p, name) {
 			witnesses = append(witnesses, script)
 		}
 	}
-	if witnesses == nil {
+	switch {
+	case idle && witnesses != nil:
+		t.Errorf("%v notices, though %s", witnesses[0].Name, why)
+		return
+	case idle:
+		return
+	case witnesses == nil:
 		t.Error("no scenario notices when this rule is changed: record one that does")
 		return
 	}
@@ -88,10 +95,32 @@ func (s *showing) demand(t *testing.T, p leveret.Profile, name string) {
 	}
 }
 
+// idleTraits are the traits that have no effect on a release, with the reason.
+var idleTraits = map[shown.Key]string{
+	{Release: "4.3", Switch: "traits.classic.channelWindow"}: "basic.qos makes no window for a channel",
+	{Release: "4.3", Switch: "traits.quorum.channelWindow"}:  "basic.qos makes no window for a channel",
+	{Release: "3.10", Switch: "traits.quorum.levelsApart"}:   "quorum queues have no priorities",
+
+	{Release: "3.10", Switch: "traits.classic.byName"}: "every route of a transaction is kept by name",
+	{Release: "3.10", Switch: "traits.quorum.byName"}:  "every route of a transaction is kept by name",
+
+	{Release: "3.10", Switch: "traits.classic.keepsRedelivery"}: "dead letters bring no count along",
+	{Release: "3.10", Switch: "traits.quorum.keepsRedelivery"}:  "dead letters bring no count along",
+
+	{Release: "4.3", Switch: "traits.classic.ownAckTimeout"}:  "arguments and policies set the timeout of quorum queues only",
+	{Release: "3.10", Switch: "traits.classic.ownAckTimeout"}: "no argument and no policy sets a timeout",
+	{Release: "3.10", Switch: "traits.quorum.ownAckTimeout"}:  "no argument and no policy sets a timeout",
+
+	{Release: "4.3", Switch: "traits.classic.heirs"}:           "a cancelled consumer of a classic queue holds nothing for another one",
+	{Release: "3.10", Switch: "traits.classic.heirs"}:          "a cancelled consumer of a classic queue holds nothing for another one",
+	{Release: "4.3", Switch: "traits.classic.holdersInOrder"}:  "each message goes to its old position, whichever is first",
+	{Release: "3.10", Switch: "traits.classic.holdersInOrder"}: "each message goes to its old position, whichever is first",
+}
+
 // tables are for fields that no scenario can show: a body of 128 MiB takes long to send, and a channel of 4.3 crashes
 // where this one sends a long text that is not ASCII. Each returns what its field makes a broker show.
 var tables = map[string]func(*leveret.Broker) string{
-	"maxMessageSize": func(b *leveret.Broker) string {
+	"profile.maxMessageSize": func(b *leveret.Broker) string {
 		conn, err := b.Connect("guest", "guest", "/")
 		if err != nil {
 			return err.Error()
@@ -102,7 +131,7 @@ var tables = map[string]func(*leveret.Broker) string{
 		}
 		return ch.RefuseBody(1 << 40).Error()
 	},
-	"byteCutReplyTexts": func(b *leveret.Broker) string {
+	"profile.byteCutReplyTexts": func(b *leveret.Broker) string {
 		text := b.ReplyText(&leveret.Error{Code: leveret.NotFound, Reason: strings.Repeat("é", 300)})
 		return fmt.Sprintln(len(text), utf8.RuneCountInString(text))
 	},
@@ -110,10 +139,10 @@ var tables = map[string]func(*leveret.Broker) string{
 
 // tabled is what the tables must show on the releases that need them.
 var tabled = map[string]map[string]string{
-	"maxMessageSize": {
+	"profile.maxMessageSize": {
 		"3.10": "basic.publish: PRECONDITION_FAILED - message size 1099511627776 is larger than configured max size 134217728",
 	},
-	"byteCutReplyTexts": {"4.3": "495 255\n"},
+	"profile.byteCutReplyTexts": {"4.3": "495 255\n"},
 }
 
 // table reports whether the field has a table; that has to hold, and not to hold when the field is changed.
@@ -147,7 +176,7 @@ func (s *showing) found(key shown.Key, witnesses []string) {
 // choose takes the first witness for each number of the rule, or the first of all.
 func (s *showing) choose(witnesses []*scenario.Script, name string) []string {
 	var chosen []string
-	for _, number := range s.numbers[name] {
+	for _, number := range s.numbers.Of(name) {
 		i := slices.IndexFunc(witnesses, func(w *scenario.Script) bool { return slices.Contains(w.Rules, number) })
 		if i >= 0 && !slices.Contains(chosen, witnesses[i].Name) {
 			chosen = append(chosen, witnesses[i].Name)
@@ -193,8 +222,8 @@ func differsOn(script *scenario.Script, changed leveret.Option) bool {
 	}
 }
 
-// TestRulesHaveNumbers demands that the comment of every field of the profile begins with the numbers of its rules,
-// and that a scenario which names one of them notices the field.
+// TestRulesHaveNumbers demands that the comment of every field of the profile and of the traits begins with the numbers of its
+// rules, and that a scenario which names one of them notices the field.
 func TestRulesHaveNumbers(t *testing.T) {
 	list, err := shown.Read(shownFile)
 	if err != nil {
@@ -204,25 +233,25 @@ func TestRulesHaveNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	numbers, err := shown.FieldRules("profile.go")
+	numbers, err := shown.FieldRules(".")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range leveret.RuleNames() {
-		if len(numbers[name]) == 0 {
-			t.Errorf("%s: no number of a rule", name)
+	witnesses := map[string][]string{}
+	for key, names := range list {
+		witnesses[shown.Field(key.Switch)] = append(witnesses[shown.Field(key.Switch)], names...)
+	}
+	for field, named := range numbers {
+		if len(named) == 0 {
+			t.Errorf("%s: no number of a rule", field)
 		}
-		if tables[name] != nil {
+		if tables[field] != nil || strings.HasPrefix(field, shown.DefinitionsPrefix) { // these choose witnesses by their numbers
 			continue
 		}
-		var witnesses []string
-		for _, release := range scenario.Releases {
-			witnesses = append(witnesses, list[shown.Key{Release: release, Switch: shown.FieldPrefix + name}]...)
-		}
 		if !slices.ContainsFunc(scripts, func(s *scenario.Script) bool {
-			return slices.Contains(witnesses, s.Name) && overlap(s.Rules, numbers[name])
+			return slices.Contains(witnesses[field], s.Name) && overlap(s.Rules, named)
 		}) {
-			t.Errorf("%s: %v name none of %v", name, witnesses, numbers[name])
+			t.Errorf("%s: %v name none of %v", field, witnesses[field], named)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (q *Queue) usableLocked() error {
 // newQueueLocked makes a queue of the type that its arguments name, and puts it in force.
 // Rules: P-20.
 func (v *vhost) newQueueLocked(q *Queue) {
-	q.traits = &v.traits[q.args.kind]
+	q.traits = &v.b.behaviour.traits[q.args.kind]
 	q.impl = queueTypes[q.args.kind].make()
 	q.store = q.impl.init(q)
 	q.store.shared = &v.stored

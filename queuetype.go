@@ -55,37 +55,38 @@ type waitingMessage struct {
 }
 
 // traits are how a type of queue differs outside of its acts. The table below is the only place that asks for the type;
-// what differs by release comes from the profile.
+// what differs by release comes from the profile. A comment begins with the numbers of the rules that the field is about.
+// TestEveryRuleIsShown changes each field of each type and demands that a scenario notices.
 type traits struct {
-	serverNamed        bool  // it may be declared without a name // Q-10
-	transient          bool  // it may be exclusive, auto-delete or not durable // Q-12
-	deletesOnCondition bool  // queue.delete knows if-unused and if-empty // Q-38
-	usedByDeclare      bool  // a declaration that finds the queue restarts its idle time // Q-35
-	usedByPolicy       bool  // a change of its policy restarts its idle time // Q-35
-	idleBeyond         int64 // ms that it has to be idle for beyond x-expires // Q-36
+	serverNamed        bool  // it may be declared without a name
+	transient          bool  // it may be exclusive, auto-delete or not durable
+	deletesOnCondition bool  // queue.delete knows if-unused and if-empty
+	usedByDeclare      bool  // a declaration that finds the queue restarts its idle time
+	usedByPolicy       bool  // a change of its policy restarts its idle time
+	idleBeyond         int64 // ms that it has to be idle for beyond x-expires
 
-	exclusiveConsumers bool  // basic.consume's exclusive has a meaning // D-19
-	channelWindow      bool  // it obeys basic.qos with global (3.10) // D-27
-	window             int   // deliveries that a consumer without prefetch may hold; 0: no limit // D-29
-	leavesLineWhenFull bool  // a consumer leaves the line with the message that fills its window, not when its turn comes // D-20
-	ackTimeout         int64 // ms by default; -1: none // D-35, D-36
-	ownAckTimeout      bool  // the consumer, the queue and a policy can set the timeout // D-35
-	watchesGets        bool  // the timeout holds for basic.get // D-35, D-36
+	exclusiveConsumers bool  // D-19: basic.consume's exclusive has a meaning
+	channelWindow      bool  // D-27: it obeys basic.qos with global (3.10)
+	window             int   // D-29: deliveries that a consumer without prefetch may hold; 0: no limit
+	leavesLineWhenFull bool  // D-20: a consumer leaves the line with the message that fills its window, not when its turn comes
+	ackTimeout         int64 // D-35, D-36: ms by default; -1: none
+	ownAckTimeout      bool  // D-35: the consumer, the queue and a policy can set the timeout
+	watchesGets        bool  // D-35, D-36: the timeout holds for basic.get
 
-	singleActiveGet  bool // basic.get is allowed beside a single active consumer // D-23
-	listsOnlyActive  bool // declare-ok counts the single active consumer only // Q-41
-	electsByPriority bool // the single active consumer is the one of the highest priority // D-21, D-22
-	electsByWindow   bool // among equal priorities, the one with the largest window // D-22
-	preempts         bool // a newcomer of higher priority becomes the single active consumer // D-22
-	idleCancel       bool // a cancel delivers nothing to the consumers that remain (3.10) // D-21
+	singleActiveGet  bool // D-23: basic.get is allowed beside a single active consumer
+	listsOnlyActive  bool // declare-ok counts the single active consumer only
+	electsByPriority bool // D-21, D-22: the single active consumer is the one of the highest priority
+	electsByWindow   bool // D-22: among equal priorities, the one with the largest window
+	preempts         bool // D-22: a newcomer of higher priority becomes the single active consumer
+	idleCancel       bool // D-21: a cancel delivers nothing to the consumers that remain (3.10)
 
-	counts          countHeaders // headers of counts on its deliveries // D-10, D-12
-	keepsRedelivery bool         // deliveries elsewhere set the redelivered flag // D-9
-	levelsApart     bool         // each priority is a queue of its own: of messages rejected together the highest dies first // DL-10
-	holdersInOrder  bool         // it takes back from an ended channel consumer by consumer, a classic queue in the order of delivery // D-5
-	heirs           bool         // a consumer whose tag a cancelled one had takes over the deliveries that this holds
-	byName          bool         // a transaction finds it by its name, so a queue declared anew gets the message
-	commitHears     bool         // tx.commit fails when it refuses a message
+	counts          countHeaders // D-10, D-12: headers of counts on its deliveries
+	keepsRedelivery bool         // D-9: deliveries elsewhere set the redelivered flag
+	levelsApart     bool         // DL-10: each priority is a queue of its own: of messages rejected together the highest dies first
+	holdersInOrder  bool         // D-5: it takes back from an ended channel consumer by consumer, a classic queue in the order of delivery
+	heirs           bool         // D-29: a consumer whose tag a cancelled one had takes over the deliveries that this holds
+	byName          bool         // C-10: a transaction finds it by its name, so a queue declared anew gets the message
+	commitHears     bool         // C-10: tx.commit fails when it refuses a message
 }
 
 // queueTypes are the types of queues, by kind. A stream is refused in the end (streams.go), so it has no acts.

@@ -12,7 +12,7 @@ import (
 func (v *vhost) String() string { return "virtual host '" + v.name + "'" }
 
 // String returns the release that the broker behaves as.
-func (b *Broker) String() string { return "leveret broker as " + b.profile.String() }
+func (b *Broker) String() string { return "leveret broker as " + b.behaviour.profile.String() }
 
 // String returns "exchange 'name' in vhost '/'".
 func (x *Exchange) String() string { return exchangeText(x.name, x.v.name) }

@@ -18,7 +18,6 @@ type vhost struct {
 	b      *Broker
 	name   string
 	rules  *rules
-	traits [len(kinds)]traits // of each type of queue
 
 	mu sync.Mutex // guards what follows and everything that hangs on it
 	registry
@@ -62,15 +61,12 @@ type registry struct {
 func newVHost(b *Broker, name string) *vhost {
 	h := &VHost{}
 	v := &h.vhost
-	*v = vhost{handle: h, b: b, name: name, rules: b.rules, events: b.events, epochs: epochs{current: 1}, registry: registry{
+	*v = vhost{handle: h, b: b, name: name, rules: b.behaviour.rules, events: b.events, epochs: epochs{current: 1}, registry: registry{
 		exchanges: map[string]*Exchange{}, queues: map[string]*Queue{}, conns: map[uint64]*Conn{},
 		replies: map[replyAddress]*Channel{},
 	}}
 	v.meta = VHostInfo{Name: name, DefaultQueueType: QueueTypeClassic, Limits: VHostLimits{MaxConnections: NoLimit, MaxQueues: NoLimit}}
 	v.effects.idle.L = &v.mu
-	for kind, t := range queueTypes {
-		v.traits[kind] = t.traits(b.rules)
-	}
 	v.predeclareLocked()
 	v.system = &Channel{v: v, super: true, consumers: map[string]*Consumer{}}
 	v.system.conn = &Conn{v: v, super: true, done: make(chan struct{}), channels: map[uint16]*Channel{0: v.system}}

@@ -5,20 +5,21 @@ import (
 	"github.com/leveretmq/leveret/internal/jsondoc"
 )
 
-// release is what differs between releases of RabbitMQ in definitions. Each field is one behaviour.
+// release is what differs between releases of RabbitMQ in definitions. Each field is one behaviour; its comment begins with the
+// numbers of its rules. TestEveryRuleIsShown changes each field and demands that a scenario notices.
 // Rules: V-49, V-64.
 type release struct {
-	oldShape           bool // the export has no origin, virtual hosts are no more than names: J-1, J-2, J-3
-	exportsInternal    bool // internal exchanges are exported: J-4
-	hidesExclusive     bool // bindings of exclusive queues are not exported: J-4
-	noDefaultQueueType bool // a virtual host has no default queue type
-	lenientBindings    bool // a binding to what does not exist is passed over: J-9
-	explicitQueues     bool // a queue's entry must say whether it is durable and whether it is deleted by itself: J-9
-	noNewExchangeTypes bool // x-local-random and x-modulus-hash do not exist: X-2
-	topFirst           bool // a virtual host's description and tags count beside metadata rather than in it: J-3
-	shortPlace         bool // the place of a refused policy or parameter is (VHOST/NAME): J-9
+	oldShape           bool // J-1, J-2, J-3: the export has no origin, virtual hosts are no more than names
+	exportsInternal    bool // J-4: internal exchanges are exported
+	hidesExclusive     bool // J-4: bindings of exclusive queues are not exported
+	noDefaultQueueType bool // J-3: a virtual host has no default queue type
+	lenientBindings    bool // J-9: a binding to what does not exist is passed over
+	explicitQueues     bool // J-9: a queue's entry must say whether it is durable and whether it is deleted by itself
+	noNewExchangeTypes bool // x-local-random and x-modulus-hash do not exist
+	topFirst           bool // J-3: a virtual host's description and tags count beside metadata rather than in it
+	shortPlace         bool // J-9: the place of a refused policy or parameter is (VHOST/NAME)
 
-	memberThatCounts jsondoc.Counts // of a key that an object has twice: J-11
+	memberThatCounts jsondoc.Counts // J-11: of a key that an object has twice
 }
 
 var releases = map[leveret.Profile]*release{

@@ -1,12 +1,14 @@
 // Package shown keeps the list of what notices when one rule of the model is changed.
 //
 // The list is a file, testdata/shown.txt: one line for each switch and release, with its witnesses. A switch is a field
-// of the profile (profile.headerHistory) or a mutant of testdata/mutants.txt (softLimit+1). A witness is the name of a
-// scenario (dead-letter/cycle) or of a Go test (TestManualClockOrder). The file only tells where to look first: the
-// tests that write it demand that a witness notices, in every run.
+// of the profile (profile.headerHistory), a trait of a type of queue (traits.quorum.window), a field of
+// definitions' profile (definitions.oldShape), or a mutant of testdata/mutants.txt (softLimit+1). A witness is the name of a scenario (dead-letter/cycle) or of a Go test
+// (TestManualClockOrder). The file only tells where to look first: the tests that write it demand that a witness
+// notices, in every run.
 package shown
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -44,8 +46,9 @@ func Read(file string) (List, error) {
 }
 
 const header = "# What notices when a rule is changed: release, switch, witnesses. Written by the tests that demand it:\n" +
-	"#   go test . -run TestEveryRuleIsShown -update        fields of profile.go\n" +
-	"#   go run ./internal/mutate -update                   mutants of testdata/mutants.txt\n"
+	"#   go test . -run TestEveryRuleIsShown -update               fields of profile.go, traits of queuetype.go\n" +
+	"#   go test ./definitions -run TestEveryRuleIsShown -update   fields of definitions/profile.go\n" +
+	"#   go run ./internal/mutate -update                          mutants of testdata/mutants.txt\n"
 
 // Write writes a list, sorted.
 func (l List) Write(file string) error {
@@ -69,38 +72,69 @@ func (l List) Replace(kind func(string) bool, by List) {
 	}
 }
 
-// IsField reports whether a switch is a field of the profile.
-func IsField(name string) bool { return strings.HasPrefix(name, FieldPrefix) }
+// The beginnings of the names of switches that are fields.
+const (
+	FieldPrefix       = "profile."     // of the engine's profile
+	TraitPrefix       = "traits."      // of the traits of a type of queue
+	DefinitionsPrefix = "definitions." // of what differs between releases in definitions
+)
 
-// FieldPrefix begins the switches that are fields of the profile.
-const FieldPrefix = "profile."
+// BeginsWith returns a function that reports whether a switch's name has one of the beginnings.
+func BeginsWith(prefixes ...string) func(name string) bool {
+	return func(name string) bool {
+		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+	}
+}
+
+// IsField reports whether a switch is a field, and not a mutant of testdata/mutants.txt.
+var IsField = BeginsWith(FieldPrefix, TraitPrefix, DefinitionsPrefix)
 
 var numbers = regexp.MustCompile(`^([A-Z]+-\d+[a-z]?(?:, [A-Z]+-\d+[a-z]?)*): `)
 
-// FieldRules returns the numbers of the rules that the comment of each field of the struct "rules" begins with.
-func FieldRules(profileFile string) (map[string][]string, error) {
-	f, err := parser.ParseFile(token.NewFileSet(), profileFile, nil, parser.ParseComments)
+// Numbers has the numbers of the rules that the comment of each field of the profile and of the traits begins with.
+type Numbers map[string][]string
+
+// Of returns the numbers of a switch's field.
+func (n Numbers) Of(name string) []string { return n[Field(name)] }
+
+// Field returns the field that a switch changes: a trait is one field for all types of queue.
+func Field(name string) string {
+	prefix, field, _ := strings.Cut(name, ".")
+	return prefix + "." + field[strings.LastIndex(field, ".")+1:]
+}
+
+// FieldRules reads the comments in the module of a directory.
+func FieldRules(dir string) (Numbers, error) {
+	n := Numbers{}
+	return n, errors.Join(
+		n.read(dir+"/profile.go", "rules", FieldPrefix),
+		n.read(dir+"/queuetype.go", "traits", TraitPrefix),
+		n.read(dir+"/definitions/profile.go", "release", DefinitionsPrefix))
+}
+
+// read adds the fields of one struct.
+func (n Numbers) read(file, structName, prefix string) error {
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := map[string][]string{}
-	ast.Inspect(f, func(n ast.Node) bool {
-		t, ok := n.(*ast.TypeSpec)
-		if !ok || t.Name.Name != "rules" {
+	ast.Inspect(f, func(node ast.Node) bool {
+		t, ok := node.(*ast.TypeSpec)
+		if !ok || t.Name.Name != structName {
 			return true
 		}
 		for _, field := range t.Type.(*ast.StructType).Fields.List {
 			m := numbers.FindStringSubmatch(field.Comment.Text())
 			for _, name := range field.Names {
-				out[name.Name] = nil
+				n[prefix+name.Name] = nil
 				if m != nil {
-					out[name.Name] = strings.Split(m[1], ", ")
+					n[prefix+name.Name] = strings.Split(m[1], ", ")
 				}
 			}
 		}
 		return false
 	})
-	return out, nil
+	return nil
 }
 
 // MutantRules returns the numbers of the rules that each const and edit of testdata/mutants.txt is about.

@@ -17,7 +17,7 @@ func readProofs(scripts []*scenario.Script) (proofs, error) {
 	if err != nil {
 		return nil, err
 	}
-	fields, err := shown.FieldRules("profile.go")
+	fields, err := shown.FieldRules(".")
 	if err != nil {
 		return nil, err
 	}
@@ -31,8 +31,8 @@ func readProofs(scripts []*scenario.Script) (proofs, error) {
 		if constant, ok := strings.CutSuffix(key.Switch, "+1"); ok && numbers == nil {
 			numbers = mutants[constant]
 		}
-		if field, ok := strings.CutPrefix(key.Switch, shown.FieldPrefix); ok {
-			numbers = fields[field]
+		if shown.IsField(key.Switch) {
+			numbers = fields.Of(key.Switch)
 		}
 		for _, s := range scripts {
 			if slices.Contains(witnesses, s.Name) {
