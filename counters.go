@@ -205,9 +205,10 @@ type queueCounters struct {
 
 // losses are what did not stay in a queue.
 type losses struct {
-	refused uint64
-	died    DeathCounters
-	dropped DropCounters
+	refused   uint64
+	histories commonHistories
+	died      DeathCounters
+	dropped   DropCounters
 }
 
 // lost returns the figures of losses, to be changed.

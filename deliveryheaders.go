@@ -17,6 +17,10 @@ func (d *Delivery) render() *Delivery {
 	if m := d.m; m.deaths() == nil && m.headers() == nil && d.counted == noCounts {
 		return d
 	}
+	if x := d.m.extra; x != nil && x.common != nil && d.m.props == nil && d.counted == noCounts {
+		d.Properties = x.common.properties()
+		return d
+	}
 	h := d.WireHeaders()
 	if h == nil {
 		return d

@@ -42,17 +42,17 @@ func (d *death) routingKeys() []string {
 }
 
 // record puts d in front. A death of the same queue and reason keeps everything but its
-// count, which grows.
+// count, which grows; record reports whether there was one.
 // Rules: DL-13, DL-17, DL-18, DL-19.
-func (x *extra) record(d *death) {
+func (x *extra) record(d *death) (again bool) {
 	old := x.deaths
 	for p := old; p != nil; p = p.next {
 		if p.queue == d.queue && p.reason == d.reason {
-			again := *p
-			again.count++
-			again.next = old.except(p)
-			x.deaths = &again
-			return
+			grown := *p
+			grown.count++
+			grown.next = old.except(p)
+			x.deaths = &grown
+			return true
 		}
 	}
 	d.next = old
@@ -60,36 +60,69 @@ func (x *extra) record(d *death) {
 	if x.firstDeath == nil {
 		x.firstDeath = d
 	}
+	return false
 }
 
-// A commonHistory is shared by messages without extra that died alike: in the same queue and second, for the same reason,
-// published to the same exchange with the same key. Their headers are made once for all of them. With a history for each
-// message, BenchmarkFull/dead-letter=true takes 22 % longer and BenchmarkReject 11 %, with headers=table 87 %.
+// A commonHistory is shared by messages that died alike all along: each time in the same queue and for the same reason, published
+// to the same exchange with the same key, and the first time in the same second. Messages whose own routing keys, expiration or
+// number in events are kept beside their history share none. With a history for each message
+// BenchmarkFull/dead-letter=true takes 22 % longer and BenchmarkReject 11 %, with headers=table 87 %.
 type commonHistory struct {
-	extra   extra
-	death   death
-	once    sync.Once
-	headers Fields
+	number uint64 // of this history in its virtual host
+	after  uint64 // the number of the history before this death; 0: none
+	again  bool   // the queue and reason had an entry, which has kept its time
+
+	extra extra
+	death death
+
+	wire struct { // the headers of a message that has no others, in the order in which RabbitMQ sends them
+		once   sync.Once
+		fields Fields
+	}
+	read struct { // the properties of a message that has no others, as a program reads them
+		once  sync.Once
+		props *Properties
+	}
 }
 
-// common returns the extra of a message that has none and dies now, at a time in seconds.
-func (last *lastDeath) common(l deadLetter, at int64) *extra {
-	h, m := last.history, l.m
-	if h != nil {
-		if d := &h.death; d.at == at && d.reason == l.reason && d.exchange == m.exchange && d.queue == l.q.name && d.key == m.key {
+func (h *commonHistory) fields() Fields {
+	h.wire.once.Do(func() { h.wire.fields = h.extra.deathHeaders().byName() })
+	return h.wire.fields
+}
+
+func (h *commonHistory) properties() *Properties {
+	h.read.once.Do(func() { h.read.props = &Properties{Headers: h.fields().Table()} })
+	return h.read.props
+}
+
+// commonHistories are the last histories that messages got when they died in one queue, by the number of the one before.
+type commonHistories [4]*commonHistory
+
+// sharesHistory reports whether a message that dies may share its new history with others.
+func (m *message) sharesHistory() bool { return m.extra == nil || m.extra.common != nil }
+
+// commonLocked returns the extra of a message that shares its history and dies now, at a time in seconds.
+func (v *vhost) commonLocked(l deadLetter, at int64) *extra {
+	m, after := l.m, uint64(0)
+	if m.extra != nil {
+		after = m.extra.common.number
+	}
+	last := &l.q.counters.lost().histories[after%uint64(len(commonHistories{}))]
+	if h := *last; h != nil && h.after == after && (h.again || h.death.at == at) {
+		if d := &h.death; d.reason == l.reason && d.exchange == m.exchange && d.key == m.key {
 			return &h.extra
 		}
 	}
-	h = &commonHistory{death: death{queue: l.q.name, reason: l.reason, count: 1, at: at, exchange: m.exchange, key: m.key}}
-	h.extra = extra{expiration: -1, deaths: &h.death, firstDeath: &h.death, lastExchange: m.exchange, common: h}
-	last.history = h
+	v.lastHistory++
+	h := &commonHistory{number: v.lastHistory, after: after, extra: extra{expiration: -1}}
+	if m.extra != nil {
+		h.extra = *m.extra
+	}
+	h.extra.common, h.extra.lastExchange = h, m.exchange
+	h.death = death{queue: l.q.name, reason: l.reason, count: 1, at: at, exchange: m.exchange, key: m.key}
+	h.again = h.extra.record(&h.death)
+	*last = h
 	return &h.extra
-}
-
-// fields are the headers of a message that has no others, in the order in which RabbitMQ sends them.
-func (h *commonHistory) fields() Fields {
-	h.once.Do(func() { h.headers = h.extra.deathHeaders().byName() })
-	return h.headers
 }
 
 // except returns the list without gone, sharing what follows it.
