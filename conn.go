@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/leveretmq/leveret/internal/replytext"
 )
 
 // A Conn is an authenticated client's connection to one virtual host. Exclusive queues belong
@@ -161,11 +163,10 @@ func (c *Conn) OpenChannel(number uint16) (*Channel, error) {
 // Rules: A-12, C-16.
 func (c *Conn) admitChannelLocked(number uint16) *Error {
 	if c.channels[number] != nil {
-		return ChannelError.errorf("", "second 'channel.open' seen")
+		return &Error{Code: ChannelError, Reason: replytext.SecondOpen}
 	}
 	if n := c.cfg.ChannelMax; len(c.channels) >= n {
-		return NotAllowed.errorf("",
-			"number of channels opened (%d) has reached the negotiated channel_max (%d)", len(c.channels), n)
+		return &Error{Code: NotAllowed, Reason: replytext.ChannelMax(len(c.channels), n)}
 	}
 	s, user := &c.v.b.sessions, c.cfg.User
 	limit := c.v.b.access.Load().limits(user).MaxChannels

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/leveretmq/leveret/internal/replytext"
 )
 
 // The operations on users and permissions.
@@ -135,8 +137,7 @@ func (b *Broker) Authenticate(user, password string) error {
 	if b.access.Load().authenticate(user, password) {
 		return nil
 	}
-	return &Error{Code: AccessRefused, Connection: true,
-		Reason: "Login was refused using authentication mechanism PLAIN. For details see the broker logfile."}
+	return &Error{Code: AccessRefused, Connection: true, Reason: replytext.LoginRefused("PLAIN")}
 }
 
 // SetPermissions sets what a user may do in the virtual host. An expression that does not

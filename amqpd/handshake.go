@@ -11,6 +11,7 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/replytext"
 )
 
 // The handshake: protocol header, start and start-ok, tune and tune-ok, open and open-ok. It reads and
@@ -268,8 +269,7 @@ func (c *conn) loginAnswer(mechanism string, cause error) error {
 	if !c.client.wantsClose || cause == errMalformed || cause == errUnknownMechanism {
 		return errSilent
 	}
-	return refused{unattributedf(leveret.AccessRefused,
-		"Login was refused using authentication mechanism %s. For details see the broker logfile.", mechanism), 0}
+	return refused{unattributed{&leveret.Error{Code: leveret.AccessRefused, Reason: replytext.LoginRefused(mechanism)}}, 0}
 }
 
 // Rules: D-13.
