@@ -331,7 +331,7 @@ func TestContentIsSplitIntoFrames(t *testing.T) {
 		o.content(3, nil, nil, body, maxPayload)
 		o.bare(3, txSelectOk)
 		client, server := Pipe()
-		require.NoError(t, o.writeTo(server))
+		require.NoError(t, o.writeTo(server, new(meter)))
 		fr := frameReader{r: client, maxPayload: 1 << 20}
 		f, err := fr.readFrame()
 		require.NoError(t, err)

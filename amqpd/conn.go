@@ -4,7 +4,6 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -12,8 +11,12 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// maxPending is how many octets may wait to be written before the connection stops reading.
-const maxPending = 1 << 20
+// How many octets may wait to be written before the connection stops reading. RabbitMQ has no such bound: there a client that sends
+// everything before it reads anything fills the memory until the alarm stops it. During the alarm the bound is lower.
+const (
+	maxPending      = 64 << 20
+	maxPendingAlarm = 1 << 20
+)
 
 // The stages of a connection after the handshake.
 type stage uint8
@@ -46,6 +49,7 @@ type conn struct {
 	writer  writer
 	open    openChannels
 	batch   batch
+	pulse   pulse
 	blocked bool // the client published during the memory alarm: reading has stopped
 }
 
@@ -104,6 +108,7 @@ func (c *conn) serve() {
 		return
 	}
 	go c.writeLoop()
+	c.startPulse()
 	err := c.readLoop()
 	c.session.Close() // requeues, and deletes exclusive queues, before anything else is waited for
 	c.finish(err)
@@ -155,12 +160,13 @@ func (c *conn) execute() error {
 // waitForRoomLocked waits while the client does not read what it is sent, or may not publish.
 // Rules: C-19.
 func (c *conn) waitForRoomLocked() error {
-	for c.stage == running && (c.out.size() > maxPending || c.blocked) {
+	for c.stage == running && (c.blocked || c.tooMuchUnreadLocked()) {
+		c.pulse.unread = !c.blocked
 		c.flushConfirmsLocked()
 		c.inbox.mail.release()
 		c.notifyWriterLocked()
 		c.moved.Wait()
-		c.tune.armed = time.Time{} // while nobody reads, heartbeats cannot be seen
+		c.pulse.unread = false
 	}
 	if c.stage == ended {
 		return errDone
@@ -168,9 +174,14 @@ func (c *conn) waitForRoomLocked() error {
 	return nil
 }
 
+// tooMuchUnreadLocked reports whether the client has to read before more of what it sends is executed.
+func (c *conn) tooMuchUnreadLocked() bool {
+	waiting := c.out.size() + int(c.in.meter.pending.Load())
+	return waiting > maxPendingAlarm && (waiting > maxPending || c.session.Blocked())
+}
+
 // receive reads more, without holding the mutex.
 func (c *conn) receive() error {
-	c.armReadDeadline()
 	ch := c.open.stream
 	if ch == nil {
 		return c.in.fill()
@@ -199,23 +210,6 @@ func (c *conn) received(ch *channel) error {
 		return nil
 	}
 	return c.completeLocked(ch)
-}
-
-// armReadDeadline makes sure that a peer that misses two heartbeats is found out. RabbitMQ looks once
-// per interval and so takes between two and three of them.
-func (c *conn) armReadDeadline() {
-	if c.tune.heartbeat == 0 {
-		return
-	}
-	now := time.Now()
-	if now.Sub(c.tune.armed) > c.tune.heartbeat/4 {
-		c.tune.armed = now
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.stage == running {
-			c.nc.SetReadDeadline(now.Add(c.tune.heartbeat * 5 / 2))
-		}
-	}
 }
 
 // frameSyncError is what the client is told when frame boundaries are lost.
@@ -272,7 +266,8 @@ func (c *conn) closeTimeout() time.Duration {
 // frames are not lost.
 func (c *conn) finish(err error) {
 	c.mu.Lock()
-	graceful := errors.Is(err, errDone) || lostSync(err)
+	graceful := (errors.Is(err, errDone) || lostSync(err)) && !c.pulse.lost
+	c.stopPulseLocked()
 	was := c.stage
 	c.stage = ended
 	cutOff := c.until
@@ -304,10 +299,10 @@ func (c *conn) finish(err error) {
 // logLoss says why a connection ended without a closing handshake, or in one.
 func (c *conn) logLoss(err error, was stage) {
 	switch {
+	case c.pulse.lost:
+		c.log.Warn("connection lost", "user", c.client.user, "error", "missed heartbeats")
 	case was != running: // why it was to be closed has been said
 		c.log.Info("connection lost while it was closed", "user", c.client.user, "error", err)
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		c.log.Warn("connection lost", "user", c.client.user, "error", "missed heartbeats")
 	default:
 		c.log.Warn("connection lost", "user", c.client.user, "error", err)
 	}

@@ -170,10 +170,11 @@ func (fr *frameReader) readPayload(dst []byte) error {
 		fr.sock.release()
 		fr.sock.endBurst()
 	}
-	if n < len(dst) {
-		read, err := io.ReadFull(fr.r, dst[n:])
+	for n < len(dst) { // what has come counts at once: a slow client is alive
+		read, err := fr.r.Read(dst[n:])
+		n += read
 		fr.meter.received(read)
-		if err != nil {
+		if err != nil && n < len(dst) {
 			return err
 		}
 	}

@@ -63,7 +63,6 @@ type tuning struct {
 	frameMax   int
 	channelMax int
 	heartbeat  time.Duration
-	armed      time.Time // when the read deadline was last set
 }
 
 func (t *tuning) maxPayload() int { return t.frameMax - frameOverhead }

@@ -62,21 +62,57 @@ func (o *output) release() {
 	o.b, o.held, o.splices, o.spliced = nil, nil, o.splices[:0], 0
 }
 
-// writeTo writes everything. It does not empty o.
-func (o *output) writeTo(nc net.Conn) error {
-	if len(o.splices) == 0 {
-		_, err := nc.Write(o.b)
+// writeTo writes everything, and counts it. It does not empty o.
+func (o *output) writeTo(nc net.Conn, m *meter) error {
+	if len(o.splices) == 0 && len(o.b) <= maxWrite {
+		n, err := nc.Write(o.b)
+		m.progressed(n)
 		return err
 	}
-	pieces := make(net.Buffers, 0, 2*len(o.splices)+1)
+	w := chunks{nc: nc, meter: m, pieces: make(net.Buffers, 0, 2*len(o.splices)+1)}
 	from := 0
 	for _, s := range o.splices {
-		pieces = append(pieces, o.b[from:s.at], s.b)
+		w.add(o.b[from:s.at])
+		w.add(s.b)
 		from = s.at
 	}
-	pieces = append(pieces, o.b[from:])
-	_, err := pieces.WriteTo(nc)
-	return err
+	w.add(o.b[from:])
+	w.flush()
+	return w.err
+}
+
+// maxWrite is how many octets are written in one go, so that what a slow client takes is counted soon.
+const maxWrite = 256 << 10
+
+// chunks writes pieces together, maxWrite octets at a time, until there is an error.
+type chunks struct {
+	nc     net.Conn
+	meter  *meter
+	pieces net.Buffers
+	size   int // of pieces, in octets
+	err    error
+}
+
+func (w *chunks) add(piece []byte) {
+	for len(piece) > 0 {
+		n := min(len(piece), maxWrite-w.size)
+		w.pieces = append(w.pieces, piece[:n])
+		w.size += n
+		piece = piece[n:]
+		if w.size == maxWrite {
+			w.flush()
+		}
+	}
+}
+
+func (w *chunks) flush() {
+	if w.err == nil && w.size > 0 {
+		pieces := w.pieces // WriteTo consumes it
+		var n int64
+		n, w.err = pieces.WriteTo(w.nc)
+		w.meter.progressed(int(n))
+	}
+	w.pieces, w.size = w.pieces[:0], 0
 }
 
 // begin starts a frame and returns the position that end wants.

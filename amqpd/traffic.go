@@ -19,14 +19,19 @@ func (m *meter) received(octets int) {
 	m.reads.Add(1)
 }
 
-// sending notes that a write begins.
+// sending notes how much the writer is about to write.
 func (m *meter) sending(octets int) { m.pending.Store(int64(octets)) }
 
-// sent counts one write, which has ended.
+// sent counts one write of the reader, which has ended.
 func (m *meter) sent(octets int) {
-	m.pending.Store(0)
 	m.octetsOut.Add(uint64(octets))
 	m.writes.Add(1)
+}
+
+// progressed counts one write of the writer, which has ended.
+func (m *meter) progressed(octets int) {
+	m.pending.Add(-int64(octets))
+	m.sent(octets)
 }
 
 func (m *meter) traffic() leveret.Traffic {

@@ -1,10 +1,6 @@
 package amqpd
 
-import (
-	"time"
-
-	"github.com/leveretmq/leveret"
-)
+import "github.com/leveretmq/leveret"
 
 // notifyWriterLocked makes the writer look for output, if there is any or the connection has ended.
 func (c *conn) notifyWriterLocked() {
@@ -68,22 +64,6 @@ func (c *conn) writeLoop() {
 	}
 }
 
-// heartbeats returns when to send heartbeats: twice in each interval, so that the peer, which expects
-// one per interval, never waits in vain.
-func (c *conn) heartbeats() (beat <-chan time.Time, stop func()) {
-	if c.tune.heartbeat == 0 {
-		return nil, func() {}
-	}
-	t := time.NewTicker(c.tune.heartbeat / 2)
-	return t.C, t.Stop
-}
-
-func (c *conn) heartbeat() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.out.end(c.out.begin(frameHeartbeat, 0))
-}
-
 // flush writes until there is nothing left. It returns false when the connection has ended or
 // cannot be written to.
 func (c *conn) flush(o *output) (wrote, ok bool) {
@@ -102,15 +82,10 @@ func (c *conn) flush(o *output) (wrote, ok bool) {
 	}
 }
 
-// write writes o, and counts it.
+// write writes o, and counts what was written.
 func (c *conn) write(o *output) error {
-	n := o.size()
-	c.in.meter.sending(n)
-	err := o.writeTo(c.nc)
-	if err == nil {
-		c.in.meter.sent(n)
-	}
-	return err
+	c.in.meter.sending(o.size())
+	return o.writeTo(c.nc, &c.in.meter)
 }
 
 // takeOutput puts everything there is to write into o, which is empty, and reports whether it is the last.
