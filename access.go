@@ -169,8 +169,8 @@ func compileAccess(source string, r *rules) (p *pcre.Pattern, fault any) {
 }
 
 // invalidExpression is the refusal of an expression, which is a term.
-func invalidExpression(expression, fault any) error {
-	reason := erl.Format(erl.Tuple{erl.Atom("invalid_regexp"), expression, fault}, 0)
+func invalidExpression(expression, fault any, n erl.Notation) error {
+	reason := n.Format(erl.Tuple{erl.Atom("invalid_regexp"), expression, fault}, 0)
 	return &Error{Code: PreconditionFailed, Reason: reason}
 }
 
@@ -179,7 +179,7 @@ func newGrant(p Permissions, r *rules) (*grant, error) {
 	for perm, source := range [...]string{configure: p.Configure, write: p.Write, read: p.Read} {
 		compiled, fault := compileAccess(source, r)
 		if fault != nil {
-			return nil, invalidExpression(erl.String(source), fault)
+			return nil, invalidExpression(latin1(source), fault, erl.Octets)
 		}
 		g.patterns[perm] = compiled
 	}
@@ -192,7 +192,7 @@ func newTopicGrant(key topicKey, p TopicPermissions, r *rules) (*topicGrant, err
 	for _, perm := range [...]permission{write, read} {
 		source := [...]string{write: p.Write, read: p.Read}[perm]
 		if _, fault := compileAccess(source, r); fault != nil {
-			return nil, invalidExpression(erl.Binary(source), fault)
+			return nil, invalidExpression(erl.Binary(source), fault, r.notation())
 		}
 		user, vhost := key.user, key.vhost
 		if !r.rawTopicVars {

@@ -15,15 +15,6 @@ import (
 // maxExpiry is the longest time to live, ten years in milliseconds.
 const maxExpiry = 315_360_000_000
 
-// latin1 is the string of a term whose characters are the bytes of s.
-func latin1(s string) erl.String {
-	r := make([]rune, len(s))
-	for i := range len(s) {
-		r[i] = rune(s[i])
-	}
-	return erl.String(string(r))
-}
-
 // An argCheck is the rule for one argument's value. check returns RabbitMQ's explanation of
 // what is wrong with the value, or "".
 type argCheck struct {
@@ -146,13 +137,13 @@ func checkDeadLetterKey(v any, args Fields, _ *rules) string {
 	return ""
 }
 
-func checkType(v any) string {
+func checkType(v any, r *rules) string {
 	s, ok := v.(string)
 	if !ok {
 		return unacceptableType(v)
 	}
 	if _, known := parseKind(s); !known {
-		return quoted("unsupported queue type '" + s + "'")
+		return r.quoted("unsupported queue type '" + s + "'")
 	}
 	return ""
 }
@@ -166,7 +157,7 @@ func checkMode(v any, _ Fields, r *rules) string {
 	case !ok:
 		return unacceptableType(v)
 	case !slices.Contains(queueModes, s):
-		return quoted("unsupported queue mode '" + s + "'")
+		return r.quoted("unsupported queue mode '" + s + "'")
 	}
 	return ""
 }
@@ -176,7 +167,7 @@ func checkVersion(v any, args Fields, r *rules) string {
 		return reason
 	}
 	if n, _ := asInteger(v); n != 2 && (n != 1 || !r.queueVersion1) {
-		return quoted("unsupported queue version '" + strconv.FormatInt(n, 10) + "'")
+		return r.quoted("unsupported queue version '" + strconv.FormatInt(n, 10) + "'")
 	}
 	return ""
 }
@@ -199,9 +190,15 @@ func validMaxAge(s string) bool {
 	return strings.Trim(number, "0") != "" && len(unit) == 1 && strings.Contains("YMDhms", unit)
 }
 
-// quoted prints a text the way the broker prints it inside an explanation. These terms are
-// printed for lines that no reply text reaches, so they never break.
-func quoted(s string) string { return erl.FormatWidth(erl.String(s), 0, maxReplyText) }
+// quoted prints a text the way the broker prints it inside an explanation, as a list of numbers if it has other characters than those of
+// Latin-1. These terms are printed for lines that no reply text reaches, so they never break.
+// Rules: E-6.
+func (r *rules) quoted(s string) string {
+	if r.octetTexts {
+		return erl.Octets.FormatWidth(latin1(s), 0, maxReplyText)
+	}
+	return erl.Narrow.FormatWidth(erl.String(r.text(s)), 0, maxReplyText)
+}
 
 const masterLocatorDeprecated = "Feature `queue_master_locator` is deprecated.\n" +
 	"By default, this feature is not permitted anymore.\n" +

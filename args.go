@@ -229,7 +229,7 @@ func parseQueueArgs(args Fields, r *rules, defaultType string, about subject) (q
 		args = withField(args, Field{ArgQueueType, kind.String()})
 	}
 	if v, given := args.Get(ArgQueueType); given {
-		if reason := checkType(v); reason != "" {
+		if reason := checkType(v, r); reason != "" {
 			return queueArgs{}, invalidArg(ArgQueueType, about, reason)
 		}
 		parsed.kind, _ = parseKind(v.(string))

@@ -258,7 +258,7 @@ func TestExpiration(t *testing.T) {
 		"99999999999999999999":  "{value_too_large,\n" + spaces + "99999999999999999999}",
 		"-99999999999999999999": "{value_negative,\n " + spaces + "-99999999999999999999}",
 	} {
-		ms, err := parseExpiration(in)
+		ms, err := RabbitMQ43.rules().parseExpiration(in)
 		if n, ok := want.(int); ok {
 			require.Nil(t, err, in)
 			assert.Equal(t, int64(n), ms, in)
@@ -373,6 +373,6 @@ func TestEquivalentExchanges(t *testing.T) {
 		if want != "" {
 			want = "inequivalent arg " + want
 		}
-		assert.Equal(t, want, reasonOf(equivalentExchange(c.current, c.received, subject{"x", rs})))
+		assert.Equal(t, want, reasonOf(equivalentExchange(c.current, c.received, RabbitMQ43.rules(), subject{"x", rs})))
 	}
 }

@@ -2,7 +2,6 @@ package leveret
 
 import (
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/leveretmq/leveret/internal/erl"
 )
@@ -32,7 +31,7 @@ func equivalentQueue(current, received queueShape, r *rules, about subject) *Err
 		if !current.kind.supports(key, r) {
 			continue
 		}
-		if err := equivalentArg(key, current.args, received.args, about); err != nil {
+		if err := r.equivalentArg(key, current.args, received.args, about); err != nil {
 			return err
 		}
 	}
@@ -48,7 +47,7 @@ type exchangeShape struct {
 
 // equivalentExchange compares a redeclaration with the exchange that exists.
 // Rules: X-6.
-func equivalentExchange(current, received exchangeShape, about subject) *Error {
+func equivalentExchange(current, received exchangeShape, r *rules, about subject) *Error {
 	if current.kind != received.kind {
 		return inequivalent("type", about, quote(exchangeTypeTerm(received.kind)), quote(exchangeTypeTerm(current.kind)))
 	}
@@ -61,7 +60,7 @@ func equivalentExchange(current, received exchangeShape, about subject) *Error {
 	if err := equivalentFlag("internal", current.internal, received.internal, about); err != nil {
 		return err
 	}
-	return equivalentArg(ArgAlternateExchange, current.args, received.args, about)
+	return r.equivalentArg(ArgAlternateExchange, current.args, received.args, about)
 }
 
 // exchangeTypeTerm prints a type as the symbol it is to the broker, with quotes of its own if
@@ -77,7 +76,7 @@ func equivalentFlag(key string, current, received bool, about subject) *Error {
 
 // equivalentArg compares one argument. A missing argument differs from every value, also from the default.
 // Rules.
-func equivalentArg(key string, current, received Fields, about subject) *Error {
+func (r *rules) equivalentArg(key string, current, received Fields, about subject) *Error {
 	c, hasC := current.Get(key)
 	n, hasN := received.Get(key)
 	switch {
@@ -87,11 +86,11 @@ func equivalentArg(key string, current, received Fields, about subject) *Error {
 		if isDecimal(c) || isDecimal(n) {
 			return &Error{Code: InternalError} // the broker fails to print its explanation
 		}
-		return inequivalent(key, about, bothGiven(n), bothGiven(c))
+		return inequivalent(key, about, r.bothGiven(n), r.bothGiven(c))
 	case key == ArgQueueType && (n == "classic" || c == "classic"):
 		return nil // only a release that does not add the type gets here
 	}
-	return inequivalent(key, about, oneGiven(n, hasN), oneGiven(c, hasC))
+	return inequivalent(key, about, r.oneGiven(n, hasN), r.oneGiven(c, hasC))
 }
 
 func isDecimal(v any) bool {
@@ -99,37 +98,29 @@ func isDecimal(v any) bool {
 	return ok
 }
 
-func bothGiven(v any) string {
+func (r *rules) bothGiven(v any) string {
 	if v == nil {
 		return "none"
 	}
-	return quote(plainValue(v, 1))
+	return quote(r.plainValue(v, 1))
 }
 
-func oneGiven(v any, given bool) string {
+func (r *rules) oneGiven(v any, given bool) string {
 	if !given {
 		return "none"
 	}
 	const start = "the value '"
-	return start + plainValue(v, len(start)) + "' of type '" + fieldType(v) + "'"
+	return start + r.plainValue(v, len(start)) + "' of type '" + fieldType(v) + "'"
 }
 
 func quote(s string) string { return "'" + s + "'" }
 
-// plainValue prints a value without its type, starting at the given column. Bytes that are
-// not UTF-8 are taken for Latin-1.
-func plainValue(v any, column int) string {
-	if b, ok := v.([]byte); ok {
-		v = string(b)
+// plainValue prints a value without its type, starting at the given column.
+func (r *rules) plainValue(v any, column int) string {
+	if s, ok := asBytes(v); ok {
+		return r.text(s)
 	}
-	s, ok := v.(string)
-	switch {
-	case !ok:
-		return erl.Format(fieldTerm(v), column)
-	case !utf8.ValidString(s):
-		return string(latin1(s))
-	}
-	return s
+	return r.notation().Format(fieldTerm(v), column)
 }
 
 func inequivalent(key string, about subject, received, current string) *Error {

@@ -3,6 +3,8 @@ package leveret
 import (
 	"fmt"
 	"unicode/utf8"
+
+	"github.com/leveretmq/leveret/internal/erl"
 )
 
 // A Code is an AMQP 0-9-1 reply code. It says what went wrong and, by its number, what a
@@ -126,6 +128,33 @@ func (e *Error) ClosesConnection() bool { return e.Connection || e.Code.ClosesCo
 // errorf returns an Error about something of that name, or about nothing that has one.
 func (c Code) errorf(name, format string, args ...any) *Error {
 	return &Error{Code: c, Name: name, Reason: fmt.Sprintf(format, args...)}
+}
+
+// notation is how error texts print terms.
+// Rules: E-6.
+func (r *rules) notation() erl.Notation {
+	if r.octetTexts {
+		return erl.Octets
+	}
+	return erl.Unicode
+}
+
+// text returns octets that a client sent as they stand in an error text: in 4.3 those that are not UTF-8 are characters of Latin-1.
+// Rules: E-6.
+func (r *rules) text(octets string) string {
+	if r.octetTexts || utf8.ValidString(octets) {
+		return octets
+	}
+	return string(latin1(octets))
+}
+
+// latin1 is the string of a term whose characters are the octets of s.
+func latin1(s string) erl.String {
+	chars := make([]rune, len(s))
+	for i := range len(s) {
+		chars[i] = rune(s[i])
+	}
+	return erl.String(string(chars))
 }
 
 // A subject is the queue or the exchange that an error is about. Its text is how RabbitMQ writes it, such as

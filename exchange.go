@@ -169,7 +169,7 @@ func (ch *Channel) declareExchangeLocked(name string, kind ExchangeType, cfg Exc
 	}
 	if x := v.exchanges[name]; x != nil {
 		received := exchangeShape{kind, cfg.Durable, cfg.AutoDelete, cfg.Internal, args}
-		return x, equivalentExchange(x.shape(), received, v.exchangeSubject(name))
+		return x, equivalentExchange(x.shape(), received, v.rules, v.exchangeSubject(name))
 	}
 	if strings.HasPrefix(name, "amq.") {
 		return nil, AccessRefused.errorf(name, "exchange name '%s' contains reserved prefix 'amq.*'", name)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/leveretmq/leveret/internal/erl"
 )
@@ -31,7 +30,7 @@ func compileHeaders(args Fields, r *rules) (*headersMatch, *Error) {
 	mode := "all"
 	if v, ok := args.Get(argMatch); ok {
 		if mode, ok = v.(string); !ok {
-			return nil, matchTypeError(v)
+			return nil, matchTypeError(v, r)
 		}
 	}
 	m := &headersMatch{numbers: strictlyEqual, consume: r.firstDuplicateHeader}
@@ -48,9 +47,8 @@ func compileHeaders(args Fields, r *rules) (*headersMatch, *Error) {
 	case "any-with-x":
 		m.any, withX = true, true
 	default:
-		const text = "Invalid x-match field value "
-		return nil, PreconditionFailed.errorf("",
-			"%s%s; expected all, any, all-with-x, or any-with-x", text, erl.Format(erl.Binary(mode), len(text)))
+		return nil, PreconditionFailed.errorf("", "%s; expected all, any, all-with-x, or any-with-x",
+			r.notation().Behind("Invalid x-match field value ", erl.Binary(mode)))
 	}
 	for _, f := range args {
 		if f.Name != argMatch && (withX || !strings.HasPrefix(f.Name, "x-")) {
@@ -62,10 +60,9 @@ func compileHeaders(args Fields, r *rules) (*headersMatch, *Error) {
 }
 
 // Rules: X-26.
-func matchTypeError(v any) *Error {
+func matchTypeError(v any, r *rules) *Error {
 	text := fmt.Sprintf("Invalid x-match field type %s (value ", fieldType(v))
-	return PreconditionFailed.errorf("",
-		"%s%s); expected longstr", text, erl.Format(fieldTerm(v), utf8.RuneCountInString(text)))
+	return PreconditionFailed.errorf("", "%s); expected longstr", r.notation().Behind(text, fieldTerm(v)))
 }
 
 // matches reports whether a message's headers, as routableHeaders gives them, satisfy m.

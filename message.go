@@ -294,7 +294,7 @@ func (ch *Channel) takeExpiration(m *message) *Error {
 	if p == nil || !p.given(p.Expiration != "", PropExpiration) {
 		return nil
 	}
-	ms, err := parseExpiration(p.Expiration)
+	ms, err := ch.v.rules.parseExpiration(p.Expiration)
 	if err != nil {
 		return err
 	}
@@ -371,7 +371,7 @@ func canonicalTable(t Table) (Fields, *Error) {
 // parseExpiration reads a message's expiration property: a whole decimal number of
 // milliseconds with an optional sign.
 // Rules: M-5.
-func parseExpiration(s string) (ms int64, err *Error) {
+func (r *rules) parseExpiration(s string) (ms int64, err *Error) {
 	digits := strings.TrimLeft(s, "+-")
 	if len(s)-len(digits) > 1 {
 		digits = ""
@@ -381,10 +381,10 @@ func parseExpiration(s string) (ms int64, err *Error) {
 		end++
 	}
 	if end == 0 {
-		return 0, invalidExpiration(s, erl.Atom("no_integer"))
+		return 0, r.invalidExpiration(s, erl.Atom("no_integer"))
 	}
 	if rest := digits[end:]; rest != "" {
-		return 0, invalidExpiration(s, erl.Tuple{erl.Atom("leftover_string"), latin1(rest)})
+		return 0, r.invalidExpiration(s, erl.Tuple{erl.Atom("leftover_string"), latin1(rest)})
 	}
 	if n, perr := strconv.ParseInt(s, 10, 64); perr == nil && n >= 0 && n <= maxExpiry {
 		return n, nil
@@ -395,16 +395,16 @@ func parseExpiration(s string) (ms int64, err *Error) {
 		reason = "value_negative"
 	}
 	if n.IsInt64() {
-		return 0, invalidExpiration(s, erl.Tuple{erl.Atom(reason), n.Int64()})
+		return 0, r.invalidExpiration(s, erl.Tuple{erl.Atom(reason), n.Int64()})
 	}
 	// A term with a number this long never fits on one line behind a text that quotes it.
-	err = invalidExpiration(s, erl.Atom(reason))
+	err = r.invalidExpiration(s, erl.Atom(reason))
 	at := utf8.RuneCountInString(err.Reason) - len(reason)
 	err.Reason = strings.TrimSuffix(err.Reason, reason) + "{" + reason + ",\n" + strings.Repeat(" ", at+1) + n.String() + "}"
 	return 0, err
 }
 
-func invalidExpiration(s string, reason any) *Error {
-	text := "invalid expiration '" + s + "': "
-	return PreconditionFailed.errorf("", "%s", text+erl.Format(reason, utf8.RuneCountInString(text)))
+func (r *rules) invalidExpiration(s string, reason any) *Error {
+	text := "invalid expiration '" + r.text(s) + "': "
+	return PreconditionFailed.errorf("", "%s", r.notation().Behind(text, reason))
 }

@@ -93,7 +93,7 @@ func (p *policy) compilePattern(r *rules) string {
 	compiled, fault := pcre.Compile(p.Pattern, r.dialect())
 	if fault != nil {
 		const text = "pattern should be regular expression but is invalid: "
-		return text + erl.Format(faultTerm(fault), len(text))
+		return r.notation().Behind(text, faultTerm(fault))
 	}
 	p.pattern = compiled
 	return ""

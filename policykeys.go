@@ -51,7 +51,7 @@ type policyGroup struct {
 	keys map[string]policyKey
 
 	// Rules between keys, checked before and after each key by itself if the definition has any of them; nil: none.
-	before, after func(definition map[string]any) string
+	before, after func(definition map[string]any, r *rules) string
 }
 
 // policyGroups are all keys. Findings of one group are reported before those of the next.
@@ -157,13 +157,13 @@ func checkDefinition(definition map[string]any, which policyLevel, r *rules) str
 	for i, key := range unknown {
 		list[i] = erl.Tuple{erl.Binary(key), policyTerm(definition[key])}
 	}
-	return erl.Format(list, 0) + " are not recognised policy settings"
+	return r.notation().Format(list, 0) + " are not recognised policy settings"
 }
 
 // check returns the first finding about the keys of the group that a definition has.
 func (g *policyGroup) check(keys []string, definition map[string]any, r *rules) string {
 	if len(keys) > 0 && g.before != nil {
-		if finding := g.before(definition); finding != "" {
+		if finding := g.before(definition, r); finding != "" {
 			return finding
 		}
 	}
@@ -173,14 +173,14 @@ func (g *policyGroup) check(keys []string, definition map[string]any, r *rules) 
 		}
 	}
 	if len(keys) > 0 && g.after != nil {
-		return g.after(definition)
+		return g.after(definition, r)
 	}
 	return ""
 }
 
 // checkRetry checks the keys of delayed retry against each other.
 // Rules: P-6.
-func checkRetry(definition map[string]any) string {
+func checkRetry(definition map[string]any, _ *rules) string {
 	kind, given := definition["delayed-retry-type"].(string)
 	low, hasLow := wholeNumber(definition["delayed-retry-min"])
 	high, hasHigh := wholeNumber(definition["delayed-retry-max"])
@@ -194,39 +194,41 @@ func checkRetry(definition map[string]any) string {
 	return ""
 }
 
-func notValid(v any, what string) string { return policyTermText(v) + " is not a valid " + what }
+func notValid(v any, what string, r *rules) string {
+	return policyTermText(v, r) + " is not a valid " + what
+}
 
 func textKey(what string) func(any, *rules) string {
-	return func(v any, _ *rules) string {
+	return func(v any, r *rules) string {
 		if _, ok := v.(string); !ok {
-			return notValid(v, what)
+			return notValid(v, what, r)
 		}
 		return ""
 	}
 }
 
 func choiceKey(what string, choices []string) func(any, *rules) string {
-	return func(v any, _ *rules) string {
+	return func(v any, r *rules) string {
 		if s, ok := v.(string); !ok || !slices.Contains(choices, s) {
-			return notValid(v, what)
+			return notValid(v, what, r)
 		}
 		return ""
 	}
 }
 
 func numberKey(low int64, what string) func(any, *rules) string {
-	return func(v any, _ *rules) string {
+	return func(v any, r *rules) string {
 		if n, ok := wholeNumber(v); !ok || n < low {
-			return notValid(v, what)
+			return notValid(v, what, r)
 		}
 		return ""
 	}
 }
 
 func rangeKey(low, high int64, what string) func(any, *rules) string {
-	return func(v any, _ *rules) string {
+	return func(v any, r *rules) string {
 		if n, ok := wholeNumber(v); !ok || n < low || n > high {
-			return notValid(v, what)
+			return notValid(v, what, r)
 		}
 		return ""
 	}
@@ -234,21 +236,21 @@ func rangeKey(low, high int64, what string) func(any, *rules) string {
 
 func checkDeliveryLimit(v any, r *rules) string {
 	if n, ok := wholeNumber(v); !ok || n < 0 && r.oldPolicyKeys {
-		return notValid(v, "delivery limit")
+		return notValid(v, "delivery limit", r)
 	}
 	return ""
 }
 
-func checkQueueVersion(v any, _ *rules) string {
+func checkQueueVersion(v any, r *rules) string {
 	if n, ok := wholeNumber(v); !ok || n != 1 && n != 2 {
-		return notValid(v, "queue-version value")
+		return notValid(v, "queue-version value", r)
 	}
 	return ""
 }
 
-func checkMaxAgeKey(v any, _ *rules) string {
+func checkMaxAgeKey(v any, r *rules) string {
 	if s, ok := v.(string); !ok || !validMaxAge(s) {
-		return notValid(v, "max age")
+		return notValid(v, "max age", r)
 	}
 	return ""
 }
@@ -258,7 +260,7 @@ func checkMasterLocatorKey(v any, r *rules) string {
 		return "use of deprecated queue-master-locator argument is not permitted"
 	}
 	if !isMasterLocator(v) {
-		return policyTermText(v) + " invalid queue-master-locator value"
+		return policyTermText(v, r) + " invalid queue-master-locator value"
 	}
 	return ""
 }
@@ -266,24 +268,24 @@ func checkMasterLocatorKey(v any, r *rules) string {
 func checkAny(any, *rules) string { return "" }
 
 func mirrorKey(key, must string, choices ...string) func(any, *rules) string {
-	return func(v any, _ *rules) string {
+	return func(v any, r *rules) string {
 		if s, ok := v.(string); !ok || !slices.Contains(choices, s) {
-			return key + " " + must + policyTermText(v)
+			return key + " " + must + policyTermText(v, r)
 		}
 		return ""
 	}
 }
 
-func checkBatchSize(v any, _ *rules) string {
+func checkBatchSize(v any, r *rules) string {
 	if n, ok := wholeNumber(v); !ok || n < 1 {
-		return "ha-sync-batch-size takes an integer greater than 0, " + policyTermText(v) + " given"
+		return "ha-sync-batch-size takes an integer greater than 0, " + policyTermText(v, r) + " given"
 	}
 	return ""
 }
 
 // checkMirrors checks ha-mode and ha-params, which depend on each other. They are known and
 // carried along; a single node mirrors nothing.
-func checkMirrors(definition map[string]any) string {
+func checkMirrors(definition map[string]any, r *rules) string {
 	mode, given := definition["ha-mode"]
 	if !given {
 		return "ha-mode must be specified to specify ha-params, ha-sync-mode or ha-promote-on-shutdown"
@@ -291,7 +293,7 @@ func checkMirrors(definition map[string]any) string {
 	params, hasParams := definition["ha-params"]
 	got := "none"
 	if hasParams {
-		got = policyTermText(params)
+		got = policyTermText(params, r)
 	}
 	switch mode {
 	case "all":
@@ -307,7 +309,7 @@ func checkMirrors(definition map[string]any) string {
 			return `ha-mode="nodes" takes a list, ` + got + " given"
 		}
 	default:
-		return notValid(mode, "ha-mode value")
+		return notValid(mode, "ha-mode value", r)
 	}
 	return ""
 }

@@ -76,7 +76,7 @@ func wholeNumber(v any) (int64, bool) {
 }
 
 // policyTermText prints a value as error texts do.
-func policyTermText(v any) string { return erl.Format(policyTerm(v), 0) }
+func policyTermText(v any, r *rules) string { return r.notation().Format(policyTerm(v), 0) }
 
 // policyTerm is the term by which RabbitMQ prints a value of a definition.
 func policyTerm(v any) any { return erl.JSON(policyJSON(v)) }

@@ -86,6 +86,7 @@ type rules struct {
 
 	// Errors.
 	byteCutReplyTexts bool // E-4: reply texts are cut to 255 bytes, not characters
+	octetTexts        bool // E-6, E-12: texts are octets: a term shows Latin-1 only, what is not UTF-8 stands as it is
 }
 
 var profiles = [...]rules{
@@ -110,7 +111,7 @@ var profiles = [...]rules{
 		policyExpiresFirst: true, selfDeadLettersUnconfirmed: true,
 		creditArgument: true, channelPrefetch: true, channelAckTimeout: true, idleCancel: true, deathAddsCredit: true,
 		headerHistory: true, dropCCWithKey: true, keysWithoutBCC: true,
-		oldPatterns: true, oldApplyTo: true, oldPolicyKeys: true, byteCutReplyTexts: true,
+		oldPatterns: true, oldApplyTo: true, oldPolicyKeys: true, byteCutReplyTexts: true, octetTexts: true,
 	},
 }
 

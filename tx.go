@@ -167,8 +167,7 @@ func (v *vhost) committedLocked(p publication) (queues []*Queue, lost bool, err 
 }
 
 func (v *vhost) undeliverable(queue string) *Error {
-	const text = "failed to deliver message: "
 	resource := erl.Tuple{erl.Atom("resource"), erl.Binary(v.name), erl.Atom("queue"), erl.Binary(queue)}
 	return &Error{Code: ResourceError, Name: queue,
-		Reason: text + erl.Format(erl.Tuple{erl.Atom("not_found"), resource}, len(text))}
+		Reason: v.rules.notation().Behind("failed to deliver message: ", erl.Tuple{erl.Atom("not_found"), resource})}
 }

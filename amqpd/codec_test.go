@@ -402,7 +402,7 @@ func TestTermsArePrintedAsErlangDoes(t *testing.T) {
 		if len(tc.in) == 16 {
 			which, payload = "first 16", tc.in+"and more"
 		}
-		err := frameProblem(leveret.FrameError, frame{typ: 1, payload: []byte(payload)}, problem)
+		err := releases[leveret.RabbitMQ43].frameProblem(leveret.FrameError, frame{typ: 1, payload: []byte(payload)}, problem)
 		assert.EqualError(t, err, "FRAME_ERROR - type 1, "+which+" octets = "+tc.want)
 	}
 }

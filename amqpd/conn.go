@@ -139,7 +139,7 @@ func (c *conn) execute() error {
 		}
 		f, ok, err := c.in.next()
 		if err != nil {
-			c.failLocked(frameSyncError(err), 0)
+			c.failLocked(c.release.frameSyncError(err), 0)
 			return err
 		}
 		if !ok {
@@ -193,7 +193,7 @@ func (c *conn) receive() error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		defer c.notifyWriterLocked()
-		c.failLocked(frameSyncError(err), 0)
+		c.failLocked(c.release.frameSyncError(err), 0)
 	}
 	if err != nil {
 		return err
@@ -213,15 +213,15 @@ func (c *conn) received(ch *channel) error {
 }
 
 // frameSyncError is what the client is told when frame boundaries are lost.
-func frameSyncError(err error) error {
+func (r *release) frameSyncError(err error) error {
 	var large frameTooLarge
 	if errors.As(err, &large) {
 		f := frame{typ: large.typ, channel: large.channel}
-		return frameProblem(leveret.FrameError, f, large.term())
+		return r.frameProblem(leveret.FrameError, f, large.term())
 	}
 	var end badFrameEnd
 	errors.As(err, &end)
-	return frameProblem(leveret.FrameError, end.frame, end.term())
+	return r.frameProblem(leveret.FrameError, end.frame, end.term())
 }
 
 // failLocked sends connection.close behind the deliveries that the broker made before the failure.

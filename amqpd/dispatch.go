@@ -23,14 +23,14 @@ func (c *conn) frameLocked(f frame) error {
 	case c.stage != running:
 		return c.closingFrameLocked(f)
 	case !wellFormed(f):
-		c.failLocked(frameProblem(leveret.FrameError, f, erl.Atom("unknown_frame")), 0)
+		c.failLocked(c.release.frameProblem(leveret.FrameError, f, erl.Atom("unknown_frame")), 0)
 		return nil
 	case f.channel == 0:
 		return c.connectionFrameLocked(f)
 	case f.typ == frameMethod:
 		return c.channelMethodLocked(f)
 	case f.typ == frameHeartbeat:
-		c.failLocked(frameProblem(leveret.UnexpectedFrame, f, nil), 0)
+		c.failLocked(c.release.frameProblem(leveret.UnexpectedFrame, f, nil), 0)
 		return nil
 	}
 	return c.contentFrameLocked(f)
@@ -60,7 +60,7 @@ func (c *conn) connectionFrameLocked(f frame) error {
 		return nil
 	case frameMethod:
 	default:
-		c.failLocked(frameProblem(leveret.UnexpectedFrame, f, nil), 0)
+		c.failLocked(c.release.frameProblem(leveret.UnexpectedFrame, f, nil), 0)
 		return nil
 	}
 	id := methodOf(f)

@@ -96,21 +96,15 @@ func nameAsLatin1(e *leveret.Error) *leveret.Error {
 // frameProblem describes a frame that should not have come, the way RabbitMQ does. The problem is an
 // Erlang term, nil if there is no more to say.
 // Rules: E-6.
-func frameProblem(code leveret.Code, f frame, problem any) error {
+func (r *release) frameProblem(code leveret.Code, f frame, problem any) error {
 	which, snippet := "all", f.payload
 	if len(snippet) > 16 {
 		which, snippet = "first 16", snippet[:16]
 	}
 	text := fmt.Sprintf("type %d, %s octets = ", f.typ, which)
-	text += erl.Format(erl.Binary(snippet), column(text))
+	text = r.terms.Behind(text, erl.Binary(snippet))
 	if problem != nil {
-		text += ": "
-		text += erl.Format(problem, column(text))
+		text = r.terms.Behind(text+": ", problem)
 	}
 	return unattributedf(code, "%s", text)
-}
-
-// column returns how many characters the last line of a text has.
-func column(text string) int {
-	return utf8.RuneCountInString(text[strings.LastIndexByte(text, '\n')+1:])
 }

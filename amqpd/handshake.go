@@ -105,7 +105,7 @@ func (c *conn) endHandshake(err error) {
 			c.awaitCloseOk()
 		}
 	case lostSync(err) && c.tune.frameMax > 0:
-		c.out.closing(0, connectionClose, c.closeReason(frameSyncError(err), 0))
+		c.out.closing(0, connectionClose, c.closeReason(c.release.frameSyncError(err), 0))
 		c.send()
 		fallthrough
 	case errors.Is(err, errSilent), lostSync(err):
@@ -221,7 +221,7 @@ func (c *conn) expected(f frame, want methodID) error {
 	opening := want == connectionOpen
 	switch {
 	case !wellFormed(f) && opening:
-		return refused{frameProblem(leveret.FrameError, f, erl.Atom("unknown_frame")), 0}
+		return refused{c.release.frameProblem(leveret.FrameError, f, erl.Atom("unknown_frame")), 0}
 	case !wellFormed(f):
 		return errSilent
 	case f.typ == frameMethod:
@@ -235,7 +235,7 @@ func (c *conn) expected(f frame, want methodID) error {
 	case !opening:
 		return errSilent
 	case f.channel != 0 || f.typ != frameMethod:
-		return refused{frameProblem(leveret.UnexpectedFrame, f, nil), 0}
+		return refused{c.release.frameProblem(leveret.UnexpectedFrame, f, nil), 0}
 	}
 	return refused{errorf(leveret.ChannelError, "unexpected method in connection state opening"), methodOf(f)}
 }

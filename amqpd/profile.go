@@ -1,18 +1,22 @@
 package amqpd
 
-import "github.com/leveretmq/leveret"
+import (
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
+)
 
 // release is what differs between releases of RabbitMQ on the wire.
 type release struct {
 	version      string
-	mechanisms   []string // offered to every client
-	minFrameMax  int      // what a client must at least accept, and the limit before tuning
-	refusal      string   // the protocol header sent to who speaks another protocol
-	maxBody      uint64   // of a message, in octets, when its header announces it; 0: no limit
-	cancelOkFail bool     // basic.cancel-ok from a client crashes the channel
-	looseUTF8    bool     // E-12: names may have surrogates and numbers that are no characters
-	latin1Names  bool     // E-12: a name that is not UTF-8 stands in texts as Latin-1, not as it is
-	waitsBeyond  bool     // C-17: a body that is too long is not noticed before the next frame that is no body
+	mechanisms   []string     // offered to every client
+	minFrameMax  int          // what a client must at least accept, and the limit before tuning
+	refusal      string       // the protocol header sent to who speaks another protocol
+	maxBody      uint64       // of a message, in octets, when its header announces it; 0: no limit
+	cancelOkFail bool         // basic.cancel-ok from a client crashes the channel
+	looseUTF8    bool         // E-12: names may have surrogates and numbers that are no characters
+	latin1Names  bool         // E-12: a name that is not UTF-8 stands in texts as Latin-1, not as it is
+	terms        erl.Notation // E-6: how error texts print terms
+	waitsBeyond  bool         // C-17: a body that is too long is not noticed before the next frame that is no body
 }
 
 var releases = map[leveret.Profile]*release{
@@ -22,6 +26,6 @@ var releases = map[leveret.Profile]*release{
 	},
 	leveret.RabbitMQ310: {
 		version: "3.10.8", mechanisms: []string{mechAMQPlain, mechPlain},
-		minFrameMax: 4096, refusal: protocolHeader, looseUTF8: true, waitsBeyond: true,
+		minFrameMax: 4096, refusal: protocolHeader, looseUTF8: true, waitsBeyond: true, terms: erl.Octets,
 	},
 }

@@ -71,12 +71,29 @@ func refusal(status int, body []byte) error {
 	if json.Unmarshal(body, &why) != nil || why.Reason == nil {
 		return fmt.Errorf("management: %d %s", status, body)
 	}
-	reason := html.UnescapeString(fmt.Sprint(why.Reason))
-	// 3.10 shows how it is stored
-	if inner, ok := strings.CutPrefix(reason, `<<"`); ok && strings.HasSuffix(inner, `">>`) {
-		reason = strings.ReplaceAll(strings.TrimSuffix(inner, `">>`), `\n`, "\n")
+	reason := unprinted(html.UnescapeString(fmt.Sprint(why.Reason)))
+	return &leveret.Error{Code: leveret.Code(status), Reason: html.UnescapeString(reason)}
+}
+
+// unprinted returns the text whose term 3.10 shows in its place: as a text with escapes, or as numbers on several lines.
+func unprinted(reason string) string {
+	inner, begins := strings.CutPrefix(reason, "<<")
+	inner, ends := strings.CutSuffix(inner, ">>")
+	if !begins || !ends {
+		return reason
 	}
-	return &leveret.Error{Code: leveret.Code(status), Reason: reason}
+	if quoted, isText := strings.CutPrefix(inner, `"`); isText {
+		return strings.NewReplacer(`\n`, "\n", `\"`, `"`, `\\`, `\`).Replace(strings.TrimSuffix(quoted, `"`))
+	}
+	var octets []byte
+	for number := range strings.SplitSeq(inner, ",") {
+		octet, err := strconv.ParseUint(strings.TrimSpace(number), 10, 8)
+		if err != nil {
+			return reason
+		}
+		octets = append(octets, byte(octet))
+	}
+	return string(octets)
 }
 
 func (m *management) version() (string, error) {

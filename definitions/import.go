@@ -151,7 +151,7 @@ func (im *importer) user(e *User) error {
 	}
 	limits, wrong := e.Limits.of("user-limits", maxConnections, maxChannels)
 	if wrong != nil {
-		return refuseUserLimits(wrong)
+		return im.refuseUserLimits(wrong)
 	}
 	password, err := im.password(e)
 	if err != nil {
@@ -165,12 +165,12 @@ func (im *importer) user(e *User) error {
 
 // refuseUserLimits is the refusal of an entry whose limits are wrong: RabbitMQ shows its complaints as they are.
 // Rules: J-9.
-func refuseUserLimits(wrong []limits.Fault) error {
+func (im *importer) refuseUserLimits(wrong []limits.Fault) error {
 	terms := make(erl.List, len(wrong))
 	for i, f := range wrong {
 		terms[i] = f.Term()
 	}
-	return refuse("%s", erl.Format(erl.Tuple{erl.Atom("errors"), terms}, 0))
+	return refuse("%s", im.terms.Format(erl.Tuple{erl.Atom("errors"), terms}, 0))
 }
 
 func (im *importer) password(e *User) (leveret.PasswordHash, error) {
@@ -183,7 +183,7 @@ func (im *importer) password(e *User) (leveret.PasswordHash, error) {
 	}
 	var err error
 	if p.Hash, err = base64.StdEncoding.DecodeString(*e.PasswordHash); err != nil {
-		return p, refuse("%s", erl.Format(erl.Tuple{erl.Atom("not_base64"), erl.Binary(*e.PasswordHash)}, 0))
+		return p, refuse("%s", im.terms.Format(erl.Tuple{erl.Atom("not_base64"), erl.Binary(*e.PasswordHash)}, 0))
 	}
 	return p, nil
 }
@@ -259,7 +259,7 @@ func (im *importer) permission(e *Permission) error {
 	if err := required(key{"configure", e.Configure}, key{"write", e.Write}, key{"read", e.Read}); err != nil {
 		return err
 	}
-	return grantRefused(v.SetPermissions(e.User, leveret.Permissions{Configure: *e.Configure, Write: *e.Write, Read: *e.Read}), e.User)
+	return im.grantRefused(v.SetPermissions(e.User, leveret.Permissions{Configure: *e.Configure, Write: *e.Write, Read: *e.Read}), e.User)
 }
 
 // topicPermission sets which keys a user may use with a topic exchange.
@@ -274,9 +274,9 @@ func (im *importer) topicPermission(e *TopicPermission) error {
 	}
 	err = v.SetTopicPermissions(e.User, e.Exchange, leveret.TopicPermissions{Write: *e.Write, Read: *e.Read})
 	if _, noUser := im.b.User(e.User); noUser == nil && errors.Is(err, leveret.ErrNotFound) {
-		return refuse("%s", erl.Format(erl.Tuple{erl.Atom("no_such_exchange"), erl.Binary(e.Exchange)}, 0))
+		return refuse("%s", im.terms.Format(erl.Tuple{erl.Atom("no_such_exchange"), erl.Binary(e.Exchange)}, 0))
 	}
-	return grantRefused(err, e.User)
+	return im.grantRefused(err, e.User)
 }
 
 // A key is one of an entry's texts; nil if the entry does not have it.
@@ -296,9 +296,9 @@ func required(keys ...key) error {
 }
 
 // grantRefused turns the refusal of a permission into that of its entry.
-func grantRefused(err error, user string) error {
+func (im *importer) grantRefused(err error, user string) error {
 	if errors.Is(err, leveret.ErrNotFound) {
-		return refuse("%s", erl.Format(erl.Tuple{erl.Atom("no_such_user"), erl.Binary(user)}, 0))
+		return refuse("%s", im.terms.Format(erl.Tuple{erl.Atom("no_such_user"), erl.Binary(user)}, 0))
 	}
 	return refused(err)
 }

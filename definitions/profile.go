@@ -2,6 +2,7 @@ package definitions
 
 import (
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/jsondoc"
 )
 
@@ -20,6 +21,7 @@ type release struct {
 	shortPlace         bool // J-9: the place of a refused policy or parameter is (VHOST/NAME)
 
 	memberThatCounts jsondoc.Counts // J-11: of a key that an object has twice
+	terms            erl.Notation   // E-6: how error texts print terms
 }
 
 var releases = map[leveret.Profile]*release{
@@ -27,6 +29,6 @@ var releases = map[leveret.Profile]*release{
 	leveret.RabbitMQ310: {
 		oldShape: true, exportsInternal: true, hidesExclusive: true, noDefaultQueueType: true, lenientBindings: true, shortPlace: true,
 		explicitQueues: true, noNewExchangeTypes: true, topFirst: true,
-		memberThatCounts: jsondoc.Last,
+		memberThatCounts: jsondoc.Last, terms: erl.Octets,
 	},
 }

@@ -94,7 +94,7 @@ func (im *importer) setLimitParameter(v *leveret.VHost, e *Parameter) error {
 	}
 	l, wrong := given.of("limits", maxConnections, maxQueues)
 	if wrong != nil {
-		return refuse("Validation failed\n\n%s\n", limits.Text(wrong))
+		return refuse("Validation failed\n\n%s\n", limits.Text(wrong, im.terms))
 	}
 	return refusedByCode(v.SetLimits(im.reduced(v, leveret.VHostLimits{MaxConnections: l[0], MaxQueues: l[1]})))
 }
@@ -195,7 +195,7 @@ func (im *importer) resourcesMissing(absent erl.List) error {
 	if im.lenientBindings {
 		return nil
 	}
-	return refuse("%s", erl.Format(erl.Tuple{erl.Atom("resources_missing"), absent}, 0))
+	return refuse("%s", im.terms.Format(erl.Tuple{erl.Atom("resources_missing"), absent}, 0))
 }
 
 func notFound(vhost, kind, name string) erl.Tuple {

@@ -27,8 +27,8 @@ func TestScalars(t *testing.T) {
 		{math.Copysign(0, -1), "-0.0"}, {0.001, "0.001"}, {1.5e300, "1.5e300"}, {float32(0.1), "0.10000000149011612"},
 		{erl.Tuple{}, "{}"}, {erl.List{}, "[]"}, {erl.List{erl.Tuple{erl.Atom("a"), erl.Binary("b")}}, `[{a,<<"b">>}]`},
 	} {
-		require.Equal(t, c.text, erl.Format(c.term, 0))
-		require.Equal(t, c.text, erl.Format(c.term, 10))
+		require.Equal(t, c.text, erl.Unicode.Format(c.term, 0))
+		require.Equal(t, c.text, erl.Unicode.Format(c.term, 10))
 	}
 }
 

@@ -42,12 +42,12 @@ type Fault struct {
 // Term is the complaint as RabbitMQ has it before it makes a text.
 func (f Fault) Term() any { return erl.Tuple{erl.String(f.format), f.terms} }
 
-// String is the complaint as a text. A term for ~ts is a text itself.
-func (f Fault) String() string {
+// text is the complaint as a text. A term for ~ts is a text itself.
+func (f Fault) text(n erl.Notation) string {
 	text := f.format
 	for _, term := range f.terms {
 		at := strings.Index(text, "~t")
-		shown := erl.Format(term, 0)
+		shown := n.Format(term, 0)
 		if name, ok := term.(erl.Binary); ok && text[at:at+3] == "~ts" {
 			shown = string(name)
 		}
@@ -79,11 +79,11 @@ func Parse(given map[string]any, kind string, names ...string) (parsed Limits, w
 	return parsed, wrong
 }
 
-// Text is all complaints, one line each.
-func Text(wrong []Fault) string {
+// Text is all complaints, one line each, with terms in the notation.
+func Text(wrong []Fault, n erl.Notation) string {
 	lines := make([]string, len(wrong))
 	for i, f := range wrong {
-		lines[i] = f.String()
+		lines[i] = f.text(n)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -31,7 +31,7 @@ func TestParse(t *testing.T) {
 		require.NoError(t, err, c.in)
 		parsed, wrong := Parse(given, "limits", "max-connections", "max-queues")
 		assert.Equal(t, c.want, parsed, c.in)
-		assert.Equal(t, strings.Join(c.wrong, "\n"), Text(wrong), c.in)
+		assert.Equal(t, strings.Join(c.wrong, "\n"), Text(wrong, erl.Unicode), c.in)
 	}
 	assert.Equal(t, 5, Limits{"a": 5}.Or("a", 6))
 	assert.Equal(t, 6, Limits{"a": 5}.Or("b", 6))

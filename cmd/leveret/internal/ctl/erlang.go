@@ -52,7 +52,7 @@ func listTerm(items erl.List) any {
 func oneLine(term any) string { return erl.FormatWidth(term, 0, math.MaxInt32) }
 
 // quoted is a text as Erlang and Elixir quote it.
-func quoted(s string) string { return oneLine(erl.String(s)) }
+func quoted(s string) string { return erl.Quote(s) }
 
 // argumentsTerm returns the term of an argument table: pairs, by name.
 func argumentsTerm(t leveret.Table) erl.List {

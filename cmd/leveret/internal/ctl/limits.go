@@ -102,7 +102,7 @@ func setVHostLimits(c *call) (result, error) {
 		return result{}, err
 	}
 	if wrong != nil {
-		return result{}, failed(exitUnavailable, "Validation failed\n\n"+limits.Text(wrong)+"\n")
+		return result{}, failed(exitUnavailable, "Validation failed\n\n"+limits.Text(wrong, c.notation())+"\n")
 	}
 	return result{}, v.SetLimits(leveret.VHostLimits{
 		MaxConnections: given.Or(maxConnections, leveret.NoLimit), MaxQueues: given.Or(maxQueues, leveret.NoLimit)})
@@ -163,7 +163,7 @@ func setUserLimits(c *call) (result, error) {
 		return result{}, err
 	}
 	if wrong != nil {
-		return result{}, failed(exitUnavailable, wrong[0].String())
+		return result{}, failed(exitUnavailable, limits.Text(wrong[:1], c.notation()))
 	}
 	u, err := c.user(c.args[0])
 	if err != nil {

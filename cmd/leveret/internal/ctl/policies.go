@@ -108,6 +108,15 @@ func (c *call) memberThatCounts() jsondoc.Counts {
 	return jsondoc.First
 }
 
+// notation is how the node prints terms.
+// Rules: E-6.
+func (c *call) notation() erl.Notation {
+	if c.node.Broker.Profile() == leveret.RabbitMQ310 {
+		return erl.Octets
+	}
+	return erl.Unicode
+}
+
 // undecodable is RabbitMQ's complaint, broken into lines where Erlang's printer breaks it.
 func undecodable(document string) string {
 	const intro = "Could not parse JSON document: "
