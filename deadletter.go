@@ -286,8 +286,9 @@ func (v *vhost) deadAlikeLocked(l deadLetter, x *Exchange, at int64) *message {
 }
 
 func (m *message) dropHeader(name string) {
-	if _, there := m.headers().Get(name); there {
-		m.editProps().HeaderFields = m.headers().withoutFirst(name)
+	h := m.headers()
+	if _, there := h.Get(name); there {
+		m.setHeaders(h.withoutFirst(name))
 	}
 }
 

@@ -1,5 +1,7 @@
 package leveret
 
+import "maps"
+
 // The headers of a delivery: what was published, the history of a dead letter, and the counts of a quorum queue.
 
 // countHeaders says which headers of counts a delivery has.
@@ -12,23 +14,48 @@ const (
 	oldCountGet              // the same for basic.get: x-delivery-count always
 )
 
-// render puts all headers into a map of the delivery's own. It is called when a program receives d, without any lock.
+// render gives the delivery the headers that a program reads. It is called when a program receives d, without any lock.
 func (d *Delivery) render() *Delivery {
-	if m := d.m; m.deaths() == nil && m.headers() == nil && d.counted == noCounts {
-		return d
+	m := d.m
+	switch {
+	case m.props == nil && m.extra == nil && d.counted == noCounts: // most messages
+	case m.props != nil && m.props.HeaderFields != nil: // a listener's client sent them, or 3.10 has recorded a death in them
+		own := *m.props
+		own.Headers, own.HeaderFields = d.WireHeaders().Table(), nil
+		d.Properties = &own
+	case m.deaths() != nil && m.props == nil && m.extra.common != nil && d.counted == noCounts:
+		d.Properties = m.extra.common.properties()
+	default:
+		d.addHeaders()
 	}
-	if x := d.m.extra; x != nil && x.common != nil && d.m.props == nil && d.counted == noCounts {
-		d.Properties = x.common.properties()
-		return d
-	}
-	h := d.WireHeaders()
-	if h == nil {
-		return d
+	return d
+}
+
+// addHeaders adds what the broker adds to the headers of a program's message.
+func (d *Delivery) addHeaders() {
+	deaths, counts := d.m.deathTable(), d.countFields()
+	if deaths == nil && counts == nil {
+		return
 	}
 	own := *d.Properties
-	own.Headers, own.HeaderFields = h.Table(), nil
+	own.Headers = make(Table, len(own.Headers)+len(deaths)+len(counts))
+	maps.Copy(own.Headers, d.Properties.Headers)
+	maps.Copy(own.Headers, deaths)
+	for _, c := range counts {
+		own.Headers[c.Name] = c.Value
+	}
 	d.Properties = &own
-	return d
+}
+
+// deathTable are the headers that a dead letter gets, shared with others: read only. nil: the message never died.
+func (m *message) deathTable() Table {
+	switch {
+	case m.deaths() == nil:
+		return nil
+	case m.extra.common != nil:
+		return m.extra.common.properties().Headers
+	}
+	return m.extra.deathHeaders().Table()
 }
 
 // WireHeaders is for listeners; programs read Headers. It returns all headers, those that the broker added included, in the order in

@@ -62,7 +62,7 @@ type EventMessage struct {
 	Message    uint64 // number of the message, kept through copies and deaths; 0: published when nobody watched
 	Exchange   string // where the message was last published to; a dead-letter exchange after a death
 	RoutingKey string
-	Properties *Properties // as published; nil: none
+	Properties *Properties // as published, with the Headers of a program or the HeaderFields of a client; nil: none
 	Body       []byte
 }
 

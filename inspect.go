@@ -123,7 +123,7 @@ type ChannelInfo struct {
 type MessageInfo struct {
 	Exchange    string      `json:"exchange"`
 	RoutingKey  string      `json:"routing_key"`
-	Properties  *Properties `json:"properties"` // as published; nil: none
+	Properties  *Properties `json:"properties"` // as published, with the Headers of a program or the HeaderFields of a client; nil: none
 	Body        []byte      `json:"payload"`
 	Redelivered bool        `json:"redelivered"`
 	Deadline    time.Time   `json:"deadline,omitzero"` // when it expires at the head of the queue; zero: never

@@ -65,7 +65,7 @@ func (m *Message) tooLongString(exchange, key string) *Error {
 
 // checkProperties refuses properties that no frame has room for. Without headers they always fit.
 func (m *message) checkProperties() *Error {
-	if len(m.headers()) == 0 {
+	if !m.hasHeaders() {
 		return nil
 	}
 	if n := m.propertiesSize(); n > maxProperties {

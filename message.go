@@ -219,12 +219,27 @@ func (m *message) deaths() *death {
 	return m.extra.deaths
 }
 
-// headers are the headers as published, in wire order.
+// headers are the headers as published, in wire order. A program's Table is put in order each time: most are only given back.
 func (m *message) headers() Fields {
-	if m.props == nil {
+	switch p := m.props; {
+	case p == nil:
 		return nil
+	case p.HeaderFields != nil || p.Headers == nil:
+		return p.HeaderFields
+	default:
+		return p.Headers.ordered()
 	}
-	return m.props.HeaderFields
+}
+
+// hasHeaders reports whether the message was published with headers, if only with an empty table.
+func (m *message) hasHeaders() bool {
+	return m.props != nil && (m.props.HeaderFields != nil || m.props.Headers != nil)
+}
+
+// setHeaders replaces the headers of a message that is being published or has just died.
+func (m *message) setHeaders(h Fields) {
+	p := m.editProps()
+	p.Headers, p.HeaderFields = nil, h
 }
 
 // matchFields are the headers that a headers exchange sees: the publisher's, and those the broker
@@ -253,28 +268,28 @@ func (m *message) editProps() *Properties {
 	return m.props
 }
 
-// takeHeaders makes the headers Fields of canonical values, which is what a listener can encode. What a client sent is
-// canonical already.
+// takeHeaders makes the values of the headers canonical, which is what a listener can encode. What a client sent is canonical
+// already. A program's Table stays a Table, its own if it can: with Fields for each message
+// BenchmarkHeaders/values=canonical takes 2.8 times as long.
 func (m *message) takeHeaders() *Error {
 	p := m.props
-	var h Fields
-	var err error
 	switch {
-	case p == nil:
+	case p == nil, p.Headers == nil && p.HeaderFields == nil,
+		p.HeaderFields != nil && isCanonicalFields(p.HeaderFields, 0),
+		p.HeaderFields == nil && isCanonicalTable(p.Headers, 0):
 		return nil
-	case p.HeaderFields != nil && isCanonicalFields(p.HeaderFields, 0):
-		return nil
-	case p.HeaderFields != nil:
-		h, err = p.HeaderFields.canonical()
-	case p.Headers != nil:
-		h, err = p.Headers.Fields()
-	default:
-		return nil
+	}
+	own := *p
+	var err error
+	if p.HeaderFields != nil {
+		own.HeaderFields, err = p.HeaderFields.canonical()
+	} else {
+		own.Headers, err = p.Headers.canonical()
 	}
 	if err != nil {
 		return &Error{Code: SyntaxError, Reason: err.Error()}
 	}
-	m.editProps().HeaderFields = h
+	m.props = &own
 	return nil
 }
 
@@ -309,10 +324,10 @@ func (ch *Channel) takeExpiration(m *message) *Error {
 // one name the first counts, and only this one is removed.
 // Rules: M-9, M-10, M-11.
 func (ch *Channel) takeCC(m *message) *Error {
-	h := m.headers()
-	if len(h) == 0 {
+	if !m.mayCopy() {
 		return nil
 	}
+	h := m.headers()
 	cc, err := keysOf(h, headerCC)
 	if err != nil {
 		return err
@@ -322,12 +337,23 @@ func (ch *Channel) takeCC(m *message) *Error {
 		return err
 	}
 	if _, there := h.Get(headerBCC); there {
-		m.editProps().HeaderFields = h.withoutFirst(headerBCC)
+		m.setHeaders(h.withoutFirst(headerBCC))
 	}
 	if cc != nil || bcc != nil {
 		m.editExtra().routing = &routing{append(append([]string{m.key}, cc...), bcc...), bcc}
 	}
 	return nil
+}
+
+// mayCopy reports whether the message may have a header CC or BCC.
+func (m *message) mayCopy() bool {
+	p := m.props
+	if p == nil || p.HeaderFields != nil {
+		return p != nil
+	}
+	_, cc := p.Headers[headerCC]
+	_, bcc := p.Headers[headerBCC]
+	return cc || bcc
 }
 
 // keysOf returns the strings of an array header; elements of other types do not count.

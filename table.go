@@ -83,6 +83,69 @@ func (t Table) fields(at *fieldPath) (Fields, error) {
 	return f, nil
 }
 
+// ordered is Fields for a table of canonical values.
+func (t Table) ordered() Fields {
+	f := make(Fields, 0, len(t))
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		f = append(f, Field{name, orderedValue(t[name])})
+	}
+	return f
+}
+
+// orderedValue returns v with the Tables in it turned to Fields.
+func orderedValue(v any) any {
+	switch v := v.(type) {
+	case Table:
+		return v.ordered()
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = orderedValue(v[i])
+		}
+		return list
+	}
+	return v
+}
+
+// canonical returns a copy of the table with the values that a delivery has.
+func (t Table) canonical() (Table, error) {
+	out := make(Table, len(t))
+	for name, v := range t {
+		if n, ok := v.(int); ok { // what programs write most
+			v = int64(n)
+		}
+		if len(name) > maxFieldName || !isCanonicalInTable(v, 1) {
+			f, err := t.Fields()
+			return f.Table(), err
+		}
+		out[name] = v
+	}
+	return out, nil
+}
+
+// isCanonicalTable reports whether all values are what a delivery has, so that the table can be given to consumers as it is.
+func isCanonicalTable(t Table, depth int) bool {
+	for name, v := range t {
+		if len(name) > maxFieldName || !isCanonicalInTable(v, depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// isCanonicalInTable is isCanonical for a value in a Table, in which tables are Tables, too.
+func isCanonicalInTable(v any, depth int) bool {
+	switch v := v.(type) {
+	case Table:
+		return v != nil && depth <= maxNesting && isCanonicalTable(v, depth)
+	case Fields:
+		return false
+	case []any:
+		return v != nil && depth <= maxNesting && !slices.ContainsFunc(v, func(e any) bool { return !isCanonicalInTable(e, depth+1) })
+	}
+	return isCanonical(v, depth)
+}
+
 // Get returns the value of the first field of that name, and whether there is one.
 // Rules: E-11.
 func (f Fields) Get(name string) (any, bool) {

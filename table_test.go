@@ -131,6 +131,30 @@ func TestCanonicalIsStable(t *testing.T) {
 	})
 }
 
+// A program's headers stay a Table. What consumers read, and what goes on the wire, is what the detour through Fields would give.
+func TestCanonicalTables(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		table := fieldsGen(2).Draw(t, "fields").Table()
+		require.True(t, isCanonicalTable(table, 0))
+		if other := rapid.SampledFrom([]any{nil, 1, uint(2), []string{"a"}, Fields{{"x", 1}}, map[string]any{"y": 1}, Table(nil), []any(nil),
+			time.Unix(1, 5), []any{Table{"z": 1}}, Table{"z": []any{Fields{}}}}).Draw(t, "other"); other != nil {
+			table["other"] = other
+			require.False(t, isCanonicalTable(table, 0))
+		}
+		fields, err := table.Fields()
+		require.NoError(t, err)
+		own, err := table.canonical()
+		require.NoError(t, err)
+		require.Equal(t, fields.Table(), own)
+		require.Equal(t, fields, own.ordered())
+		require.Equal(t, fieldsSize(fields), tableSize(own))
+	})
+	_, err := Table{"a": 1i}.canonical()
+	require.EqualError(t, err, `leveret: table: "a": no AMQP field type for Go type complex128`)
+	_, err = Table{strings.Repeat("a", 256): 1}.canonical()
+	require.Error(t, err)
+}
+
 func FuzzTable(f *testing.F) {
 	f.Add("a", "b", []byte{1, 2, 3}, int64(5), 1.5)
 	f.Fuzz(func(t *testing.T, n1, n2 string, b []byte, i int64, x float64) {

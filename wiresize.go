@@ -27,7 +27,7 @@ func (m *message) propertiesSize() int {
 		}
 	}
 	if has&PropHeaders != 0 {
-		n += fieldsSize(p.HeaderFields)
+		n += headersSize(p)
 	}
 	if has&PropDeliveryMode != 0 {
 		n++
@@ -37,6 +37,22 @@ func (m *message) propertiesSize() int {
 	}
 	if has&PropTimestamp != 0 {
 		n += 8
+	}
+	return n
+}
+
+func headersSize(p *Properties) int {
+	if p.HeaderFields == nil {
+		return tableSize(p.Headers)
+	}
+	return fieldsSize(p.HeaderFields)
+}
+
+// tableSize is the size of an encoded table.
+func tableSize(t Table) int {
+	n := 4
+	for name, v := range t {
+		n += 1 + len(name) + valueSize(v)
 	}
 	return n
 }
@@ -69,6 +85,8 @@ func valueSize(v any) int {
 		return 5 + len(v)
 	case Fields:
 		return 1 + fieldsSize(v)
+	case Table:
+		return 1 + tableSize(v)
 	case []any:
 		n := 5
 		for _, e := range v {

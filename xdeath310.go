@@ -23,14 +23,14 @@ func (m *message) recordInHeaders(d *death) {
 	entry := d.freshEntry()
 	v, there := h.Get(headerDeaths)
 	if array, ok := v.([]any); ok { // even an empty one, which only a client can have put there
-		m.editProps().HeaderFields = h.with(Fields{{headerDeaths, continued(array, d, entry)}}).byName()
+		m.setHeaders(h.with(Fields{{headerDeaths, continued(array, d, entry)}}).byName())
 		return
 	}
 	set := Fields{{headerDeaths, []any{entry}}}
 	if !there {
 		set = append(set, Field{headerFirstReason, string(d.reason)}, Field{headerFirstQueue, d.queue}, Field{headerFirstExchange, d.exchange.name})
 	}
-	m.editProps().HeaderFields = h.with(set).byName()
+	m.setHeaders(h.with(set).byName())
 }
 
 // continued returns the array with one more death. The entry of this death comes first. The others follow, two or more of them

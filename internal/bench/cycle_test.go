@@ -90,6 +90,29 @@ func BenchmarkPublish(b *testing.B) {
 	run("by=guest/properties", guestChannel, &leveret.Properties{DeliveryMode: 2, ContentType: "text/plain", MessageID: "1"})
 }
 
+// BenchmarkHeaders is a cycle of a message with three headers, which are read.
+func BenchmarkHeaders(b *testing.B) {
+	run := func(name string, headers leveret.Table) {
+		b.Run(name, func(b *testing.B) {
+			br := open(b)
+			q := bound(b, br, "q")[0]
+			b.ReportAllocs()
+			for b.Loop() {
+				_, err := br.Publish("q", "q", leveret.Message{Properties: &leveret.Properties{Headers: headers}, Body: body100})
+				must(b, err)
+				d := get(b, q)
+				if len(d.Headers) != len(headers) {
+					b.Fatal(d.Headers)
+				}
+				must(b, d.Ack())
+			}
+		})
+	}
+	run("values=none", nil)
+	run("values=canonical", leveret.Table{"tenant": "a", "attempt": int64(1), "urgent": true})
+	run("values=int", leveret.Table{"tenant": "a", "attempt": 1, "urgent": true})
+}
+
 // BenchmarkConsumer publishes to a queue with a consumer, which acknowledges, in one goroutine.
 func BenchmarkConsumer(b *testing.B) {
 	b.Run("impl=handler", func(b *testing.B) {
