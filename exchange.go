@@ -113,18 +113,6 @@ func withoutLineBreaks(name string) string {
 	return strings.NewReplacer("\r", "", "\n", "").Replace(name)
 }
 
-// atoms are words that look like exchange types and that every RabbitMQ node knows as symbols of its runtime, atoms43 those that 4.3
-// knows besides. Of such a word the text says that it is invalid, of others that it is unknown.
-var (
-	atoms = []string{"", "queue", "exchange", "stream", "header", "random", "hash", "default", "internal", "unknown", "undefined",
-		"none", "test", "foo"}
-	atoms43 = []string{"x-random", "x-jms-topic", "delayed"}
-)
-
-func (r *rules) isAtom(word string) bool {
-	return slices.Contains(atoms, word) || !r.noNewExchangeTypes && slices.Contains(atoms43, word)
-}
-
 var errDefaultExchange = Error{Code: AccessRefused, Reason: "operation not permitted on the default exchange"}
 
 // Rules.
