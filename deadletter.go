@@ -190,7 +190,7 @@ func (v *vhost) deathExchangeLocked(s *settings) *Exchange {
 // routeDeadLocked is route for a dead letter.
 func (v *vhost) routeDeadLocked(x *Exchange, m *message) []*Queue {
 	c := &v.lastDeath
-	plain := m.extra.routing == nil
+	plain := m.extra.published == nil
 	if plain && c.x == x && c.topology == v.topology && c.key == m.key {
 		return c.queues
 	}
@@ -225,6 +225,7 @@ func (v *vhost) deadLocked(l deadLetter, x *Exchange, at int64) *message {
 	m.exchange, m.extra = x, &n.extra
 	if l.m.extra != nil {
 		n.extra = *l.m.extra
+		n.extra.published = n.extra.published.died()
 	}
 	n.extra.lastExchange = l.m.exchange
 	// The death is recorded with the old exchange and keys. // DL-7
@@ -265,9 +266,9 @@ func (m *message) dropExpiration() {
 // Rules: DL-9.
 func (v *vhost) replaceKeys(m *message, key string) {
 	bcc := m.bccKeys()
-	m.key, m.extra.routing = key, nil
+	m.key, m.extra.published = key, nil
 	if len(bcc) > 0 && !v.rules.keysWithoutBCC {
-		m.extra.routing = &routing{[]string{key}, bcc}
+		m.extra.published = &published{all: append([]string{key}, bcc...), routes: 1, bcc: uint32(len(bcc))}
 	}
 	if v.rules.dropCCWithKey {
 		m.dropHeader(headerCC)

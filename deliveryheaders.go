@@ -83,6 +83,16 @@ func (d *Delivery) WireHeaders() Fields {
 	return h.sorted()
 }
 
+// WireProperties is for listeners. It returns Message.WireProperties of the publish for as long as nothing has changed the properties, and
+// if the queue is a classic queue. Empty means that the properties are to be encoded from Properties and WireHeaders.
+// Rules: M-21.
+func (d *Delivery) WireProperties() string {
+	if d.counted != noCounts {
+		return ""
+	}
+	return d.m.wireProperties()
+}
+
 // Rules: D-10, D-12.
 func (d *Delivery) countFields() (f Fields) {
 	switch {

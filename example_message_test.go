@@ -37,6 +37,17 @@ func ExampleDelivery_Nack() {
 	// Output: one true
 }
 
+// A listener may have properties forwarded as they came.
+func ExampleDelivery_WireProperties() {
+	b := leveret.New(leveret.WithProfile(leveret.RabbitMQ310))
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{WireProperties: "\x00\x02"}))
+	fmt.Printf("%q\n", taken(q.Get()).WireProperties())
+	// Output: "\x00\x02"
+}
+
 // What clients of other languages see of a death.
 func ExampleDelivery_WireHeaders() {
 	b := leveret.New(leveret.WithClock(leveret.NewManualClock(noon)))

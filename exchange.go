@@ -1,7 +1,6 @@
 package leveret
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/leveretmq/leveret/internal/topic"

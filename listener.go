@@ -2,7 +2,7 @@ package leveret
 
 // For packages that serve a protocol, as amqpd does AMQP 0-9-1; a program that uses the broker needs nothing of this. A
 // listener opens a connection for each remote client, with Broker.Authenticate and Broker.Open. It gives the connection
-// an Inbox and sends the client what it takes from there, encodes the headers of Delivery.WireHeaders, and tells by
+// an Inbox and sends the client what it takes from there, encodes Delivery.WireProperties or WireHeaders, and tells by
 // ConnConfig.Describe what carries the connection.
 
 // MaxMessageSize returns the largest body a publisher may send, in bytes. A listener need not take in a larger one: see

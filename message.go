@@ -18,6 +18,10 @@ type Message struct {
 
 	Mandatory bool // return the message if no queue receives it (Outcome.Return)
 	Immediate bool // refused as RabbitMQ refuses it: 540
+
+	// WireProperties is for listeners: the content header's property flags and values as the client sent them, if they are to
+	// be sent on like this (see Delivery.WireProperties). Empty: Properties are encoded anew.
+	WireProperties string
 }
 
 // Properties are the AMQP 0-9-1 properties of a message. A zero field is an absent property
@@ -148,7 +152,7 @@ type message struct {
 
 // extra is what few messages have.
 type extra struct {
-	routing      *routing       // nil: one routing key
+	published    *published     // nil: one routing key
 	expiration   int64          // ms; -1: none
 	deaths       *death         // most recent first
 	firstDeath   *death         // as it was recorded
@@ -158,10 +162,22 @@ type extra struct {
 	removed      int32          // bytes of properties that dying has removed; quorum queues still count them
 }
 
-// routing are the routing keys of a message that may have several.
-type routing struct {
-	keys []string // all: key, CC, BCC
-	bcc  []string // those of them that came from BCC
+// published is what few messages have of their publish: several routing keys, or properties that are sent on as they came.
+type published struct {
+	all    []string // the keys that route: key, CC, BCC; behind them those of BCC that route no more
+	routes uint32   // how many of them route
+	bcc    uint32   // how many at the end came from BCC
+	wire   string   // Message.WireProperties
+}
+
+// died returns what a dead letter has of p.
+func (p *published) died() *published {
+	if p == nil || p.wire == "" {
+		return p
+	}
+	own := *p
+	own.wire = ""
+	return &own
 }
 
 // keys returns all routing keys of a message that has extra; nil for one that has none, whose
@@ -170,8 +186,9 @@ func (m *message) keys() []string {
 	switch {
 	case m.extra == nil:
 		return nil
-	case m.extra.routing != nil:
-		return m.extra.routing.keys
+	case m.extra.published != nil:
+		p := m.extra.published
+		return p.all[:p.routes:p.routes]
 	}
 	return []string{m.key}
 }
@@ -190,10 +207,11 @@ func (m *message) eachKey(yield func(string) bool) {
 }
 
 func (m *message) bccKeys() []string {
-	if m.extra == nil || m.extra.routing == nil {
+	if m.extra == nil || m.extra.published == nil {
 		return nil
 	}
-	return m.extra.routing.bcc
+	p := m.extra.published
+	return p.all[len(p.all)-int(p.bcc):]
 }
 
 // expiration is the per-message TTL in ms, -1 for none.
@@ -301,6 +319,27 @@ func (m *message) editExtra() *extra {
 	return m.extra
 }
 
+// keepWireProperties keeps the properties as the publisher encoded them, unless a check has changed them.
+// Rules: M-21.
+func (m *message) keepWireProperties(from *Message) {
+	if m.props != from.Properties {
+		return
+	}
+	x := m.editExtra()
+	if x.published == nil {
+		x.published = &published{all: []string{m.key}, routes: 1}
+	}
+	x.published.wire = from.WireProperties
+}
+
+// wireProperties are the properties as the publisher encoded them; empty if they are to be encoded anew.
+func (m *message) wireProperties() string {
+	if m.extra == nil || m.extra.published == nil {
+		return ""
+	}
+	return m.extra.published.wire
+}
+
 // takeExpiration takes the number from the property expiration. RabbitMQ 4.3 delivers the number's plain form, 3.10 what the
 // publisher wrote.
 // Rules: M-5, M-6, T-10.
@@ -340,7 +379,8 @@ func (ch *Channel) takeCC(m *message) *Error {
 		m.setHeaders(h.withoutFirst(headerBCC))
 	}
 	if cc != nil || bcc != nil {
-		m.editExtra().routing = &routing{append(append([]string{m.key}, cc...), bcc...), bcc}
+		all := append(append([]string{m.key}, cc...), bcc...)
+		m.editExtra().published = &published{all: all, routes: uint32(len(all)), bcc: uint32(len(bcc))}
 	}
 	return nil
 }

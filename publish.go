@@ -46,6 +46,9 @@ func (ch *Channel) publishLocked(exchange, key string, m *Message) (Outcome, *Er
 	if err != nil {
 		return Outcome{}, err
 	}
+	if m.WireProperties != "" { // M-21
+		stored.keepWireProperties(m)
+	}
 	// An accepted message gets the next number of a confirming channel. // M-2
 	var out Outcome
 	if ch.confirm {
@@ -300,7 +303,7 @@ func (ch *Channel) unroutableLocked(p publication, out *Outcome) {
 	v.counters.UnroutableReturned++
 	ch.returnedEventLocked(p.m)
 	out.Return = &Return{Exchange: p.m.exchange.name, RoutingKey: p.m.key,
-		Message: Message{Properties: v.returnedProperties(p.m), Body: p.m.body}}
+		Message: Message{Properties: v.returnedProperties(p.m), Body: p.m.body, WireProperties: p.m.wireProperties()}}
 }
 
 // replied reports whether direct replies are all that becomes of a message. To 4.3 a message that was routed to a name has reached a

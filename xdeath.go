@@ -142,7 +142,7 @@ func (r *rules) recordedKeys(m *message) []string {
 	if r.keysWithoutBCC {
 		return m.headerKeys()
 	}
-	if m.extra == nil || m.extra.routing == nil {
+	if m.extra == nil || m.extra.published == nil {
 		return nil
 	}
 	keys, bcc := m.keys(), m.bccKeys()
