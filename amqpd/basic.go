@@ -64,7 +64,7 @@ func (c *conn) publishLocked(ch *channel) error {
 		return ch.ch.RefuseBody(size)
 	}
 	out, err := ch.ch.Publish(m.exchange, m.key, leveret.Message{
-		Properties: m.props, Body: m.body,
+		Properties: m.props, WireProperties: m.wire, Body: m.body,
 		Mandatory: m.flags.has(0), Immediate: immediate,
 	})
 	size := len(m.body)
@@ -143,7 +143,10 @@ func (c *conn) basicConsumeLocked(ch *channel, a *args) error {
 	queue, tag := a.short(), a.short()
 	f := a.bits() // 0: no-local, 1: no-ack, 2: exclusive, 3: no-wait
 	cfg := leveret.ConsumeConfig{
-		Tag: tag, NoAck: f.has(1), Exclusive: f.has(2), Arguments: a.table(),
+		Tag: tag, NoAck: f.has(1), Exclusive: f.has(2),
+	}
+	if c.protocol.extended {
+		cfg.Arguments = a.table()
 	}
 	if err := a.end(); err != nil {
 		return err

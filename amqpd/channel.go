@@ -13,8 +13,14 @@ type channel struct {
 	content assembly
 	pending confirmRun
 
-	lastHeader []byte // the properties of the last message, as they came
-	lastProps  *leveret.Properties
+	last lastProperties
+}
+
+// lastProperties are the properties of a channel's last message, if there is a point in remembering them.
+type lastProperties struct {
+	header []byte // as they came
+	props  *leveret.Properties
+	wire   string // see leveret.Message
 }
 
 // A confirmRun is a run of publishes that are to be confirmed alike.
@@ -42,7 +48,9 @@ func (c *conn) openChannelLocked(number uint16, a *args) error {
 	c.open.byNumber[number] = ch
 	c.open.last = ch
 	at := c.out.method(number, channelOpenOk)
-	c.out.u32(0) // an empty long string
+	if c.protocol.extended {
+		c.out.u32(0) // an empty long string
+	}
 	c.out.end(at)
 	return nil
 }

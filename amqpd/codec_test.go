@@ -317,6 +317,14 @@ func TestSocketCutsFrames(t *testing.T) {
 	assert.ErrorIs(t, fr.fill(), io.EOF)
 }
 
+// appendContent appends the content of a message without headers on channel 3.
+func appendContent(o *output, p *leveret.Properties, body []byte, maxPayload int) {
+	at := o.header(3, len(body))
+	o.b = appendProperties(o.b, p, nil)
+	o.end(at)
+	o.body(3, body, maxPayload)
+}
+
 func TestContentIsSplitIntoFrames(t *testing.T) {
 	for _, size := range []int{0, 1, 92, 93, 92 * 3, spliceFrom, spliceFrom*2 + 1} {
 		body := make([]byte, size)
@@ -328,7 +336,7 @@ func TestContentIsSplitIntoFrames(t *testing.T) {
 			maxPayload = spliceFrom + 5
 		}
 		o := output{}
-		o.content(3, nil, nil, body, maxPayload)
+		appendContent(&o, nil, body, maxPayload)
 		o.bare(3, txSelectOk)
 		client, server := Pipe()
 		require.NoError(t, o.writeTo(server, new(meter)))
@@ -475,7 +483,7 @@ func BenchmarkEncodeDelivery(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				o.release()
-				o.content(1, p, nil, body, 131064)
+				appendContent(&o, p, body, 131064)
 			}
 		})
 	}
@@ -484,7 +492,7 @@ func BenchmarkEncodeDelivery(b *testing.B) {
 func BenchmarkReadFrames(b *testing.B) {
 	o := output{}
 	for range 1000 {
-		o.content(1, nil, nil, make([]byte, 100), 131064)
+		appendContent(&o, nil, make([]byte, 100), 131064)
 	}
 	r := bytes.NewReader(o.b)
 	fr := frameReader{r: r, maxPayload: 131072}

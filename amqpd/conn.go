@@ -30,14 +30,15 @@ const (
 // A conn is one client. One goroutine reads and executes methods, another writes. Both take what the broker
 // has for the client out of the inbox; mu makes sure that what is encoded has the order in which it happened.
 type conn struct {
-	srv     *Server
-	nc      net.Conn
-	log     *slog.Logger
-	release *release
-	in      frameReader
-	tune    tuning
-	client  clientInfo
-	session *leveret.Conn
+	srv      *Server
+	nc       net.Conn
+	log      *slog.Logger
+	release  *release
+	protocol *protocol
+	in       frameReader
+	tune     tuning
+	client   clientInfo
+	session  *leveret.Conn
 
 	done    chan struct{} // closed when serve has returned
 	mu      turn
@@ -247,7 +248,7 @@ func (c *conn) closeLocked(err error, cause methodID) {
 	}
 	c.flushConfirmsLocked()
 	c.stage = closing
-	c.out.closing(0, connectionClose, why)
+	c.out.closing(0, c.protocol.close, why)
 	c.session.Close()
 	c.nc.SetReadDeadline(time.Now().Add(c.closeTimeout()))
 	c.moved.Broadcast()

@@ -31,6 +31,7 @@ type assembly struct {
 	exchange, key string
 	flags         bits
 	props         *leveret.Properties
+	wire          string // see leveret.Message
 	body          []byte
 	left          uint64 // octets of the body that are still to come
 	refused       uint64 // octets of a body that is too large; 0: it is not. None of them is kept
@@ -42,6 +43,9 @@ func (m *assembly) reset() { *m = assembly{} }
 // begin waits for the content of a method.
 func (m *assembly) begin(id methodID) { m.state, m.method = wantHeader, id }
 
+// class is the class whose content header comes next.
+func (m *assembly) class() uint16 { return uint16(m.method >> 16) }
+
 // complete reports whether all of the message is there.
 func (m *assembly) complete() bool { return m.state == wantBody && m.left == 0 && !m.beyond }
 
@@ -50,7 +54,7 @@ func (m *assembly) complete() bool { return m.state == wantBody && m.left == 0 &
 func (m *assembly) unexpected() error {
 	switch m.state {
 	case wantHeader:
-		return errorf(leveret.UnexpectedFrame, "expected content header for class 60, got non content header frame instead")
+		return errorf(leveret.UnexpectedFrame, "expected content header for class %d, got non content header frame instead", m.class())
 	case wantBody:
 		return errorf(leveret.UnexpectedFrame, "expected content body, got non content body frame instead")
 	}
@@ -137,17 +141,21 @@ func (c *conn) contentHeaderLocked(ch *channel, b []byte) error {
 	if weight != 0 {
 		return ch.content.unexpected()
 	}
-	if class != classBasic {
-		return errorf(leveret.UnexpectedFrame, "expected content header for class 60, got one for class %d instead", class)
+	if want := ch.content.class(); class != want {
+		return errorf(leveret.UnexpectedFrame, "expected content header for class %d, got one for class %d instead", want, class)
 	}
 	if most := c.release.maxBody; most != 0 && size > most {
 		return errorf(leveret.FrameError, "content body size %d exceeds maximum allowed size %d", size, most)
 	}
-	props, ok := ch.properties(b[12:], &c.in.names)
+	if class != classBasic { // of 0-8, without a use
+		ch.content.left, ch.content.state = size, wantBody
+		return nil
+	}
+	props, wire, ok := c.propertiesLocked(ch, b[12:])
 	if !ok && !ch.closing {
 		return internalError()
 	}
-	ch.content.props = props
+	ch.content.props, ch.content.wire = props, wire
 	ch.content.left = size
 	if size > uint64(c.srv.Broker.MaxMessageSize()) {
 		ch.content.refused = size
@@ -178,19 +186,32 @@ func (c *conn) contentBodyLocked(ch *channel, piece []byte) error {
 // maxRemembered is the largest header, in octets, that is compared with the next message's.
 const maxRemembered = 256
 
-// properties decodes the properties of a content header. Most publishers send the same ones again and
+// propertiesLocked decodes the properties of a content header. Most publishers send the same ones again and
 // again; as the broker never changes properties, equal ones are shared.
-func (ch *channel) properties(b []byte, n *names) (*leveret.Properties, bool) {
-	if ch.lastProps != nil && bytes.Equal(b, ch.lastHeader) {
-		return ch.lastProps, true
+func (c *conn) propertiesLocked(ch *channel, b []byte) (p *leveret.Properties, wire string, ok bool) {
+	last := &ch.last
+	if last.props != nil && bytes.Equal(b, last.header) {
+		return last.props, last.wire, true
 	}
-	p, ok := decodeProperties(b, n)
-	ch.lastProps = nil
+	p, ok = decodeProperties(b, &c.in.names)
+	if ok && c.release.forwardsProperties {
+		wire = wireForm(p, b)
+	}
+	last.props = nil
 	if ok && p != nil && len(b) <= maxRemembered {
-		ch.lastHeader = append(ch.lastHeader[:0], b...)
-		ch.lastProps = p
+		*last = lastProperties{append(last.header[:0], b...), p, wire}
 	}
-	return p, ok
+	return p, wire, ok
+}
+
+// wireForm returns the octets that p was decoded from, unless p encodes to the same.
+// Rules: M-21.
+func wireForm(p *leveret.Properties, b []byte) string {
+	var scratch [maxRemembered]byte
+	if bytes.Equal(appendProperties(scratch[:0], p, publishedHeaders(p)), b) {
+		return ""
+	}
+	return string(b)
 }
 
 // streamableLocked returns the channel whose body frame is next, if that is large and not all there.

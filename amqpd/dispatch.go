@@ -64,9 +64,12 @@ func (c *conn) connectionFrameLocked(f frame) error {
 		return nil
 	}
 	id := methodOf(f)
+	if _, known := c.protocol.methods[id]; !known {
+		return errDrop
+	}
 	a := newArgs(f.payload[4:], &c.in.names)
 	switch id {
-	case connectionClose:
+	case c.protocol.close:
 		a.u16()
 		a.short()
 		a.u32()
@@ -85,9 +88,6 @@ func (c *conn) connectionFrameLocked(f frame) error {
 		c.out.bare(0, connectionUpdateSecretOk) // passwords do not expire: there is nothing to renew
 		return nil
 	}
-	if _, known := methods[id]; !known {
-		return errDrop
-	}
 	c.failLocked(errorf(leveret.ChannelError, "unexpected method in connection state running"), id)
 	return nil
 }
@@ -98,7 +98,7 @@ func (c *conn) closedByClientLocked() error {
 	c.flushConfirmsLocked()
 	c.session.Close()
 	c.stage = closing
-	c.out.bare(0, connectionCloseOk)
+	c.out.bare(0, c.protocol.closeOk)
 	c.log.Info("connection closed", "user", c.client.user, "reason", "by its client")
 	return errDone
 }
@@ -110,9 +110,9 @@ func (c *conn) closingFrameLocked(f frame) error {
 		return nil
 	}
 	switch methodOf(f) {
-	case connectionClose:
-		c.out.bare(0, connectionCloseOk)
-	case connectionCloseOk:
+	case c.protocol.close:
+		c.out.bare(0, c.protocol.closeOk)
+	case c.protocol.closeOk:
 		return errDone
 	}
 	return nil
@@ -137,7 +137,7 @@ func (c *conn) channelMethodLocked(f frame) error {
 	if ch.closing {
 		return c.closingChannelLocked(ch, id)
 	}
-	h, known := ch.handler(id)
+	h, known := c.protocol.handler(id)
 	if !known {
 		return errDrop
 	}
@@ -149,14 +149,14 @@ func (c *conn) channelMethodLocked(f frame) error {
 }
 
 // handler finds the handler of a method; the ones that come with every message go first.
-func (ch *channel) handler(id methodID) (h handler, known bool) {
+func (p *protocol) handler(id methodID) (h handler, known bool) {
 	switch id {
 	case basicPublish:
 		return (*conn).basicPublishLocked, true
 	case basicAck:
 		return (*conn).basicAckLocked, true
 	}
-	h, known = methods[id]
+	h, known = p.methods[id]
 	return h, known
 }
 
@@ -166,14 +166,14 @@ func (c *conn) unopenedLocked(number uint16, id methodID, a *args) error {
 	if id == channelOpen {
 		return c.handledLocked(nil, c.openChannelLocked(number, a), id)
 	}
-	if _, known := methods[id]; !known {
+	if _, known := c.protocol.methods[id]; !known {
 		return errDrop
 	}
 	switch id {
 	case basicPublish, basicReturn, basicDeliver, basicGetOk: // what follows must be its content; then it is refused
 		ch := &channel{number: number}
 		c.open.byNumber[number] = ch
-		return c.handledLocked(nil, methods[id](c, ch, a), id)
+		return c.handledLocked(nil, c.protocol.methods[id](c, ch, a), id)
 	}
 	if slices.Contains(c.batch.closed, number) {
 		return nil // it was sent before the client could know that the channel is closed
@@ -197,7 +197,7 @@ func (c *conn) closingChannelLocked(ch *channel, id methodID) error {
 	case basicPublish, basicReturn, basicDeliver, basicGetOk:
 		ch.content.begin(id) // what follows must still be its content
 	default:
-		if _, known := methods[id]; !known {
+		if _, known := c.protocol.methods[id]; !known {
 			return errDrop
 		}
 	}

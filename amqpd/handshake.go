@@ -17,12 +17,6 @@ import (
 // The handshake: protocol header, start and start-ok, tune and tune-ok, open and open-ok. It reads and
 // writes in turn, before the connection has goroutines of its own.
 
-const (
-	protocolHeader   = "AMQP\x00\x00\x09\x01"
-	protocolHeader09 = "AMQP\x01\x01\x00\x09" // 0-9, which differs in nothing that matters here
-	protocolHeader10 = "AMQP\x03\x01\x00\x00" // 1.0 with SASL
-)
-
 // silentDelay is how long a client that misbehaves before it has logged in waits for its
 // connection to be closed, which slows down who guesses passwords.
 const silentDelay = 3 * time.Second
@@ -99,13 +93,13 @@ func (c *conn) endHandshake(err error) {
 		if !why.sendable() {
 			return
 		}
-		c.out.closing(0, connectionClose, why)
+		c.out.closing(0, c.protocol.close, why)
 		if c.send() == nil {
 			c.nc.SetDeadline(time.Now().Add(c.closeTimeout()))
 			c.awaitCloseOk()
 		}
 	case lostSync(err) && c.tune.frameMax > 0:
-		c.out.closing(0, connectionClose, c.closeReason(c.release.frameSyncError(err), 0))
+		c.out.closing(0, c.protocol.close, c.closeReason(c.release.frameSyncError(err), 0))
 		c.send()
 		fallthrough
 	case errors.Is(err, errSilent), lostSync(err):
@@ -134,7 +128,7 @@ func (c *conn) logFailure(err error) {
 func (c *conn) awaitCloseOk() {
 	for {
 		f, err := c.in.readFrame()
-		if err != nil || f.typ == frameMethod && len(f.payload) >= 4 && methodOf(f) == connectionCloseOk {
+		if err != nil || f.typ == frameMethod && len(f.payload) >= 4 && methodOf(f) == c.protocol.closeOk {
 			return
 		}
 	}
@@ -153,14 +147,15 @@ func (c *conn) greet() error {
 	if err != nil {
 		return err
 	}
-	if header := string(h); header != protocolHeader && header != protocolHeader09 {
+	header := string(h)
+	if c.protocol = c.release.protocolOf(header); c.protocol == nil {
 		c.out.b = append(c.out.b, c.refusal(header)...)
 		c.send()
 		return errors.New("amqpd: not the AMQP 0-9-1 protocol header")
 	}
 	at := c.out.method(0, connectionStart)
-	c.out.b = append(c.out.b, 0, 9)
-	c.out.b = appendFields(c.out.b, c.srv.properties(c.release))
+	c.out.b = append(c.out.b, c.protocol.major, c.protocol.minor)
+	c.out.b = appendFields(c.out.b, c.properties())
 	c.out.b = appendLong(c.out.b, strings.Join(c.mechanisms(), " "))
 	c.out.b = appendLong(c.out.b, "en_US")
 	c.out.end(at)
@@ -178,23 +173,15 @@ func (c *conn) refusal(header string) string {
 // properties are what the broker says about itself, in the order of their names. The product is
 // RabbitMQ's because clients, amqp091-go's own tests among them, decide by it what they may do; the other
 // fields say who is speaking.
-func (s *Server) properties(r *release) leveret.Fields {
-	capabilities := leveret.Fields{}
-	for _, name := range []string{
-		"publisher_confirms", "exchange_exchange_bindings", "basic.nack", "consumer_cancel_notify",
-		"connection.blocked", "consumer_priorities", "authentication_failure_close", "per_consumer_qos",
-		"direct_reply_to",
-	} {
-		capabilities = append(capabilities, leveret.Field{Name: name, Value: true})
-	}
+func (c *conn) properties() leveret.Fields {
 	return leveret.Fields{
-		{Name: "capabilities", Value: capabilities},
+		{Name: "capabilities", Value: c.protocol.capabilities()},
 		{Name: "cluster_name", Value: "leveret@localhost"},
 		{Name: "copyright", Value: "Copyright the leveret authors"},
 		{Name: "information", Value: "leveret, a broker that behaves as RabbitMQ. Licensed under the Apache License 2.0"},
 		{Name: "platform", Value: "leveret, Go " + strings.TrimPrefix(runtime.Version(), "go")},
 		{Name: "product", Value: "RabbitMQ"},
-		{Name: "version", Value: r.version},
+		{Name: "version", Value: c.release.version},
 	}
 }
 
@@ -225,7 +212,7 @@ func (c *conn) expected(f frame, want methodID) error {
 	case !wellFormed(f):
 		return errSilent
 	case f.typ == frameMethod:
-		if _, known := methods[methodOf(f)]; !known {
+		if _, known := c.protocol.methods[methodOf(f)]; !known {
 			return errDrop
 		}
 	}
@@ -255,6 +242,7 @@ func (c *conn) login() error {
 		return errSilent
 	}
 	c.client.readCapabilities()
+	c.client.wantsBlocked = c.client.wantsBlocked && c.protocol.extended
 	user, err := c.authenticate(mechanism, response)
 	if err != nil {
 		return refusedLogin{user, mechanism, err, c.loginAnswer(mechanism, err)}

@@ -151,14 +151,30 @@ func (o *output) bool(v bool) {
 	}
 }
 
-// content appends the header frame of a message, and its body in frames of at most maxPayload.
-func (o *output) content(channel uint16, p *leveret.Properties, headers leveret.Fields, body []byte, maxPayload int) {
+// header starts the header frame of a message; its properties are appended to o.b.
+func (o *output) header(channel uint16, size int) int {
 	at := o.begin(frameHeader, channel)
 	o.u16(classBasic)
 	o.u16(0)
-	o.u64(uint64(len(body)))
-	o.b = appendProperties(o.b, p, headers)
+	o.u64(uint64(size))
+	return at
+}
+
+// content appends the header frame of a message that a consumer gets, and its body.
+// Rules: M-21.
+func (o *output) content(channel uint16, d *leveret.Delivery, maxPayload int) {
+	at := o.header(channel, len(d.Body))
+	if wire := d.WireProperties(); wire != "" {
+		o.b = append(o.b, wire...)
+	} else {
+		o.b = appendProperties(o.b, d.Properties, d.WireHeaders())
+	}
 	o.end(at)
+	o.body(channel, d.Body, maxPayload)
+}
+
+// body appends a body in frames of at most maxPayload.
+func (o *output) body(channel uint16, body []byte, maxPayload int) {
 	for len(body) > 0 {
 		n := min(len(body), maxPayload)
 		o.bodyFrame(channel, body[:n])
@@ -189,7 +205,7 @@ func (o *output) deliver(channel uint16, d *leveret.Delivery, maxPayload int) {
 	o.short(d.Exchange)
 	o.short(d.RoutingKey)
 	o.end(at)
-	o.content(channel, d.Properties, d.WireHeaders(), d.Body, maxPayload)
+	o.content(channel, d, maxPayload)
 }
 
 // getOk appends a basic.get-ok with its message.
@@ -202,7 +218,7 @@ func (o *output) getOk(channel uint16, d *leveret.Delivery, maxPayload int) {
 	o.short(d.RoutingKey)
 	o.u32(uint32(d.MessageCount))
 	o.end(at)
-	o.content(channel, d.Properties, d.WireHeaders(), d.Body, maxPayload)
+	o.content(channel, d, maxPayload)
 }
 
 // returned appends a basic.return with its message.
@@ -214,7 +230,14 @@ func (o *output) returned(channel uint16, r *leveret.Return, maxPayload int) {
 	o.short(r.Exchange)
 	o.short(r.RoutingKey)
 	o.end(at)
-	o.content(channel, r.Properties, publishedHeaders(r.Properties), r.Body, maxPayload)
+	at = o.header(channel, len(r.Body))
+	if r.WireProperties != "" {
+		o.b = append(o.b, r.WireProperties...)
+	} else {
+		o.b = appendProperties(o.b, r.Properties, publishedHeaders(r.Properties))
+	}
+	o.end(at)
+	o.body(channel, r.Body, maxPayload)
 }
 
 // publishedHeaders returns the headers of a message that nobody took, as they go on the wire.

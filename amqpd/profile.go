@@ -17,6 +17,9 @@ type release struct {
 	latin1Names  bool         // E-12: a name that is not UTF-8 stands in texts as Latin-1, not as it is
 	terms        erl.Notation // E-6: how error texts print terms
 	waitsBeyond  bool         // C-17: a body that is too long is not noticed before the next frame that is no body
+
+	speaks08           bool // C-21: AMQP 0-8 is spoken, too
+	forwardsProperties bool // M-21: properties that nothing changes go on as they came
 }
 
 var releases = map[leveret.Profile]*release{
@@ -26,6 +29,6 @@ var releases = map[leveret.Profile]*release{
 	},
 	leveret.RabbitMQ310: {
 		version: "3.10.8", mechanisms: []string{mechAMQPlain, mechPlain},
-		minFrameMax: 4096, refusal: protocolHeader, looseUTF8: true, waitsBeyond: true, terms: erl.Octets,
+		minFrameMax: 4096, refusal: protocolHeader, looseUTF8: true, waitsBeyond: true, terms: erl.Octets, speaks08: true, forwardsProperties: true,
 	},
 }
