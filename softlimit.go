@@ -9,8 +9,19 @@ package leveret
 // Rules: L-15.
 type publisher interface{ knownTo() *acquaintances }
 
-// acquaintances are the quorum queues that keep the state of a publisher, so that all can forget it when it ends.
-type acquaintances map[*quorum]struct{}
+// acquaintances are the quorum queues that keep the state of a publisher, so that all can forget it when it ends. A channel that
+// commits does not hear what they tell it before it is done.
+type acquaintances struct {
+	queues     map[*quorum]struct{}
+	committing bool
+	told       []order // during the commit
+}
+
+// An order is what a queue told a publisher: to stop, or to go on.
+type order struct {
+	by   *quorum
+	stop bool
+}
 
 func (ch *Channel) knownTo() *acquaintances { return &ch.knownQueues }
 func (c *quorum) knownTo() *acquaintances   { return &c.soft.knownQueues }
@@ -35,10 +46,10 @@ func (c *quorum) rejects(by publisher) bool {
 	}
 	c.soft.stopped[by] = stop
 	known := by.knownTo()
-	if *known == nil {
-		*known = acquaintances{}
+	if known.queues == nil {
+		known.queues = map[*quorum]struct{}{}
 	}
-	(*known)[c] = struct{}{}
+	known.queues[c] = struct{}{}
 	return stop
 }
 
@@ -64,25 +75,44 @@ func (c *quorum) updateRejecting() {
 // Rules: L-11.
 func (c *quorum) tellPublishers(stop bool) {
 	for by := range c.soft.stopped {
-		if by != publisher(c) || !c.q.v.rules.selfDeadLettersUnconfirmed {
+		switch known := by.knownTo(); {
+		case by == publisher(c) && c.q.v.rules.selfDeadLettersUnconfirmed:
+		case known.committing:
+			known.told = append(known.told, order{c, stop})
+		default:
 			c.soft.stopped[by] = stop
 		}
 	}
 }
 
+// beginCommit has a channel take no notice of queues that tell it to stop or to go on: all messages of a transaction are sent before
+// the channel hears of it.
+// Rules: L-11, C-10.
+func (ch *Channel) beginCommit() { ch.knownQueues.committing = true }
+
+// endCommit has the channel do what it was told during the commit.
+func (ch *Channel) endCommit() {
+	for _, o := range ch.knownQueues.told {
+		if _, known := o.by.soft.stopped[ch]; known {
+			o.by.soft.stopped[ch] = o.stop
+		}
+	}
+	ch.knownQueues.committing, ch.knownQueues.told = false, nil
+}
+
 // forgetPublisher has all quorum queues forget a publisher that has ended.
 func forgetPublisher(by publisher) {
 	known := by.knownTo()
-	for c := range *known {
+	for c := range known.queues {
 		delete(c.soft.stopped, by)
 	}
-	*known = nil
+	*known = acquaintances{}
 }
 
 // end forgets all publishers, because a channel may outlive many queues, and is forgotten as one.
 func (l *softLimit) end(c *quorum) {
 	for by := range l.stopped {
-		delete(*by.knownTo(), c)
+		delete(by.knownTo().queues, c)
 	}
 	l.stopped = nil
 	forgetPublisher(c)

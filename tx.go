@@ -83,6 +83,8 @@ func (ch *Channel) Commit() (returns []*Return, err error) {
 			return &e
 		}
 		ch.tx = new(transaction)
+		ch.beginCommit()
+		defer ch.endCommit()
 		var out Outcome
 		for _, p := range tx.publishes {
 			out.Return = nil
