@@ -68,6 +68,9 @@ func Open(amqpURL, consoleAt string) (*Broker, error) {
 // Release is the release's name in scripts.
 func (b *Broker) Release() string { return scenario.Releases[b.profile] }
 
+// Profile is that of the broker's release.
+func (b *Broker) Profile() leveret.Profile { return b.profile }
+
 var runs atomic.Int64
 
 // Driver makes a virtual host for one run; its Close deletes it.

@@ -18,6 +18,8 @@ type side struct {
 	tries int         // how often a program must show a difference: a busy machine can spoil a run
 	late  func() bool // reports whether the last run was so slow that its timing proves nothing
 
+	without string // an exclusion that does not hold
+
 	// listener opens leveret's own, if what a run receives is to be compared with it frame by frame.
 	listener func() (scenario.Driver, error)
 }
@@ -116,8 +118,10 @@ func compareFrames(script *scenario.Script, l *scenario.Log, listener func() (sc
 // shrink removes statements for as long as the rest still differs, or until the time is over.
 func (s side) shrink(p leveret.Profile, statements []string, limit time.Duration) *difference {
 	deadline := time.Now().Add(limit)
-	g := newProgram(p)
+	g := newProgram(p, s.without)
 	defer func() { g.end() }()
+	fewer := s
+	fewer.tries = min(s.tries, 2)
 	differs := func(list []string) *difference {
 		if g.rebuild(list); len(g.statements) == 0 || g.excluded() != "" {
 			return nil
@@ -126,7 +130,7 @@ func (s side) shrink(p leveret.Profile, statements []string, limit time.Duration
 			return nil // smaller still: left to the next step, with the statements that apply
 		}
 		script := g.finish()
-		d, _ := side{s.name, s.open, min(s.tries, 2), s.late, s.listener}.differs(script)
+		d, _ := fewer.differs(script)
 		return d
 	}
 	best := differs(statements)

@@ -101,9 +101,13 @@ var exclusions = []exclusion{
 // excluded names the exclusion that the last statement's effects fall under; empty: none.
 func (g *program) excluded() string {
 	for _, x := range exclusions {
-		if x.applies(g) {
+		if !x.applies(g) {
+			continue
+		}
+		if x.name != g.without {
 			return x.name
 		}
+		g.met = true
 	}
 	return ""
 }
@@ -224,7 +228,9 @@ func (g *program) clearsNothing() bool {
 func (g *program) softLimit() bool {
 	n := map[string]int{}
 	for _, a := range g.effects.arrivals {
-		n[a.queue]++
+		if a.origin != "" {
+			n[a.queue]++
+		}
 	}
 	for name, times := range n {
 		q, err := g.driver.Broker.Queue(name)

@@ -30,7 +30,7 @@ type generator struct {
 
 // compose makes the program of a seed for a release; what is rare in seen is more likely in it.
 func compose(p leveret.Profile, seed uint64, seen *coverage) *generator {
-	g := &generator{program: newProgram(p), seen: seen, bold: seen.bold, Rand: rand.New(rand.NewPCG(seed, 0)),
+	g := &generator{program: newProgram(p, seen.without), seen: seen, bold: seen.bold, Rand: rand.New(rand.NewPCG(seed, 0)),
 		declared: map[string]string{}, channels: map[string]*books{}}
 	g.timed, g.policies = g.one(4), g.one(4)
 	g.wants = g.someMaterials()
@@ -58,6 +58,8 @@ func (g *generator) choice(list []string, more ...string) string {
 func (g *generator) add(format string, args ...any) (seen []string, ok bool) {
 	if seen, ok = g.program.add(format, args...); ok {
 		g.seen.note(g.program)
+	} else if g.fell != "" {
+		g.seen.exclude(g.fell)
 	}
 	return seen, ok
 }

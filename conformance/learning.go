@@ -18,8 +18,11 @@ type coverage struct {
 	learns bool
 	bold   bool // programs may be made of everything
 
-	mu    sync.Mutex
-	pairs map[pair]int
+	without string // an exclusion that does not hold, for the experiment what it excludes
+
+	mu       sync.Mutex
+	pairs    map[pair]int
+	excluded map[string]int // statements, by the name of the exclusion
 }
 
 type pair struct{ verb, trait string }
@@ -38,6 +41,25 @@ func (c *coverage) note(g *program) {
 			c.pairs[pair{verb, t}]++
 		}
 	}
+}
+
+// exclude counts a statement that fell under an exclusion.
+func (c *coverage) exclude(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.excluded[name]++
+}
+
+// exclusions tells how many statements fell under which exclusion.
+func (c *coverage) exclusions() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var b strings.Builder
+	b.WriteString("statements that were taken back:")
+	for _, x := range exclusions {
+		fmt.Fprintf(&b, "\n  %d: %s", c.excluded[x.name], x.name)
+	}
+	return b.String()
 }
 
 // verb returns that of the last statement of the program.

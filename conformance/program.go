@@ -25,10 +25,14 @@ type program struct {
 	types   map[string]string // by queue, of all queues there have been
 
 	subscribed map[string]leveret.ConsumerInfo // by tag, before the statement
+
+	without string // an exclusion that does not hold
+	met     bool   // it would have excluded a statement
+	fell    string // the exclusion that the last statement fell under, empty: none
 }
 
-func newProgram(p leveret.Profile) *program {
-	g := &program{profile: p}
+func newProgram(p leveret.Profile, without string) *program {
+	g := &program{profile: p, without: without}
 	g.reset()
 	return g
 }
@@ -67,8 +71,9 @@ func (g *program) rebuild(statements []string) int {
 func (g *program) add(format string, args ...any) (seen []string, ok bool) {
 	before := slices.Clone(g.statements)
 	seen, ok = g.run(fmt.Sprintf(format, args...))
-	if !ok && len(g.statements) != len(before) {
+	if fell := g.fell; !ok && len(g.statements) != len(before) {
 		g.rebuild(before)
+		g.fell = fell
 	}
 	return seen, ok
 }
@@ -76,12 +81,13 @@ func (g *program) add(format string, args ...any) (seen []string, ok bool) {
 // run is add, but the trace of an excluded statement is up to the caller.
 func (g *program) run(statement string) (seen []string, ok bool) {
 	g.effects.forget()
+	g.fell = ""
 	seen, err := g.stage.Do(statement)
 	if err != nil {
 		return nil, false
 	}
 	g.statements = append(g.statements, statement)
-	if g.excluded() != "" {
+	if g.fell = g.excluded(); g.fell != "" {
 		return seen, false
 	}
 	return append(seen, g.look()...), true

@@ -3,7 +3,7 @@
 //
 //	go run ./conformance/cmd/chance -amqp URL -admin URL [-runs 100] [-dir conformance/testdata/chance] [NAME-PREFIX…]
 //
-// A program whose runs all show the same is decided by a rule, not by chance.
+// What leveret shows stands beside it. A program whose runs all show the same is decided by a rule, not by chance.
 package main
 
 import (
@@ -44,7 +44,8 @@ func main() {
 			continue
 		}
 		fmt.Printf("%s, %d runs on RabbitMQ %s:\n", s.Name, *runs, broker.Version)
-		report(play(s, broker, *runs, *atOnce))
+		own := once(s, func() (scenario.Driver, error) { return conformance.Listener(broker.Profile()) })
+		report(play(s, broker.Driver, *runs, *atOnce), own)
 	}
 }
 
@@ -53,7 +54,7 @@ func chosen(name string, prefixes []string) bool {
 }
 
 // play counts the outcomes of a program. An outcome is what its statements showed.
-func play(s *scenario.Script, broker *conformance.Broker, runs, atOnce int) map[string]int {
+func play(s *scenario.Script, open func() (scenario.Driver, error), runs, atOnce int) map[string]int {
 	outcomes := map[string]int{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -62,7 +63,7 @@ func play(s *scenario.Script, broker *conformance.Broker, runs, atOnce int) map[
 		slots <- true
 		wg.Go(func() {
 			defer func() { <-slots }()
-			outcome := once(s, broker)
+			outcome := once(s, open)
 			mu.Lock()
 			defer mu.Unlock()
 			outcomes[outcome]++
@@ -72,8 +73,8 @@ func play(s *scenario.Script, broker *conformance.Broker, runs, atOnce int) map[
 	return outcomes
 }
 
-func once(s *scenario.Script, broker *conformance.Broker) string {
-	driver, err := broker.Driver()
+func once(s *scenario.Script, open func() (scenario.Driver, error)) string {
+	driver, err := open()
 	if err != nil {
 		return err.Error()
 	}
@@ -84,13 +85,25 @@ func once(s *scenario.Script, broker *conformance.Broker) string {
 	return l.Shown()
 }
 
-// report prints the outcomes, the most frequent first.
-func report(outcomes map[string]int) {
+// report prints the outcomes, the most frequent first, and which of them is leveret's.
+func report(outcomes map[string]int, own string) {
 	byCount := func(a, b string) int { return cmp.Or(outcomes[b]-outcomes[a], strings.Compare(a, b)) }
 	for _, outcome := range slices.SortedFunc(maps.Keys(outcomes), byCount) {
-		fmt.Printf("%6d times\n", outcomes[outcome])
-		for line := range strings.Lines(outcome) {
-			fmt.Print("             ", line)
+		whose := ""
+		if outcome == own {
+			whose = ", as leveret"
 		}
+		fmt.Printf("%6d times%s\n%s", outcomes[outcome], whose, indented(outcome))
 	}
+	if outcomes[own] == 0 {
+		fmt.Printf("       leveret only\n%s", indented(own))
+	}
+}
+
+func indented(outcome string) string {
+	var b strings.Builder
+	for line := range strings.Lines(outcome) {
+		b.WriteString("             " + line)
+	}
+	return b.String()
 }
