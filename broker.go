@@ -43,12 +43,14 @@ type Broker struct {
 const defaultVHost = "/"
 
 // New returns a broker with the virtual host "/", its predeclared exchanges, and the user guest
-// with the password guest, an administrator with all permissions. Close ends the broker.
+// with the password guest, an administrator with all permissions. Close ends the broker. New panics at an option that is
+// nil or out of range.
 func New(opts ...Option) *Broker {
 	b := &Broker{clock: realClock{}, vhosts: map[string]*VHost{}}
 	WithProfile(RabbitMQ43)(b)
 	b.sessions.init()
-	for _, o := range opts {
+	for i, o := range opts {
+		demand(o != nil, "New: option %d is nil", i)
 		o(b)
 	}
 	if b.maxMessageSize == 0 {

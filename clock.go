@@ -7,7 +7,7 @@ import (
 )
 
 // A Clock is where a broker takes all time from. Now is called with internal locks held: it
-// must not block and must not call the broker.
+// must not block and must not call the broker. It shows times from 1970 to 2262.
 type Clock interface {
 	Now() time.Time
 	// AfterFunc calls f once, in whatever goroutine, when d has passed.
@@ -39,8 +39,11 @@ type ManualClock struct {
 
 var _ Clock = (*ManualClock)(nil)
 
-// NewManualClock returns a clock that shows start.
-func NewManualClock(start time.Time) *ManualClock { return &ManualClock{now: start} }
+// NewManualClock returns a clock that shows start. It panics unless start is from 1970 to 2262, as time.Time{} is not.
+func NewManualClock(start time.Time) *ManualClock {
+	demandTime(start, "NewManualClock")
+	return &ManualClock{now: start}
+}
 
 // Now returns the time the clock shows.
 func (c *ManualClock) Now() time.Time {
@@ -62,12 +65,13 @@ func (c *ManualClock) AfterFunc(d time.Duration, f func()) Timer {
 
 // Advance moves the clock by d, a negative d counting as zero. When it returns, everything
 // that was due has happened, including what became due on the way. It must not be called
-// from a timer's function.
+// from a timer's function. It panics, and nothing happens, if the clock would show a time after 2262.
 func (c *ManualClock) Advance(d time.Duration) {
 	c.advancing.Lock()
 	defer c.advancing.Unlock()
+	end := c.Now().Add(max(d, 0))
+	demandTime(end, "ManualClock.Advance")
 	c.mu.Lock()
-	end := c.now.Add(max(d, 0))
 	for len(c.timers) > 0 && !c.timers[0].at.After(end) {
 		t := heap.Pop(&c.timers).(*manualTimer)
 		if t.at.After(c.now) {

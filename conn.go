@@ -34,12 +34,15 @@ type ConnConfig struct {
 	Name             string // for listings: "127.0.0.1:50000 -> 127.0.0.1:5672"
 	ClientProperties Table
 	CancelNotify     bool             // the client wants to be told that the broker ended a consumer (consumer_cancel_notify)
-	ChannelMax       int              // how many channels may be open; 0: 2047
+	ChannelMax       int              // how many channels may be open, at most 65535; 0: 2047
 	Inbox            *Inbox           // what the client is told without asking; nil: each consumer has an inbox of its own
 	Describe         func() Transport // what carries the connection, asked without any lock; nil: nobody tells
 }
 
-const defaultChannelMax = 2047
+const (
+	defaultChannelMax = 2047
+	maxChannelNumber  = 65535 // the protocol has 16 bits for the number
+)
 
 // Connect opens a connection for a user with a password. A wrong user or password is ErrAccessRefused;
 // a missing virtual host, one the user has no permissions for, and reached limits are ErrNotAllowed.
@@ -56,6 +59,9 @@ func (b *Broker) Connect(user, password, vhost string) (*Conn, error) {
 func (b *Broker) Open(cfg ConnConfig) (*Conn, error) {
 	if cfg.ChannelMax == 0 {
 		cfg.ChannelMax = defaultChannelMax
+	}
+	if cfg.ChannelMax < 0 || cfg.ChannelMax > maxChannelNumber {
+		return nil, SyntaxError.errorf("", "a connection has at most %d channels, not %d", maxChannelNumber, cfg.ChannelMax)
 	}
 	v, err := b.VHost(cfg.VHost)
 	if err != nil {
@@ -144,10 +150,8 @@ func (c *Conn) OpenChannel(number uint16) (*Channel, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	for n := uint16(1); number == 0; n++ {
-		if c.channels[n] == nil {
-			number = n
-		}
+	if number == 0 {
+		number = c.freeNumberLocked()
 	}
 	if err := c.admitChannelLocked(number); err != nil {
 		err.Op = "channel.open"
@@ -158,6 +162,16 @@ func (c *Conn) OpenChannel(number uint16) (*Channel, error) {
 	c.channels[number] = ch
 	c.v.channelEventLocked(ch, nil)
 	return ch, nil
+}
+
+// freeNumberLocked returns the lowest number that no channel has, and 0, which no client's has, if all are taken.
+func (c *Conn) freeNumberLocked() uint16 {
+	for n := 1; n <= maxChannelNumber; n++ {
+		if c.channels[uint16(n)] == nil {
+			return uint16(n)
+		}
+	}
+	return 0
 }
 
 // Rules: A-12, C-16.

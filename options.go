@@ -1,14 +1,31 @@
 package leveret
 
-// An Option configures a broker when it is made.
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// An Option configures a broker when it is made. New panics at an option that is nil or has a value out of its range: it is a
+// mistake of the program, and a broker without it would be another than the program wants.
 type Option func(*Broker)
 
-// WithClock makes the broker take all time from c. The default is the real clock.
-func WithClock(c Clock) Option { return func(b *Broker) { b.clock = c } }
+// WithClock makes the broker take all time from c, which must not be nil and must show a time from 1970 to 2262. The default
+// is the real clock.
+func WithClock(c Clock) Option {
+	return func(b *Broker) {
+		demand(c != nil, "WithClock(nil): a clock is wanted")
+		demandTime(c.Now(), "WithClock")
+		b.clock = c
+	}
+}
 
 // WithProfile makes the broker behave as another RabbitMQ release. The default is RabbitMQ43.
 func WithProfile(p Profile) Option {
-	return func(b *Broker) { b.behaviour = newBehaviour(p, p.rules()) }
+	return func(b *Broker) {
+		demand(p == RabbitMQ43 || p == RabbitMQ310, "WithProfile(%d): RabbitMQ43 or RabbitMQ310 is wanted", uint8(p))
+		b.behaviour = newBehaviour(p, p.rules())
+	}
 }
 
 // WithEvents makes the broker call the functions of e from its beginning, as [Broker.Watch] does later. Several add up.
@@ -23,6 +40,35 @@ func WithSeed(seed uint64) Option { return func(b *Broker) { b.seed(seed) } }
 // WithMemoryLimit sets the memory limit, as [Broker.SetMemoryLimit] does.
 func WithMemoryLimit(bytes int64) Option { return func(b *Broker) { b.memory.limit.Store(bytes) } }
 
-// WithMaxMessageSize sets the largest body a publisher may send, in bytes, up to 512 MiB. The
-// default is the release's own: 16 MiB in RabbitMQ 4.3, 128 MiB in 3.10.
-func WithMaxMessageSize(bytes int) Option { return func(b *Broker) { b.maxMessageSize = bytes } }
+// WithMaxMessageSize sets the largest body a publisher may send, in bytes, from 1 to 512 MiB. The
+// default, which 0 stands for, is the release's own: 16 MiB in RabbitMQ 4.3, 128 MiB in 3.10.
+func WithMaxMessageSize(bytes int) Option {
+	return func(b *Broker) {
+		demand(0 <= bytes && bytes <= absoluteMaxMessageSize,
+			"WithMaxMessageSize(%d): 1 to %d bytes are wanted, or 0 for the release's own limit", bytes, absoluteMaxMessageSize)
+		b.maxMessageSize = bytes
+	}
+}
+
+// absoluteMaxMessageSize is the largest limit that RabbitMQ can be configured to, in bytes.
+// Rules: M-1.
+const absoluteMaxMessageSize = 512 << 20
+
+// demand panics if a value that the program gave is out of its range.
+func demand(ok bool, format string, args ...any) {
+	if !ok {
+		panic("leveret: " + fmt.Sprintf(format, args...))
+	}
+}
+
+// The times that a clock may show: those that a number of nanoseconds since 1970 can say.
+var (
+	earliestTime = time.Unix(0, 0)
+	latestTime   = time.Unix(0, math.MaxInt64)
+)
+
+// demandTime panics if t, which where gives, is not a time that a clock may show.
+func demandTime(t time.Time, where string) {
+	demand(!t.Before(earliestTime) && !t.After(latestTime), "%s: %s is not a time from %s to %s", where,
+		t.UTC().Format(time.DateTime), earliestTime.UTC().Format(time.DateOnly), latestTime.UTC().Format(time.DateOnly))
+}

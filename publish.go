@@ -108,9 +108,8 @@ func (ch *Channel) checkTargetLocked(exchange, key string, m *Message) (*Exchang
 }
 
 func (v *vhost) tooLarge(size uint64) *Error {
-	const absolute = 512 << 20
 	configured := "configured max"
-	if v.b.maxMessageSize >= absolute {
+	if v.b.maxMessageSize >= absoluteMaxMessageSize {
 		configured = "max"
 	}
 	return PreconditionFailed.errorf("", "message size %d is larger than %s size %d", size, configured, v.b.maxMessageSize)

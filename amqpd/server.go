@@ -4,8 +4,10 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"net"
 	"slices"
 	"sync"
@@ -46,9 +48,9 @@ type Server struct {
 	// warnings; other connections that open and close as information. Nil: nothing is logged.
 	Logger *slog.Logger
 
-	Heartbeat        time.Duration // proposed to clients, in whole seconds; 0: 60 s; negative: none
-	FrameMax         int           // octets in a frame; 0: 131072
-	ChannelMax       int           // channels in a connection, at most 65535; 0: 2047
+	Heartbeat        time.Duration // proposed to clients, in whole seconds, at most 65535 s; 0: 60 s; negative: none
+	FrameMax         int           // octets in a frame, at least 8192 (RabbitMQ 3.10: 4096); 0: 131072
+	ChannelMax       int           // channels in a connection, from 1 to 65535; 0: 2047
 	HandshakeTimeout time.Duration // 0: 10 s
 
 	// LoopbackUsers may log in from this machine only: over a loopback address, a Unix socket, Pipe or net.Pipe. A connection of
@@ -61,10 +63,32 @@ type Server struct {
 	conns     map[*conn]struct{}
 }
 
+// check returns what is wrong with the fields.
+func (s *Server) check() error {
+	const maxFrame = 1<<31 - 1
+	switch {
+	case s.Broker == nil:
+		return errors.New("amqpd: Server.Broker is nil")
+	case s.heartbeat() > math.MaxUint16*time.Second:
+		return fmt.Errorf("amqpd: Server.Heartbeat is %v, more than 65535 seconds", s.Heartbeat)
+	case s.ChannelMax < 0 || s.ChannelMax > math.MaxUint16:
+		return fmt.Errorf("amqpd: Server.ChannelMax is %d, not from 1 to 65535", s.ChannelMax)
+	case s.HandshakeTimeout < 0:
+		return fmt.Errorf("amqpd: Server.HandshakeTimeout is %v, in the past", s.HandshakeTimeout)
+	}
+	if least := releases[s.Broker.Profile()].minFrameMax; s.frameMax() < least || s.frameMax() > maxFrame {
+		return fmt.Errorf("amqpd: Server.FrameMax is %d, not from %d to %d", s.FrameMax, least, maxFrame)
+	}
+	return nil
+}
+
 // Serve accepts connections until l fails or the server is closed; then it returns ErrServerClosed. It
-// closes l.
+// closes l. A Server without a Broker, or with a field out of its range, serves nothing: the error says which.
 func (s *Server) Serve(l net.Listener) error {
 	defer l.Close()
+	if err := s.check(); err != nil {
+		return err
+	}
 	if !s.track(l) {
 		return ErrServerClosed
 	}
@@ -95,8 +119,12 @@ func isTemporary(err error) bool {
 	return errors.As(err, &t) && t.Temporary()
 }
 
-// ServeConn serves one connection and returns when it has ended. It closes nc.
+// ServeConn serves one connection and returns when it has ended. It closes nc. Errors are ErrServerClosed and those of Serve.
 func (s *Server) ServeConn(nc net.Conn) error {
+	if err := s.check(); err != nil {
+		nc.Close()
+		return err
+	}
 	c := newConn(s, nc)
 	if !s.add(c) {
 		nc.Close()
@@ -108,8 +136,11 @@ func (s *Server) ServeConn(nc net.Conn) error {
 }
 
 // Dial returns the client's end of a new connection in memory, which the server serves. The error
-// is ErrServerClosed.
+// is ErrServerClosed, or one of those of Serve.
 func (s *Server) Dial() (net.Conn, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
 	client, server := Pipe()
 	c := newConn(s, server)
 	if !s.add(c) {
