@@ -82,13 +82,13 @@ func (g *generator) expiration() string {
 	if g.timed {
 		return g.pick("1000", "1000", "1000", "5000000", "0")
 	}
-	return g.choice([]string{"5000000", "5000000", "0"}, `"0005000000"`)
+	return g.pick("5000000", "5000000", "0", `"0005000000"`)
 }
 
 func (g *generator) headers() string {
 	var h []string
 	if g.one(6) {
-		h = append(h, "h="+g.choice([]string{"1", "2", "x", "true", "long(1)", `bin("\x00\xff")`, `"\xfe\x00"`},
+		h = append(h, "h="+g.pick("1", "2", "x", "true", "long(1)", `bin("\x00\xff")`, `"\xfe\x00"`,
 			"1.0", "float(1)", "time(1000)", "long(1000)", "long(1000000)"))
 	}
 	if g.one(10) {
@@ -233,13 +233,9 @@ func (g *generator) qos() {
 // misuse does what a broker refuses.
 func (g *generator) misuse() {
 	actor := g.pick("g1", "g2", "k1", "t")
-	kinds := 6
-	if g.bold {
-		kinds = 10
-	}
-	switch g.IntN(kinds) {
+	switch g.IntN(10) {
 	case 0:
-		g.do(actor, "publish nox/k "+g.body()+g.choice([]string{""}, " expiration=x", " user-id=x", " headers={CC=5}"))
+		g.do(actor, "publish nox/k "+g.body()+g.pick("", " expiration=x", " user-id=x", " headers={CC=5}"))
 	case 6:
 		g.do(actor, "publish "+g.target()+" "+g.body()+g.pick(" user-id=x expiration=x", " headers={CC=5 BCC=x}", " delivery-mode=3",
 			" expiration=x headers={CC=5}", " user-id=guest", " delivery-mode=0", " reply-to=amq.rabbitmq.reply-to headers={CC=5}"))
@@ -264,9 +260,6 @@ func (g *generator) misuse() {
 }
 
 func (g *generator) transaction() {
-	if !g.bold && g.one(2) {
-		return
-	}
 	all := g.transactions()
 	if len(all) == 0 || g.one(6) {
 		actor := g.actor("p", "g1", "g1", "k1", "k2")

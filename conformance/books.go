@@ -94,7 +94,7 @@ func (g *generator) tag(actor string) string {
 		return g.pick(b.tags...) // in use: this ends the connection
 	}
 	g.consumers++
-	letter := g.choice([]string{""}, "a", "b", "c") // so that tags are not in the order of subscription
+	letter := g.pick("", "a", "b", "c") // so that tags are not in the order of subscription
 	tag := fmt.Sprintf("%s_%s%d", channelOf(actor), letter, g.consumers)
 	b.tags = append(b.tags, tag)
 	return tag

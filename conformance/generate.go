@@ -24,13 +24,12 @@ type generator struct {
 	channels                  map[string]*books // by actor
 	wants                     materials
 	seen                      *coverage
-	bold                      bool  // seen.bold
 	factors                   []int // by action: how much more often than usual this program does it
 }
 
 // compose makes the program of a seed for a release; what is rare in seen is more likely in it.
 func compose(p leveret.Profile, seed uint64, seen *coverage) *generator {
-	g := &generator{program: newProgram(p, seen.without), seen: seen, bold: seen.bold, Rand: rand.New(rand.NewPCG(seed, 0)),
+	g := &generator{program: newProgram(p, seen.without), seen: seen, Rand: rand.New(rand.NewPCG(seed, 0)),
 		declared: map[string]string{}, channels: map[string]*books{}}
 	g.timed, g.policies = g.one(4), g.one(4)
 	g.wants = g.someMaterials()
@@ -45,14 +44,6 @@ func compose(p leveret.Profile, seed uint64, seen *coverage) *generator {
 func (g *generator) one(n int) bool { return g.IntN(n) == 0 }
 
 func (g *generator) pick(list ...string) string { return list[g.IntN(len(list))] }
-
-// choice picks from a list, to which a bold program adds more.
-func (g *generator) choice(list []string, more ...string) string {
-	if g.bold {
-		list = append(list, more...)
-	}
-	return g.pick(list...)
-}
 
 // add is program.add, and counts the statement.
 func (g *generator) add(format string, args ...any) (seen []string, ok bool) {
@@ -99,7 +90,7 @@ func (g *generator) weight(i int, c choice, traits []string) int {
 		g.factors = append(g.factors, []int{0, 1, 2, 2, 2, 2, 2, 12}[g.IntN(8)])
 	}
 	factor := g.factors[i]
-	if i == 0 || !g.bold {
+	if i == 0 {
 		factor = 2 // without messages there is nothing to see
 	}
 	return factor * g.seen.weight(c.verbs, traits, c.weight)

@@ -16,7 +16,6 @@ import (
 // is rare so far. With -seed nothing is learned, so that a seed makes the same program again.
 type coverage struct {
 	learns bool
-	bold   bool // programs may be made of everything
 
 	without string // an exclusion that does not hold, for the experiment what it excludes
 

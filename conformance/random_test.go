@@ -21,7 +21,6 @@ var (
 	workers  = flag.Int("workers", 16, "how many random programs to run at once")
 	keep     = flag.Bool("keep", false, "write random programs that differ to testdata/scenarios/found")
 	write    = flag.String("write", "", "only write the random programs into this directory, for TestPrograms of package leveret")
-	bold     = flag.Bool("bold", false, "make programs for a real broker, too, of what is new to the generator")
 	without  = flag.String("without", "", "the name of an exclusion (see exclusions.go): only programs are run that it would have changed")
 	whole    = flag.Bool("whole", false, "do not shrink random programs that differ")
 )
@@ -69,8 +68,7 @@ func (c *campaign) run(t *testing.T) {
 	if *duration > 0 {
 		c.until, c.end = time.Now().Add(*duration), 1<<63
 	}
-	bold := c.broker == nil || *bold
-	c.seen = &coverage{learns: bold && *seed == 0, bold: bold, without: *without, pairs: map[pair]int{}, excluded: map[string]int{}}
+	c.seen = &coverage{learns: *seed == 0, without: *without, pairs: map[pair]int{}, excluded: map[string]int{}}
 	c.first, c.start = first, time.Now()
 	var wg sync.WaitGroup
 	for range *workers {

@@ -92,13 +92,13 @@ func (g *generator) arguments() string {
 		args += g.limits("drop-head", "reject-publish", "reject-publish-dlx")
 	}
 	if g.one(6) {
-		args += " x-max-priority=" + g.choice([]string{"1", "2", "3", "4", "5"}, "0")
+		args += " x-max-priority=" + g.pick("1", "2", "3", "4", "5", "0")
 	}
 	if g.one(8) || g.wants.single && g.one(2) {
 		args += " x-single-active-consumer=true"
 	}
-	if g.timed && (g.one(12) || g.bold && g.policies && g.one(3)) {
-		args += " x-expires=" + g.choice([]string{"1700"}, "1700", "5000000")
+	if g.timed && (g.one(12) || g.policies && g.one(3)) {
+		args += " x-expires=" + g.pick("1700", "1700", "5000000")
 	}
 	return args + g.ttl()
 }
@@ -116,7 +116,7 @@ func (g *generator) quorum() string {
 		args += g.limits("drop-head", "reject-publish")
 	}
 	if g.one(3) {
-		args += " x-delivery-limit=" + g.choice([]string{"0", "1", "2"}, "-1")
+		args += " x-delivery-limit=" + g.pick("0", "1", "2", "-1")
 	}
 	if g.one(8) || g.wants.single && g.one(2) {
 		args += " x-single-active-consumer=true"
@@ -175,11 +175,12 @@ func (g *generator) bind(verb string) {
 	}
 	key := g.key()
 	if g.one(3) {
-		key = g.choice([]string{"#", "k.*", "*.a", "k.#", `""`}, "#.k.#.#.a.#", "#.#.#.#.#.#.#.#.#.#.k")
+		key = g.pick("#", "k.*", "*.a", "k.#", `""`, "#.k.#.#.a.#", "#.#.#.#.#.#.#.#.#.#.k")
 	}
 	args := ""
 	if g.one(2) {
-		args = g.choice([]string{" x-match=all h=1", " x-match=any h=1 h2=2", " h=x", " x-match=any-with-x h=true", " h=1"}, " h=1.0", " h=long(1)", " h=time(1000)", " h=long(1000000)", " h=void")
+		args = g.pick(" x-match=all h=1", " x-match=any h=1 h2=2", " h=x", " x-match=any-with-x h=true", " h=1",
+			" h=1.0", " h=long(1)", " h=time(1000)", " h=long(1000000)", " h=void")
 	}
 	source := scenario.Quote(g.pick(append(slices.Clone(g.exchangeNames), "amq.fanout")...))
 	if g.one(4) || g.wants.cycles && g.one(2) {
@@ -212,8 +213,9 @@ func (g *generator) policy() {
 		}
 	}
 	name := fmt.Sprintf("%s p%d", kind, g.priority)
-	if seen, ok := g.add("%s %s {%s} priority=%d apply-to=%s", name, g.choice([]string{`""`, `""`, "a", `"[ab]"`, "c"}, "^(?!a)", `"^\\w$"`, `"^[[:alpha:]]$"`, `"(?i)A|B"`, `"^.$"`, `"^\\X$"`), definition,
-		g.priority, g.choice([]string{"queues", "queues", "all", "exchanges"}, "classic_queues", "quorum_queues")); ok && len(seen) == 0 {
+	pattern := g.pick(`""`, `""`, "a", `"[ab]"`, "c", "^(?!a)", `"^\\w$"`, `"^[[:alpha:]]$"`, `"(?i)A|B"`, `"^.$"`, `"^\\X$"`)
+	applyTo := g.pick("queues", "queues", "all", "exchanges", "classic_queues", "quorum_queues")
+	if seen, ok := g.add("%s %s {%s} priority=%d apply-to=%s", name, pattern, definition, g.priority, applyTo); ok && len(seen) == 0 {
 		g.policyNames = append(g.policyNames, name)
 	}
 }
@@ -227,10 +229,7 @@ func (g *generator) definition() string {
 		"delivery-limit=" + g.pick("0", "1"), "alternate-exchange=" + g.pick("x", "y"),
 	}
 	if g.timed {
-		all = append(all, "message-ttl=1000")
-		if g.bold {
-			all = append(all, "expires=1700", "expires=5000000")
-		}
+		all = append(all, "message-ttl=1000", "expires=1700", "expires=5000000")
 	}
 	g.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	n := 1 + g.IntN(3)

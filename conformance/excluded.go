@@ -1,0 +1,66 @@
+package conformance
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/leveretmq/leveret"
+)
+
+// How the exclusions are recognized that are about windows, users and definitions.
+
+func (g *program) twoQueuesOneWindow() bool {
+	if !slices.ContainsFunc(g.driver.Broker.Connections(), hasWindow) {
+		return false
+	}
+	for actor, served := range g.effects.served {
+		for _, c := range g.driver.Broker.Consumers() {
+			waits := g.ready[c.Queue] > 0 || g.readyNow(c.Queue) > 0
+			if actorOf(c.Tag) == actor && !slices.Contains(served, c.Queue) && waits {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func hasWindow(c leveret.ConnInfo) bool {
+	return slices.ContainsFunc(c.Channels, func(ch leveret.ChannelInfo) bool { return ch.GlobalPrefetch > 0 })
+}
+
+func (g *program) readyNow(queue string) int {
+	q, err := g.driver.Broker.Queue(queue)
+	if err != nil {
+		return 0
+	}
+	return q.Info().Ready
+}
+
+func (g *program) quorumExpires() bool {
+	return slices.ContainsFunc(g.queues(), func(q leveret.QueueInfo) bool {
+		return q.Type == "quorum" && g.limited(q.Name, "expires")
+	})
+}
+
+func (g *program) importRefused() bool { return g.refused("import") }
+
+func (g *program) strangeUser() bool {
+	last := g.stage.Script.Steps[len(g.stage.Script.Steps)-1]
+	return slices.ContainsFunc(last.Want("4.3"), func(s string) bool { return strings.HasPrefix(s, "refused: user '") })
+}
+
+// refused reports whether the last statement's verb begins so, and the operator saw an error.
+func (g *program) refused(verb string) bool {
+	last := g.stage.Script.Steps[len(g.stage.Script.Steps)-1]
+	return strings.HasPrefix(last.Verb, verb) && len(last.Want("4.3")) > 0
+}
+
+// limited reports whether a queue's arguments or policies say something of a key.
+func (g *program) limited(queue, key string) bool {
+	q, err := g.driver.Broker.Queue(queue)
+	if err != nil {
+		return false
+	}
+	_, ok := q.Effective().Get(key)
+	return ok
+}
