@@ -3,6 +3,7 @@ package conformance
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/leveretmq/leveret"
 )
@@ -38,7 +39,8 @@ func (g *program) readyNow(queue string) int {
 
 func (g *program) quorumExpires() bool {
 	return slices.ContainsFunc(g.queues(), func(q leveret.QueueInfo) bool {
-		return q.Type == "quorum" && g.limited(q.Name, "expires")
+		ms, expires := g.setting(q.Name, "expires").(int64)
+		return q.Type == "quorum" && expires && ms < time.Hour.Milliseconds()
 	})
 }
 
@@ -55,12 +57,12 @@ func (g *program) refused(verb string) bool {
 	return strings.HasPrefix(last.Verb, verb) && len(last.Want("4.3")) > 0
 }
 
-// limited reports whether a queue's arguments or policies say something of a key.
-func (g *program) limited(queue, key string) bool {
+// setting is what a queue's arguments and policies say of a key; nil: nothing.
+func (g *program) setting(queue, key string) any {
 	q, err := g.driver.Broker.Queue(queue)
 	if err != nil {
-		return false
+		return nil
 	}
-	_, ok := q.Effective().Get(key)
-	return ok
+	s, _ := q.Effective().Get(key)
+	return s.Value
 }

@@ -336,7 +336,7 @@ func (g *program) prioritized(queue string) bool {
 }
 
 // expires reports whether a queue has a TTL for its messages.
-func (g *program) expires(queue string) bool { return g.limited(queue, "message-ttl") }
+func (g *program) expires(queue string) bool { return g.setting(queue, "message-ttl") != nil }
 
 func (g *program) twoHeads() bool {
 	for i, a := range g.effects.deaths {
