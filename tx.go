@@ -144,11 +144,11 @@ func (ch *Channel) Rollback() error {
 // and the default exchange knows any name.
 // Rules: C-10.
 func (v *vhost) committedLocked(p publication) (queues []*Queue, lost bool, err *Error) {
-	byName := v.rules.routesToNames
-	if byName && p.m.exchange == v.nameless {
+	byName, nameless := v.rules.routesToNames, p.m.exchange == v.nameless
+	if byName && nameless {
 		return slices.Clone(v.routeLocked(v.nameless, p.m)), false, nil
 	}
-	last := ""
+	missing := ""
 	for _, was := range p.queues {
 		q := v.queues[was.name]
 		switch {
@@ -157,8 +157,8 @@ func (v *vhost) committedLocked(p publication) (queues []*Queue, lost bool, err 
 		case byName:
 		case q != nil && !q.traits.byName && !was.traits.byName:
 			lost = true
-		case was.name >= last: // RabbitMQ looks at the last name first
-			last = was.name
+		case missing == "" || nameless == (was.name < missing): // the last by name, of the default exchange's targets the first
+			missing = was.name
 			err = &Error{Code: InternalError} // of another type now: the channel crashes
 			if q == nil {
 				err = v.undeliverable(was.name)
