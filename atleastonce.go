@@ -60,18 +60,25 @@ func (p *pendingLetters) send() {
 		return
 	}
 	now := c.q.v.nowLocked()
-	p.retryDue(now)
-	for len(p.tried)-p.purged < maxPendingTries && p.waiting.Len() > 0 {
-		d := p.waiting.PopFront()
-		d.died = now / 1e9
-		if !c.try(&d) {
-			p.tried = append(p.tried, &d)
-		}
-	}
+	sendAll(c, func() {
+		p.retryDue(now)
+		p.tryWaiting(now)
+	})
 	for _, d := range p.tried {
 		c.q.v.wakeAtLocked(&p.timer, d.at)
 	}
 	c.removed()
+}
+
+// tryWaiting tries those that wait as long as few enough are on their way.
+func (p *pendingLetters) tryWaiting(now int64) {
+	for len(p.tried)-p.purged < maxPendingTries && p.waiting.Len() > 0 {
+		d := p.waiting.PopFront()
+		d.died = now / 1e9
+		if !p.c.try(&d) {
+			p.tried = append(p.tried, &d)
+		}
+	}
 }
 
 // each yields all of them, oldest first.

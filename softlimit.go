@@ -9,12 +9,12 @@ package leveret
 // Rules: L-15.
 type publisher interface{ knownTo() *acquaintances }
 
-// acquaintances are the quorum queues that keep the state of a publisher, so that all can forget it when it ends. A channel that
-// commits does not hear what they tell it before it is done.
+// acquaintances are the quorum queues that keep the state of a publisher, so that all can forget it when it ends. A publisher
+// that sends several messages at once does not hear what they tell it before it is done.
 type acquaintances struct {
-	queues     map[*quorum]struct{}
-	committing bool
-	told       []order // during the commit
+	queues map[*quorum]struct{}
+	busy   bool
+	told   []order // while it was busy
 }
 
 // An order is what a queue told a publisher: to stop, or to go on.
@@ -77,7 +77,7 @@ func (c *quorum) tellPublishers(stop bool) {
 	for by := range c.soft.stopped {
 		switch known := by.knownTo(); {
 		case by == publisher(c) && c.q.v.rules.selfDeadLettersUnconfirmed:
-		case known.committing:
+		case known.busy:
 			known.told = append(known.told, order{c, stop})
 		default:
 			c.soft.stopped[by] = stop
@@ -85,19 +85,20 @@ func (c *quorum) tellPublishers(stop bool) {
 	}
 }
 
-// beginCommit has a channel take no notice of queues that tell it to stop or to go on: all messages of a transaction are sent before
-// the channel hears of it.
-// Rules: L-11, C-10.
-func (ch *Channel) beginCommit() { ch.knownQueues.committing = true }
-
-// endCommit has the channel do what it was told during the commit.
-func (ch *Channel) endCommit() {
-	for _, o := range ch.knownQueues.told {
-		if _, known := o.by.soft.stopped[ch]; known {
-			o.by.soft.stopped[ch] = o.stop
+// sendAll has a publisher send several messages at once: it hears only afterwards of queues that told it to stop or to go on.
+// Rules: L-11, C-10, DL-31.
+func sendAll(by publisher, send func()) {
+	known := by.knownTo()
+	known.busy = true
+	send()
+	known.busy = false
+	told := known.told
+	known.told = nil
+	for _, o := range told {
+		if _, known := o.by.soft.stopped[by]; known {
+			o.by.soft.stopped[by] = o.stop
 		}
 	}
-	ch.knownQueues.committing, ch.knownQueues.told = false, nil
 }
 
 // forgetPublisher has all quorum queues forget a publisher that has ended.

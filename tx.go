@@ -83,38 +83,44 @@ func (ch *Channel) Commit() (returns []*Return, err error) {
 			return &e
 		}
 		ch.tx = new(transaction)
-		ch.beginCommit()
-		defer ch.endCommit()
-		var out Outcome
-		for _, p := range tx.publishes {
-			out.Return = nil
-			queues, lost, err := ch.v.committedLocked(p)
-			if err != nil {
-				return err
-			}
-			out.Rejected = out.Rejected || lost
-			if lost && len(queues) == 0 {
-				ch.publishedEventLocked(p.m, nil)
-			} else {
-				ch.enqueueLocked(publication{p.m, queues, p.mandatory, p.replies}, &out)
-			}
-			if lost { // one of its queues, or more
-				ch.v.dropLocked(nil, loss{m: p.m, cause: CauseQueueDeleted})
-			}
-			if out.Return != nil {
-				returns = append(returns, out.Return)
-			}
-		}
-		for _, s := range tx.settled {
-			slices.Sort(s.tags)
-			ch.settleAllLocked(s.tags, s.how)
-		}
-		if out.Rejected {
-			return PreconditionFailed.errorf("", "partial tx completion")
-		}
-		return nil
+		var e *Error
+		sendAll(ch, func() { returns, e = ch.commitLocked(tx) })
+		return e
 	})
 	return returns, err
+}
+
+// commitLocked has the publishes of a transaction take place, then its settlements.
+// Rules: C-10.
+func (ch *Channel) commitLocked(tx *transaction) (returns []*Return, e *Error) {
+	var out Outcome
+	for _, p := range tx.publishes {
+		out.Return = nil
+		queues, lost, err := ch.v.committedLocked(p)
+		if err != nil {
+			return returns, err
+		}
+		out.Rejected = out.Rejected || lost
+		if lost && len(queues) == 0 {
+			ch.publishedEventLocked(p.m, nil)
+		} else {
+			ch.enqueueLocked(publication{p.m, queues, p.mandatory, p.replies}, &out)
+		}
+		if lost { // one of its queues, or more
+			ch.v.dropLocked(nil, loss{m: p.m, cause: CauseQueueDeleted})
+		}
+		if out.Return != nil {
+			returns = append(returns, out.Return)
+		}
+	}
+	for _, s := range tx.settled {
+		slices.Sort(s.tags)
+		ch.settleAllLocked(s.tags, s.how)
+	}
+	if out.Rejected {
+		return returns, PreconditionFailed.errorf("", "partial tx completion")
+	}
+	return returns, nil
 }
 
 // Rollback is tx.rollback: publishes and settlements are forgotten; the deliveries are

@@ -237,11 +237,12 @@ func (g *program) cancelLeaves() bool {
 func (g *program) clearsNothing() bool { return g.refused("clear-") }
 
 func (g *program) softLimit() bool {
+	if !g.advances() {
+		return false // what one statement sends is sent before anybody hears
+	}
 	n := map[string]int{}
 	for _, a := range g.effects.arrivals {
-		if a.origin != "" {
-			n[a.queue]++
-		}
+		n[a.queue]++
 	}
 	for name, times := range n {
 		q, err := g.driver.Broker.Queue(name)
