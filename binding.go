@@ -29,7 +29,7 @@ type bindingName struct {
 
 func (b *binding) info() BindingInfo {
 	i := BindingInfo{VHost: b.source.v.name, Source: b.source.name, Destination: b.id.name,
-		DestinationType: DestinationExchange, RoutingKey: b.id.key, Arguments: b.args.Table()}
+		DestinationType: DestinationExchange, RoutingKey: b.id.key, Arguments: b.args.Table(), ArgumentFields: b.args.byName()}
 	if b.id.toQueue {
 		i.DestinationType = DestinationQueue
 	}
@@ -59,7 +59,7 @@ type bindRequest struct {
 func (ch *Channel) prepareBindLocked(r *bindRequest) *Error {
 	if r.args == nil {
 		var err *Error
-		if r.args, err = canonicalTable(r.arguments); err != nil {
+		if r.args, err = canonicalArguments(r.arguments, nil); err != nil {
 			return err
 		}
 	}

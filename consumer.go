@@ -91,7 +91,7 @@ func (ch *Channel) consumeLocked(name string, cfg ConsumeConfig) (*Consumer, *Er
 	if err != nil {
 		return nil, ch.v.orVolatile(err, PreconditionFailed, "only creator channel may consume from %s") // M-19b
 	}
-	fields, err := canonicalTable(cfg.Arguments)
+	fields, err := canonicalArguments(cfg.Arguments, cfg.ArgumentFields)
 	if err != nil {
 		return nil, err
 	}

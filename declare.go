@@ -62,7 +62,7 @@ func (ch *Channel) declareQueueLocked(name string, cfg QueueConfig) (*Queue, *Er
 	if err := checkShort("the name of a queue", name); err != nil {
 		return nil, err
 	}
-	args, err := canonicalTable(cfg.Arguments)
+	args, err := canonicalArguments(cfg.Arguments, cfg.ArgumentFields)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (ch *Channel) declareQueueLocked(name string, cfg QueueConfig) (*Queue, *Er
 	if err := v.refuseStream(name, parsed.kind); err != nil {
 		return nil, err
 	}
-	cfg.Arguments = nil
+	cfg.Arguments, cfg.ArgumentFields = nil, nil
 	parsed.declared = args
 	q := &Queue{v: v, name: name, cfg: cfg, args: &parsed}
 	if cfg.Exclusive {

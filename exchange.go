@@ -42,6 +42,9 @@ type ExchangeConfig struct {
 	AutoDelete bool  // is deleted with its last outgoing binding
 	Internal   bool  // takes no publishes, only bindings, dead letters and alternates
 	Arguments  Table // alternate-exchange
+
+	// ArgumentFields are the arguments in the order and with the duplicates that a client sent. When they are not nil, Arguments is ignored.
+	ArgumentFields Fields
 }
 
 // DeleteConfig restricts a deletion.
@@ -150,7 +153,7 @@ func (ch *Channel) declareExchangeLocked(name string, kind ExchangeType, cfg Exc
 	if err := ch.checkLocked(configure, exchangeResource, name); err != nil {
 		return nil, err
 	}
-	args, err := canonicalTable(cfg.Arguments)
+	args, err := canonicalArguments(cfg.Arguments, cfg.ArgumentFields)
 	if err != nil {
 		return nil, err
 	}

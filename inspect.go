@@ -52,6 +52,9 @@ type QueueInfo struct {
 	// HeadDeadline is when the first message at the head of the queue, or of a priority, expires; zero: never.
 	HeadDeadline time.Time `json:"head_deadline,omitzero"`
 	IdleDeadline time.Time `json:"idle_deadline,omitzero"` // when the queue expires if it is not used before; zero: never
+
+	// ArgumentFields are the arguments as they were given: in their order, and with duplicates.
+	ArgumentFields Fields `json:"-"`
 }
 
 // ExchangeInfo describes an exchange.
@@ -64,6 +67,9 @@ type ExchangeInfo struct {
 	Internal   bool         `json:"internal"`
 	Arguments  Table        `json:"arguments"`
 	Policy     string       `json:"policy"` // name of the policy in force; empty: none
+
+	// ArgumentFields are the arguments as they were given: in their order, and with duplicates.
+	ArgumentFields Fields `json:"-"`
 }
 
 // BindingInfo describes a binding.
@@ -74,6 +80,9 @@ type BindingInfo struct {
 	DestinationType DestinationType `json:"destination_type"`
 	RoutingKey      string          `json:"routing_key"`
 	Arguments       Table           `json:"arguments"`
+
+	// ArgumentFields are the arguments in the order of their names, with duplicates in theirs.
+	ArgumentFields Fields `json:"-"`
 }
 
 // ConsumerInfo describes a consumer.
@@ -90,6 +99,9 @@ type ConsumerInfo struct {
 	Active      bool   `json:"active"` // false: waits to become the single active consumer
 	Priority    int64  `json:"priority"`
 	Arguments   Table  `json:"arguments"`
+
+	// ArgumentFields are the arguments as they were given: in their order, and with duplicates.
+	ArgumentFields Fields `json:"-"`
 }
 
 // ConnInfo describes a connection.
@@ -180,7 +192,7 @@ func (v *vhost) Bindings() []BindingInfo {
 	v.lock()
 	defer v.unlock()
 	infos := collect(v.sortedQueuesLocked(), func(q *Queue) BindingInfo {
-		return BindingInfo{VHost: v.name, Destination: q.name, DestinationType: DestinationQueue, RoutingKey: q.name, Arguments: Table{}}
+		return BindingInfo{VHost: v.name, Destination: q.name, DestinationType: DestinationQueue, RoutingKey: q.name, Arguments: Table{}, ArgumentFields: Fields{}}
 	})
 	for _, x := range v.sortedExchangesLocked() {
 		infos = append(infos, collect(x.outgoing.sorted(), (*binding).info)...)
@@ -252,7 +264,7 @@ func (q *Queue) Info() QueueInfo {
 func (q *Queue) infoLocked() QueueInfo {
 	s := q.store
 	i := QueueInfo{Name: q.name, VHost: q.v.name, Type: QueueType(q.args.kind.String()),
-		Durable: q.cfg.Durable, AutoDelete: q.cfg.AutoDelete, Exclusive: q.cfg.Exclusive, Arguments: q.args.declared.Table(),
+		Durable: q.cfg.Durable, AutoDelete: q.cfg.AutoDelete, Exclusive: q.cfg.Exclusive, Arguments: q.args.declared.Table(), ArgumentFields: q.args.declared,
 		Ready: s.ready.n, Unacked: s.unacked.n, Messages: s.ready.n + s.unacked.n + s.aside.n,
 		BytesReady: s.ready.bytes, BytesUnacked: s.unacked.bytes, Bytes: s.ready.bytes + s.unacked.bytes + s.aside.bytes,
 		Consumers: q.consumerCountLocked(), EffectivePolicy: mergedDefinition(q.policy, q.operator),
@@ -366,7 +378,7 @@ func (x *Exchange) Info() ExchangeInfo {
 
 func (x *Exchange) infoLocked() ExchangeInfo {
 	i := ExchangeInfo{Name: x.name, VHost: x.v.name, Type: x.kind, Durable: x.cfg.Durable, AutoDelete: x.cfg.AutoDelete,
-		Internal: x.cfg.Internal, Arguments: x.args.Table()}
+		Internal: x.cfg.Internal, Arguments: x.args.Table(), ArgumentFields: x.args}
 	if x.policy != nil {
 		i.Policy = x.policy.Name
 	}
@@ -377,7 +389,7 @@ func (c *Consumer) infoLocked() ConsumerInfo {
 	cs := c.q.consumers
 	return ConsumerInfo{VHost: c.q.v.name, Queue: c.q.name, Tag: c.tag, Conn: c.ch.conn.id, Channel: c.ch.number,
 		AckRequired: !c.cfg.NoAck, Exclusive: c.cfg.Exclusive, Prefetch: c.prefetch, Unacked: c.unacked,
-		Active: !c.q.args.singleActive || cs.active() == c, Priority: c.priority, Arguments: c.args.Table()}
+		Active: !c.q.args.singleActive || cs.active() == c, Priority: c.priority, Arguments: c.args.Table(), ArgumentFields: c.args}
 }
 
 func (c *Conn) infoLocked() ConnInfo {

@@ -423,17 +423,6 @@ func (m *message) priority(absent int) int {
 	return int(p.Priority)
 }
 
-func canonicalTable(t Table) (Fields, *Error) {
-	if len(t) == 0 {
-		return nil, nil
-	}
-	f, err := t.Fields()
-	if err != nil {
-		return nil, &Error{Code: SyntaxError, Reason: err.Error()}
-	}
-	return f, nil
-}
-
 // parseExpiration reads a message's expiration property: a whole decimal number of
 // milliseconds with an optional sign.
 // Rules: M-5.

@@ -48,6 +48,9 @@ type QueueConfig struct {
 	AutoDelete bool // goes with its last consumer
 	Arguments  Table
 
+	// ArgumentFields are the arguments in the order and with the duplicates that a client sent. When they are not nil, Arguments is ignored.
+	ArgumentFields Fields
+
 	// NoWait is for listeners: the client expects no answer. Such a redeclare does not restart the idle time of a classic queue.
 	NoWait bool
 }

@@ -18,6 +18,9 @@ type ConsumeConfig struct {
 	Arguments Table  // x-priority, x-consumer-timeout (quorum queues)
 	Prefetch  int    // deliveries that may be unacknowledged; 0: what Channel.Qos set, none by default
 
+	// ArgumentFields are the arguments in the order and with the duplicates that a client sent. When they are not nil, Arguments is ignored.
+	ArgumentFields Fields
+
 	// Handler, if set, is called with each delivery instead of queueing it: in order, after the
 	// operation that caused it has released its locks, by the goroutine of that or a concurrent
 	// operation. It may call the broker. With one driving goroutine a run is deterministic.

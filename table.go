@@ -214,6 +214,21 @@ func (f Fields) canonicalAt(at *fieldPath) (Fields, error) {
 	return c, nil
 }
 
+// canonicalArguments returns arguments that are given as a table, or in a client's order as fields.
+func canonicalArguments(t Table, f Fields) (c Fields, err *Error) {
+	var why error
+	switch {
+	case f != nil:
+		c, why = f.canonical()
+	case len(t) > 0:
+		c, why = t.Fields()
+	}
+	if why != nil {
+		return nil, &Error{Code: SyntaxError, Reason: why.Error()}
+	}
+	return c, nil
+}
+
 func compareNames(a, b Field) int { return cmp.Compare(a.Name, b.Name) }
 
 // byName returns a copy in byte order of the names. Fields that share a name keep their order.

@@ -146,7 +146,7 @@ func (c *conn) basicConsumeLocked(ch *channel, a *args) error {
 		Tag: tag, NoAck: f.has(1), Exclusive: f.has(2),
 	}
 	if c.protocol.extended {
-		cfg.Arguments = a.table()
+		cfg.ArgumentFields = a.fields()
 	}
 	if err := a.end(); err != nil {
 		return err

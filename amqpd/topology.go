@@ -13,7 +13,7 @@ func (c *conn) exchangeDeclareLocked(ch *channel, a *args) error {
 	a.u16()
 	name, kind := a.short(), a.short()
 	f := a.bits() // 0: passive, 1: durable, 2: auto-delete, 3: internal, 4: no-wait
-	t := a.table()
+	arguments := a.fields()
 	if err := a.end(); err != nil {
 		return err
 	}
@@ -21,7 +21,7 @@ func (c *conn) exchangeDeclareLocked(ch *channel, a *args) error {
 		return c.answerLocked(ch, ch.ch.CheckExchange(name), f.has(4), exchangeDeclareOk)
 	}
 	err := ch.ch.DeclareExchange(name, leveret.ExchangeType(kind), leveret.ExchangeConfig{
-		Durable: f.has(1), AutoDelete: f.has(2), Internal: f.has(3), Arguments: t,
+		Durable: f.has(1), AutoDelete: f.has(2), Internal: f.has(3), ArgumentFields: arguments,
 	})
 	return c.answerLocked(ch, err, f.has(4), exchangeDeclareOk)
 }
@@ -86,7 +86,7 @@ func (c *conn) queueDeclareLocked(ch *channel, a *args) error {
 	a.u16()
 	name := a.short()
 	f := a.bits() // 0: passive, 1: durable, 2: exclusive, 3: auto-delete, 4: no-wait
-	t := a.table()
+	arguments := a.fields()
 	if err := a.end(); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (c *conn) queueDeclareLocked(ch *channel, a *args) error {
 		state, err = ch.ch.CheckQueue(name)
 	} else {
 		state, err = ch.ch.DeclareQueue(name, leveret.QueueConfig{
-			Durable: f.has(1), Exclusive: f.has(2), AutoDelete: f.has(3), NoWait: f.has(4), Arguments: t,
+			Durable: f.has(1), Exclusive: f.has(2), AutoDelete: f.has(3), NoWait: f.has(4), ArgumentFields: arguments,
 		})
 	}
 	if err != nil || f.has(4) {

@@ -435,6 +435,20 @@ func TestArgumentValuesInDefinitions(t *testing.T) {
 	assert.Equal(t, leveret.Table{"a": int64(1), "b": 1000.0}, table.Table, "the first of two counts")
 }
 
+// Of an argument that was given twice the last one is exported, also within tables. RabbitMQ's own queues go by the first.
+func TestArgumentsGivenTwice(t *testing.T) {
+	twice := leveret.Fields{{Name: "z", Value: "1"}, {Name: "z", Value: "2"}}
+	b := leveret.New()
+	defer b.Close()
+	_, err := b.DeclareQueue("q", leveret.QueueConfig{ArgumentFields: append(leveret.Fields{
+		{Name: "in", Value: twice}, {Name: "list", Value: []any{twice}},
+	}, twice...)})
+	require.NoError(t, err)
+	data, err := definitions.Export(b)
+	require.NoError(t, err)
+	assert.Contains(t, string(data), `{"in":{"z":"2"},"list":[{"z":"2"}],"x-queue-type":"classic","z":"2"}`)
+}
+
 func TestOldProfileImportsLeniently(t *testing.T) {
 	b := leveret.New(leveret.WithProfile(leveret.RabbitMQ310))
 	defer b.Close()

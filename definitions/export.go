@@ -185,7 +185,7 @@ func (x *exporter) queues(v *leveret.VHost) {
 		if q.Exclusive {
 			continue
 		}
-		e := Queue{Name: q.Name, VHost: q.VHost, Durable: &q.Durable, AutoDelete: &q.AutoDelete, Arguments: Arguments{q.Arguments}}
+		e := Queue{Name: q.Name, VHost: q.VHost, Durable: &q.Durable, AutoDelete: &q.AutoDelete, Arguments: Arguments{lastOf(q.ArgumentFields)}}
 		if !x.oldShape {
 			e.Type = string(q.Type)
 		}
@@ -205,7 +205,7 @@ func (x *exporter) exchanges(v *leveret.VHost) {
 			continue
 		}
 		e := Exchange{Name: info.Name, VHost: info.VHost, Type: string(info.Type), Durable: &info.Durable,
-			AutoDelete: info.AutoDelete, Arguments: Arguments{info.Arguments}}
+			AutoDelete: info.AutoDelete, Arguments: Arguments{lastOf(info.ArgumentFields)}}
 		if x.exportsInternal {
 			e.Internal = &info.Internal
 		}
@@ -221,7 +221,7 @@ func (x *exporter) bindings(v *leveret.VHost) {
 			continue
 		}
 		x.out.Bindings = append(x.out.Bindings,
-			Binding{b.Source, b.VHost, b.Destination, string(b.DestinationType), b.RoutingKey, Arguments{b.Arguments}})
+			Binding{b.Source, b.VHost, b.Destination, string(b.DestinationType), b.RoutingKey, Arguments{lastOf(b.ArgumentFields)}})
 	}
 }
 

@@ -38,6 +38,31 @@ func (t Arguments) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m)
 }
 
+// lastOf returns fields as a table. Of a name that occurs twice the last counts, as in a JSON object that RabbitMQ writes.
+// Rules: J-6.
+func lastOf(f leveret.Fields) leveret.Table {
+	t := make(leveret.Table, len(f))
+	for _, field := range f {
+		t[field.Name] = lastWithin(field.Value)
+	}
+	return t
+}
+
+// lastWithin is lastOf for the tables within a value.
+func lastWithin(v any) any {
+	switch v := v.(type) {
+	case leveret.Fields:
+		return lastOf(v)
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = lastWithin(v[i])
+		}
+		return list
+	}
+	return v
+}
+
 // plainValue returns what encoding/json writes for a value.
 func plainValue(v any) any {
 	switch v := v.(type) {

@@ -24,7 +24,7 @@ import (
 //	$ command line                > line of standard output
 //	< line of standard input      ! line of standard error
 //	~ regexp: of the output only lines with it    = exit code, if not 0
-//	@ connect, @ connect alone, @ consume, @ disconnect: a client, see fixture
+//	@ connect, @ connect alone, @ connect in order, @ consume, @ disconnect: a client, see fixture
 //
 // Each must give the same on leveret. With -rabbitmqctl they run on a real broker instead, which
 // shows that the expectation is true; -record writes it down anew.
@@ -105,6 +105,8 @@ func play(t *testing.T, on target, script string) string {
 			clients.connect()
 		case line == "@ connect alone":
 			clients.connectAlone()
+		case line == "@ connect in order":
+			clients.connectInOrder()
 		case line == "@ consume":
 			clients.consume()
 		case line == "@ disconnect":

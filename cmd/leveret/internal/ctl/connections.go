@@ -109,7 +109,7 @@ func (c *call) connectionItem(info leveret.ConnInfo, e ends, column string) any 
 	case "vhost":
 		return info.VHost
 	case "client_properties":
-		return arguments(info.ClientProperties)
+		return arguments(sortedFields(info.ClientProperties))
 	case "connected_at":
 		return info.ConnectedAt.UnixMilli()
 	}

@@ -54,15 +54,6 @@ func oneLine(term any) string { return erl.FormatWidth(term, 0, math.MaxInt32) }
 // quoted is a text as Erlang and Elixir quote it.
 func quoted(s string) string { return erl.Quote(s) }
 
-// argumentsTerm returns the term of an argument table: pairs, by name.
-func argumentsTerm(t leveret.Table) erl.List {
-	pairs := erl.List{}
-	for _, f := range sortedFields(t) {
-		pairs = append(pairs, erl.Tuple{stringTerm(f.Name), argumentTerm(f.Value)})
-	}
-	return pairs
-}
-
 func sortedFields(t leveret.Table) leveret.Fields {
 	fields := make(leveret.Fields, 0, len(t))
 	for name, v := range t {
@@ -72,6 +63,7 @@ func sortedFields(t leveret.Table) leveret.Fields {
 	return fields
 }
 
+// argumentTerm returns the term of an argument's value; that of a table are pairs.
 func argumentTerm(v any) any {
 	switch v := v.(type) {
 	case nil:

@@ -18,7 +18,7 @@ func formatCall(options map[string]string) *call {
 
 func TestFormatListing(t *testing.T) {
 	rows := []row{
-		{{"name", `a"b`}, {"n", 1}, {"f", 2.0}, {"args", arguments{"x": int32(5)}}, {"none", nil}},
+		{{"name", `a"b`}, {"n", 1}, {"f", 2.0}, {"args", arguments{{Name: "x", Value: int32(5)}}}, {"none", nil}},
 		{{"name", "c,d"}, {"n", 2}, {"f", 0.5}, {"args", arguments{}}, {"none", true}},
 	}
 	r := result{rows: rows, listing: true}
@@ -70,7 +70,7 @@ func drawn(s string) string {
 func TestPrettyCells(t *testing.T) {
 	r := result{listing: true, rows: []row{
 		{{"a", "one\r\ntwo\tx"}, {"b", "\xff"}},
-		{{"a", names{"p", "q r"}}, {"b", arguments{"k": "v", "l": []any{}}}},
+		{{"a", names{"p", "q r"}}, {"b", arguments{{Name: "k", Value: "v"}, {Name: "l", Value: []any{}}}}},
 	}}
 	assert.Equal(t, drawn(`lqqqqqqqqqqqwqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqk
 | *a*         | *b*                                           |
@@ -135,12 +135,12 @@ func TestFormatEmptyAndSingle(t *testing.T) {
 
 // The notations are those of a RabbitMQ 4.3 node for a queue declared with such arguments.
 func TestArguments(t *testing.T) {
-	a := arguments{
+	a := arguments(sortedFields(leveret.Table{
 		"x-b": []byte{1, 200}, "x-c": "a\tb\"\\", "x-e": "", "x-em": []any{}, "x-f": 1e21, "x-f2": float32(1.1),
 		"x-l": []any{int32(97), int32(98)}, "x-ttl": int32(5000000), "x-v": nil, "x-tm": leveret.Table{},
 		"x-u": "λü", "x-ul": "ü", "x-d": leveret.Decimal{Scale: 2, Value: 314}, "x-t": leveret.Table{"a": []any{"x", int64(1)}},
 		"x-bool": true, "x-u8": uint8(3),
-	}
+	}))
 	assert.Equal(t, `[{"x-b",<<1,200>>},{"x-bool",true},{"x-c","a\tb\"\\"},{"x-d",{2,314}},{"x-e",[]},{"x-em",[]},{"x-f",1.0e21},`+
 		`{"x-f2",1.100000023841858},{"x-l","ab"},{"x-t",[{"a",["x",1]}]},{"x-tm",[]},{"x-ttl",5000000},{"x-u",[955,252]},`+
 		`{"x-u8",3},{"x-ul","ü"},{"x-v",undefined}]`, a.plain())
@@ -230,7 +230,7 @@ func TestRowIsJSON(t *testing.T) {
 
 // What RabbitMQ showed of a consumer with these arguments.
 func TestUnsignedArguments(t *testing.T) {
-	args := arguments{"dec": leveret.Decimal{Scale: 3, Value: -5}, "ts": time.Unix(-1<<63+5, 0), "x-priority": int8(3)}
+	args := arguments(sortedFields(leveret.Table{"dec": leveret.Decimal{Scale: 3, Value: -5}, "ts": time.Unix(-1<<63+5, 0), "x-priority": int8(3)}))
 	assert.Equal(t, `[{"dec",{3,4294967291}},{"ts",9223372036854775813},{"x-priority",3}]`, args.plain())
 	assert.Equal(t, `[["dec","decimal",[3,4294967291]],["ts","timestamp",9223372036854775813],["x-priority","byte",3]]`, marshal(args.json()))
 	assert.Equal(t, `[{<<"dec">>,decimal,{3,4294967291}},{<<"ts">>,timestamp,9223372036854775813},{<<"x-priority">>,byte,3}]`, oneLine(args.term()))

@@ -58,7 +58,7 @@ func descriptionItem(q leveret.QueueInfo, column string) (any, bool) {
 	case "auto_delete":
 		return q.AutoDelete, true
 	case "arguments":
-		return arguments(q.Arguments), true
+		return arguments(q.ArgumentFields), true
 	case "policy":
 		return orNone(q.Policy), true
 	case "operator_policy":

@@ -185,7 +185,7 @@ func consumerItem(node string, info leveret.ConsumerInfo, column string) any {
 	case "active":
 		return info.Active
 	case "arguments":
-		return arguments(info.Arguments)
+		return arguments(info.ArgumentFields)
 	}
 	panic("no such column of a consumer: " + column)
 }

@@ -45,7 +45,7 @@ func exchangeItem(x leveret.ExchangeInfo, column string) any {
 	case "internal":
 		return x.Internal
 	case "arguments":
-		return arguments(x.Arguments)
+		return arguments(x.ArgumentFields)
 	case "policy":
 		return orNone(x.Policy)
 	}
@@ -82,7 +82,7 @@ func bindingItem(b leveret.BindingInfo, column string) any {
 	case "routing_key":
 		return b.RoutingKey
 	case "arguments":
-		return arguments(b.Arguments)
+		return arguments(b.ArgumentFields)
 	}
 	panic("no such column of a binding: " + column)
 }

@@ -82,11 +82,11 @@ func parsePid(s string) (p pid, ok bool) {
 }
 
 // arguments are an AMQP table with the types of its fields.
-type arguments leveret.Table
+type arguments leveret.Fields
 
-func (a arguments) plain() string { return oneLine(argumentsTerm(leveret.Table(a))) }
-func (a arguments) json() any     { return typedFields(sortedFields(leveret.Table(a))) }
-func (a arguments) term() any     { return fieldTerms(sortedFields(leveret.Table(a))) }
+func (a arguments) plain() string { return oneLine(argumentTerm(leveret.Fields(a))) }
+func (a arguments) json() any     { return typedFields(leveret.Fields(a)) }
+func (a arguments) term() any     { return fieldTerms(leveret.Fields(a)) }
 
 func typedFields(fields leveret.Fields) []any {
 	triples := []any{}
