@@ -1,26 +1,36 @@
-// Package leverettest helps tests of programs that use RabbitMQ: a broker that checks itself, and
-// connections to it for the amqp091-go client.
+// Package leverettest helps tests of programs that use RabbitMQ: a broker that checks itself, connections to it for the amqp091-go
+// client, the story of every message, and assertions on what became of them.
 //
 //	func TestOrders(t *testing.T) {
 //		b := leverettest.New(t)
-//		conn := leverettest.Dial(t, b) // a *amqp091.Connection, as amqp091.Dial returns
+//		leverettest.Record(t, b)          // a failing test prints what happened to its messages
+//		conn := leverettest.Dial(t, b)    // a *amqp091.Connection, as amqp091.Dial returns
 //		…
+//		leverettest.RequireQueue(t, b, "parked", leverettest.Body("order 17"))
+//		leverettest.RequireNoLoss(t, b)
 //	}
 //
-// Nothing touches the network, and everything works inside a testing/synctest bubble, where a message's TTL or
-// a delay passes without waiting.
+// A program that connects by itself gets a [Dialer], or a [URL] if it takes nothing else.
+//
+// # Time
+//
+// Nothing but URL touches the network, and everything else works inside a testing/synctest bubble, where a message's TTL or a delay
+// passes without waiting, and where synctest.Wait returns when everything has happened. Two things do not work in a bubble. A goroutine
+// that waits for a sync.Mutex is not durably blocked: if the holder waits for time to pass, the time stands still, and the test hangs.
+// A goroutine that waits for a socket is not durably blocked either.
+//
+// Outside a bubble a client works beside the test: what it has not yet sent, the broker does not know. An assertion looks once, and
+// waits for nobody; let the test wait for what its program does, an answer or a closed channel, before it asserts.
 package leverettest
 
-import (
-	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/amqpd"
-	amqp091 "github.com/rabbitmq/amqp091-go"
-)
+import "github.com/leveretmq/leveret"
 
 // T is the part of [testing.TB] that is needed.
 type T interface {
 	Helper()
 	Cleanup(func())
+	Failed() bool
+	Logf(format string, args ...any)
 	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
@@ -39,32 +49,4 @@ func New(t T, opts ...leveret.Option) *leveret.Broker {
 		}
 	})
 	return b
-}
-
-// Dial connects to the virtual host "/" of the broker as guest, in memory. The connection is closed
-// when the test ends.
-func Dial(t T, b *leveret.Broker) *amqp091.Connection {
-	t.Helper()
-	return DialConfig(t, b, amqp091.Config{
-		SASL:  []amqp091.Authentication{&amqp091.PlainAuth{Username: "guest", Password: "guest"}},
-		Vhost: "/",
-	})
-}
-
-// DialConfig is Dial with the client's settings: user, virtual host, heartbeat, properties. TLS and
-// the dial function are not used.
-func DialConfig(t T, b *leveret.Broker, cfg amqp091.Config) *amqp091.Connection {
-	t.Helper()
-	srv := &amqpd.Server{Broker: b}
-	t.Cleanup(func() { srv.Close() })
-	nc, err := srv.Dial()
-	if err != nil {
-		t.Fatalf("leveret: %v", err)
-	}
-	conn, err := amqp091.Open(nc, cfg)
-	if err != nil {
-		t.Fatalf("leveret: connecting: %v", err)
-	}
-	t.Cleanup(func() { conn.Close() }) // it may be closed already
-	return conn
 }

@@ -18,10 +18,13 @@ import (
 type fakeT struct {
 	cleanups []func()
 	problems []string
+	logs     []string
 }
 
 func (f *fakeT) Helper()                   {}
 func (f *fakeT) Cleanup(c func())          { f.cleanups = append(f.cleanups, c) }
+func (f *fakeT) Failed() bool              { return len(f.problems) > 0 }
+func (f *fakeT) Logf(s string, a ...any)   { f.logs = append(f.logs, fmt.Sprintf(s, a...)) }
 func (f *fakeT) Errorf(s string, a ...any) { f.problems = append(f.problems, fmt.Sprintf(s, a...)) }
 
 func (f *fakeT) Fatalf(s string, a ...any) {

@@ -1,0 +1,93 @@
+package leverettest
+
+import (
+	"net"
+	"net/url"
+	"os"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/amqpd"
+	"github.com/leveretmq/leveret/definitions"
+	amqp091 "github.com/rabbitmq/amqp091-go"
+)
+
+// Dial connects to the virtual host "/" of the broker as guest, in memory. The connection is closed
+// when the test ends.
+func Dial(t T, b *leveret.Broker) *amqp091.Connection {
+	t.Helper()
+	return DialConfig(t, b, amqp091.Config{
+		SASL:  []amqp091.Authentication{&amqp091.PlainAuth{Username: "guest", Password: "guest"}},
+		Vhost: "/",
+	})
+}
+
+// DialConfig is Dial with the client's settings: user, virtual host, heartbeat, properties. TLS and
+// the dial function are not used.
+func DialConfig(t T, b *leveret.Broker, cfg amqp091.Config) *amqp091.Connection {
+	t.Helper()
+	nc, err := newServer(t, b).Dial()
+	if err != nil {
+		t.Fatalf("leveret: %v", err)
+	}
+	conn, err := amqp091.Open(nc, cfg)
+	if err != nil {
+		t.Fatalf("leveret: connecting: %v", err)
+	}
+	t.Cleanup(func() { conn.Close() }) // it may be closed already
+	return conn
+}
+
+// Dialer returns a dial function for a program that connects by itself, and again after it has lost a connection. It is the field Dial of
+// amqp091-go's Config: whatever address the program names, it gets the broker, in memory.
+//
+//	cfg := amqp091.Config{Dial: leverettest.Dialer(t, b)}
+//	conn, err := amqp091.DialConfig("amqp://guest:guest@rabbitmq/", cfg)
+//
+// When the test ends, what is connected is cut off.
+func Dialer(t T, b *leveret.Broker) func(network, addr string) (net.Conn, error) {
+	srv := newServer(t, b)
+	return func(string, string) (net.Conn, error) { return srv.Dial() }
+}
+
+// URL listens on a free port of this machine and returns the URL of the broker's virtual host "/" there, with guest's password, for a program
+// that takes nothing but a URL. When the test ends, the listener and its connections are closed.
+//
+// Sockets do not work in a testing/synctest bubble: use [Dialer] there.
+func URL(t T, b *leveret.Broker) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("leveret: %v", err)
+	}
+	srv := newServer(t, b)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = srv.Serve(l) // ends with the server
+	}()
+	t.Cleanup(func() {
+		srv.Close()
+		<-served
+	})
+	u := url.URL{Scheme: "amqp", User: url.UserPassword("guest", "guest"), Host: l.Addr().String(), Path: "/"}
+	return u.String()
+}
+
+// Load imports a definitions file, as RabbitMQ exports it, into the broker. The test ends if the file cannot be imported.
+func Load(t T, b *leveret.Broker, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("leveret: %v", err)
+	}
+	if err := definitions.Import(b, data); err != nil {
+		t.Fatalf("leveret: %s: %v", path, err)
+	}
+}
+
+// newServer returns a server that ends with the test.
+func newServer(t T, b *leveret.Broker) *amqpd.Server {
+	srv := &amqpd.Server{Broker: b}
+	t.Cleanup(func() { srv.Close() })
+	return srv
+}

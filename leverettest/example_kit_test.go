@@ -1,0 +1,384 @@
+package leverettest_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/leverettest"
+	amqp091 "github.com/rabbitmq/amqp091-go"
+)
+
+// recorded returns a recorded broker with two queues: what is rejected in "work" goes to "parked". It holds one order in each.
+func recorded(t *fakeT) (*leveret.Broker, *leverettest.Recorder) {
+	b := leverettest.New(t)
+	rec := leverettest.Record(t, b)
+	b.DeclareQueue("work", leveret.QueueConfig{Arguments: leveret.Table{
+		leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: "parked",
+	}})
+	b.DeclareQueue("parked", leveret.QueueConfig{})
+	for _, id := range []string{"17", "18"} {
+		b.Publish("", "work", leveret.Message{
+			Properties: &leveret.Properties{MessageID: id, Headers: leveret.Table{"tenant": "a"}},
+			Body:       []byte(`{"order": ` + id + `}`),
+		})
+	}
+	work, _ := b.Queue("work")
+	d, _, _ := work.Get()
+	d.Reject(false)
+	return b, rec
+}
+
+func ExampleDialer() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	cfg := amqp091.Config{Dial: leverettest.Dialer(t, leverettest.New(t))}
+	conn, err := amqp091.DialConfig("amqp://guest:guest@rabbitmq.example/", cfg)
+	fmt.Println(conn.Properties["product"], err)
+	// Output: RabbitMQ <nil>
+}
+
+func ExampleURL() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	conn, err := amqp091.Dial(leverettest.URL(t, leverettest.New(t)))
+	fmt.Println(conn.Properties["product"], err)
+	// Output: RabbitMQ <nil>
+}
+
+func ExampleLoad() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+	file := filepath.Join(os.TempDir(), "example-definitions.json")
+	os.WriteFile(file, []byte(`{"queues": [{"vhost": "/", "name": "work", "durable": true}]}`), 0o600)
+	defer os.Remove(file)
+
+	b := leverettest.New(t)
+	leverettest.Load(t, b, file)
+	fmt.Println(b.Queues()[0].Name)
+	// Output: work
+}
+
+func ExampleRecord() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b := leverettest.New(t)
+	rec := leverettest.Record(t, b)
+	b.Publish("", "work", leveret.Message{Body: []byte("order 17")})
+	fmt.Print(rec.Journey())
+	// Output:
+	// message 1, "order 17"
+	//           0s  published to the default exchange with key "work" → no queue
+	// ✗         0s  LOST: the default exchange led to no queue with key "work"
+}
+
+func ExampleKeepIf() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b := leverettest.New(t)
+	rec := leverettest.Record(t, b, leverettest.KeepIf(func(m leveret.EventMessage) bool { return m.RoutingKey == "work" }))
+	b.Publish("", "work", leveret.Message{})
+	b.Publish("", "other", leveret.Message{})
+	fmt.Println(len(rec.Journeys()))
+	// Output: 1
+}
+
+func ExampleKeepLast() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b := leverettest.New(t)
+	rec := leverettest.Record(t, b, leverettest.KeepLast(1))
+	b.Publish("", "work", leveret.Message{})
+	b.Publish("", "other", leveret.Message{})
+	fmt.Println(rec.Journey().Message, len(rec.Journeys()))
+	// Output: 2 1
+}
+
+func ExampleRecorder_Published() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	_, rec := recorded(t)
+	fmt.Println(len(rec.Published()))
+	// Output: 2
+}
+
+func ExampleRecorder_Returned() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	_, rec := recorded(t)
+	fmt.Println(len(rec.Returned()))
+	// Output: 0
+}
+
+func ExampleRecorder_Acked() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	_, rec := recorded(t)
+	fmt.Println(len(rec.Acked()))
+	// Output: 0
+}
+
+func ExampleRecorder_Requeued() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	_, rec := recorded(t)
+	fmt.Println(len(rec.Requeued()))
+	// Output: 0
+}
+
+func ExampleRecorder_Rejected() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	_, rec := recorded(t)
+	fmt.Println(rec.Rejected()[0].Queue)
+	// Output: work
+}
+
+func ExampleRecorder_DeadLettered() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	_, rec := recorded(t)
+	fmt.Println(rec.DeadLettered()[0].Reason, rec.DeadLettered()[0].Queues)
+	// Output: rejected [parked]
+}
+
+func ExampleRecorder_Dropped() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	_, rec := recorded(t)
+	fmt.Println(len(rec.Dropped()))
+	// Output: 0
+}
+
+func ExampleRecorder_Journeys() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	_, rec := recorded(t)
+	fmt.Println(len(rec.Journeys(leverettest.Header("tenant", "a"))))
+	// Output: 2
+}
+
+func ExampleRecorder_Journey() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	_, rec := recorded(t)
+	fmt.Println(rec.Journey(leverettest.MessageID("17")).In()[0].Queue)
+	// Output: parked
+}
+
+func ExampleRecorder_Timeline() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b := leverettest.New(t)
+	rec := leverettest.Record(t, b)
+	b.DeclareQueue("work", leveret.QueueConfig{})
+	b.Publish("", "work", leveret.Message{})
+	b.PurgeQueue("work")
+	fmt.Print(len(rec.Timeline()) > 0)
+	// Output: true
+}
+
+func ExampleJourney_String() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b := leverettest.New(t, leveret.WithClock(leveret.NewManualClock(time.Unix(0, 0))))
+	rec := leverettest.Record(t, b)
+	b.DeclareQueue("work", leveret.QueueConfig{})
+	b.Publish("", "work", leveret.Message{Body: []byte("order 17")})
+	b.PurgeQueue("work")
+	fmt.Print(rec.Journey().String())
+	// Output:
+	// message 1, "order 17"
+	//           0s  published to the default exchange with key "work" → work
+	//           0s  enqueued in work
+	// ✗         0s  LOST: work was purged
+}
+
+func ExampleJourney_Lost() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, rec := recorded(t)
+	b.PurgeQueue("parked")
+	fmt.Println(rec.Journey(leverettest.MessageID("17")).Lost()[0].Cause)
+	// Output: purged
+}
+
+func ExampleJourney_In() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	_, rec := recorded(t)
+	fmt.Println(rec.Journey(leverettest.MessageID("18")).In()[0].Queue)
+	// Output: work
+}
+
+func ExampleJourney_Deaths() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	_, rec := recorded(t)
+	d := rec.Journey(leverettest.MessageID("17")).Deaths()[0]
+	fmt.Println(d.Queue, d.Reason, d.Count)
+	// Output: work rejected 1
+}
+
+func ExampleBody() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, _ := recorded(t)
+	leverettest.RequireQueue(t, b, "work", leverettest.Body(`{"order": 18}`))
+	fmt.Println(t.Failed())
+	// Output: false
+}
+
+func ExampleJSON() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, _ := recorded(t)
+	leverettest.RequireQueue(t, b, "work", leverettest.JSON(map[string]any{"order": 18}))
+	fmt.Println(t.Failed())
+	// Output: false
+}
+
+func ExampleKey() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, _ := recorded(t)
+	leverettest.RequireQueue(t, b, "parked", leverettest.Key("parked"))
+	fmt.Println(t.Failed())
+	// Output: false
+}
+
+func ExampleMessageID() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, _ := recorded(t)
+	leverettest.RequireQueue(t, b, "work", leverettest.MessageID("18"))
+	fmt.Println(t.Failed())
+	// Output: false
+}
+
+func ExampleHeader() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, _ := recorded(t)
+	leverettest.RequireQueue(t, b, "work", leverettest.Header("tenant", "a"))
+	fmt.Println(t.Failed())
+	// Output: false
+}
+
+func ExampleDied() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, _ := recorded(t)
+	leverettest.RequireQueue(t, b, "parked", leverettest.Died("work", leveret.Rejected, 1))
+	fmt.Println(t.Failed())
+	// Output: false
+}
+
+func ExampleAll() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, _ := recorded(t)
+	leverettest.RequireQueue(t, b, "work", leverettest.All(leverettest.MessageID("18"), leverettest.Header("tenant", "a")))
+	fmt.Println(t.Failed())
+	// Output: false
+}
+
+func ExampleAny() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, _ := recorded(t)
+	leverettest.RequireQueue(t, b, "work", leverettest.Any())
+	fmt.Println(t.Failed())
+	// Output: false
+}
+
+func ExampleRequireQueue() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, _ := recorded(t)
+	leverettest.RequireQueue(t, b, "parked", leverettest.MessageID("17"))
+	fmt.Println(t.Failed())
+	// Output: false
+}
+
+func ExampleRequireQueueAnyOrder() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, _ := recorded(t)
+	leverettest.RequireQueueAnyOrder(t, b, "parked", leverettest.MessageID("17"))
+	fmt.Println(t.Failed())
+	// Output: false
+}
+
+func ExampleRequireCount() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, _ := recorded(t)
+	leverettest.RequireCount(t, b, "work", 1)
+	fmt.Println(t.Failed())
+	// Output: false
+}
+
+func ExampleRequireDeadLettered() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, _ := recorded(t)
+	leverettest.RequireDeadLettered(t, b, "work", leverettest.Deaths{Reason: leveret.Rejected, Times: 1, To: []string{"parked"}})
+	fmt.Println(t.Failed())
+	// Output: false
+}
+
+func ExampleRequireNoLoss() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, _ := recorded(t)
+	leverettest.RequireNoLoss(t, b)
+	fmt.Println(t.Failed())
+	// Output: false
+}
+
+func ExampleRequireDrained() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, _ := recorded(t)
+	b.PurgeQueue("work")
+	b.PurgeQueue("parked")
+	leverettest.RequireDrained(t, b)
+	fmt.Println(t.Failed())
+	// Output: false
+}
