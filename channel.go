@@ -171,8 +171,22 @@ func (ch *Channel) giveBackLocked(reason *Error) {
 		q.leftLocked()
 	}
 	ch.leaving = nil
-	ch.v.ending = without(ch.v.ending, ch)
+	ch.endedLocked()
 	ch.v.channelEventLocked(ch, reason)
+}
+
+// endedLocked removes the channel from those that are ending. Those of a connection end in the order in which they were
+// detached, and there may be many.
+func (ch *Channel) endedLocked() {
+	v := ch.v
+	if v.ending[0] == ch {
+		v.ending = v.ending[1:]
+	} else {
+		v.ending = without(v.ending, ch)
+	}
+	if len(v.ending) == 0 {
+		v.ending = nil
+	}
 }
 
 func (ch *Channel) sortedConsumersLocked() []*Consumer {
