@@ -23,8 +23,11 @@ func (b *Broker) GlobalParameters() []GlobalParameter {
 	return all
 }
 
-// SetGlobalParameter sets a global parameter or replaces its value.
+// SetGlobalParameter sets a global parameter or replaces its value. A value that is no JSON is ErrSyntax; nil is null.
 func (b *Broker) SetGlobalParameter(p GlobalParameter) error {
+	if p.Value != nil && !json.Valid(p.Value) {
+		return SyntaxError.errorf(p.Name, "the value of global parameter '%s' is no JSON", p.Name)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {

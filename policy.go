@@ -54,6 +54,9 @@ func compilePolicy(p Policy, which policyLevel, r *rules) (*policy, error) {
 	if p.ApplyTo == "" {
 		p.ApplyTo = ApplyToAll
 	}
+	if err := checkPolicyValues(p.Definition); err != nil {
+		return nil, err
+	}
 	c := &policy{Policy: p, definition: make(map[string]any, len(p.Definition))}
 	for key, v := range p.Definition {
 		c.definition[key] = policyValue(v)
@@ -137,7 +140,8 @@ const (
 
 // SetPolicy sets a policy, in place of one of the same name, and puts it in force on every queue
 // and exchange that it applies to. A policy that is not valid is ErrPreconditionFailed with
-// RabbitMQ's report, one that applies to streams is ErrNotImplemented, and both change nothing.
+// RabbitMQ's report, one that applies to streams is ErrNotImplemented, one with a value that JSON has no type for is ErrSyntax. None
+// of them changes anything.
 func (v *vhost) SetPolicy(p Policy) error { return v.setPolicy(p, userPolicies) }
 
 // SetOperatorPolicy is SetPolicy for an operator policy. It is combined with the policy that

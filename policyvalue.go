@@ -2,7 +2,9 @@ package leveret
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -60,8 +62,57 @@ func numberValue(n json.Number) any {
 	if i, ok := new(big.Int).SetString(n.String(), 10); ok {
 		return i
 	}
-	f, _ := n.Float64()
-	return f
+	if f, err := n.Float64(); err == nil {
+		return f
+	}
+	return n // which is no number
+}
+
+// checkPolicyValues refuses a definition with a value that JSON has no type for.
+func checkPolicyValues(definition map[string]any) *Error {
+	if err := checkJSONTable(nil, definition); err != nil {
+		return SyntaxError.errorf("", "leveret: policy: %v", err)
+	}
+	return nil
+}
+
+func checkJSONTable(at *fieldPath, t map[string]any) error {
+	for _, key := range sortedKeys(t) {
+		inner, err := at.within(key, -1)
+		if err != nil {
+			return err
+		}
+		if err := checkJSONValue(inner, policyValue(t[key])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkJSONValue(at *fieldPath, v any) error {
+	switch v := v.(type) {
+	case nil, bool, string, int64, *big.Int:
+		return nil
+	case float64:
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			return nil
+		}
+		return fmt.Errorf("%q: JSON has no number %v", at.String(), v)
+	case Table:
+		return checkJSONTable(at, v)
+	case []any:
+		for i := range v {
+			inner, err := at.within("", i)
+			if err != nil {
+				return err
+			}
+			if err := checkJSONValue(inner, policyValue(v[i])); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("%q: no JSON type for Go type %T", at.String(), v)
 }
 
 // wholeNumber returns an integer of a definition, the largest there is for one that is larger.
