@@ -13,6 +13,7 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
+	"github.com/leveretmq/leveret/cmd/leveret/internal/memory"
 )
 
 // settings are what leveret serve is told.
@@ -23,6 +24,7 @@ type settings struct {
 	definitions string // file; empty: none
 	control     string // socket; empty: none
 	log         slog.Leveler
+	watermark   memory.Watermark
 }
 
 // noControl as the value of --control means that there is no control socket.
@@ -48,6 +50,9 @@ func parseSettings(args []string, help io.Writer) (settings, error) {
 	f.StringVar(&s.definitions, "definitions", "", "JSON `file` with definitions to import before clients are accepted")
 	f.StringVar(&s.control, "control", ctl.DefaultSocket(), "control `socket` for leveret ctl; none: no socket")
 	profile := f.String("profile", "4.3", "`release` of RabbitMQ to behave as: 4.3 or 3.10")
+	watermark := f.String("vm-memory-high-watermark", "0.6",
+		"memory that the process may use before publishers are blocked: a `fraction` of what the machine or the control group has, "+
+			"a size such as 2GB, or none")
 	level := f.String("log", "warn", "`level` of the log on standard error: debug, info, warn, error or none")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -57,7 +62,25 @@ func parseSettings(args []string, help io.Writer) (settings, error) {
 		}
 		return s, err
 	}
-	return s, s.complete(f.Args(), *profile, *level)
+	if err := s.complete(f.Args(), *profile, *level); err != nil {
+		return s, err
+	}
+	return s, s.setWatermark(*watermark)
+}
+
+// setWatermark reads the memory limit. A number with a point, 0 and 1 are fractions, other numbers are bytes.
+func (s *settings) setWatermark(given string) (err error) {
+	if given == "none" {
+		return nil
+	}
+	s.watermark, err = ctl.ParseWatermark(given, false)
+	if err != nil {
+		s.watermark, err = ctl.ParseWatermark(given, true)
+	}
+	if err != nil {
+		return fmt.Errorf("--vm-memory-high-watermark is %q, not a fraction of 0 to 1, a size such as 2GB, or none", given)
+	}
+	return nil
 }
 
 func (s *settings) complete(rest []string, profile, level string) error {
@@ -92,7 +115,7 @@ func serve(args []string, std ctl.Streams) int {
 		complain(std.Err, err)
 		return exitUsage
 	}
-	takeBallast()
+	memory.TakeBallast()
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	srv, err := start(s, slog.New(slog.NewTextHandler(std.Err, &slog.HandlerOptions{Level: s.log})))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
+	"github.com/leveretmq/leveret/cmd/leveret/internal/memory"
 	"github.com/leveretmq/leveret/definitions"
 )
 
@@ -25,7 +26,9 @@ type server struct {
 	broker  *leveret.Broker
 	doors   []door
 	control *ctl.Server
-	failed  chan error // a door that was closed otherwise than by close
+	memory  *memory.Guard
+	stopped chan struct{} // closed to stop the guard
+	failed  chan error    // a door that was closed otherwise than by close
 }
 
 // A door is a listener and what serves it.
@@ -37,12 +40,13 @@ type door struct {
 
 // start opens everything. The broker has its definitions before the first client can connect.
 func start(s settings, log *slog.Logger) (_ *server, err error) {
-	srv := &server{broker: leveret.New(leveret.WithProfile(s.profile))}
+	srv := &server{broker: leveret.New(leveret.WithProfile(s.profile)), stopped: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			srv.close()
 		}
 	}()
+	srv.guardMemory(s.watermark, log)
 	if err := importDefinitions(srv.broker, s.definitions); err != nil {
 		return nil, err
 	}
@@ -63,6 +67,17 @@ func start(s settings, log *slog.Logger) (_ *server, err error) {
 	}
 	srv.serve()
 	return srv, nil
+}
+
+// guardMemory sets the memory limit. Where the system does not tell how much memory there is, a fraction of it is no limit.
+func (srv *server) guardMemory(w memory.Watermark, log *slog.Logger) {
+	srv.memory = memory.NewGuard(srv.broker)
+	limit, err := srv.memory.Set(w)
+	if err != nil {
+		log.Warn("there is no memory limit: the computer's memory is not known", "error", err)
+	}
+	srv.broker.SetMemoryLimit(limit)
+	go srv.memory.Run(srv.stopped)
 }
 
 func importDefinitions(b *leveret.Broker, file string) error {
@@ -95,7 +110,7 @@ func (srv *server) openControl(socket string) error {
 	if socket == "" {
 		return nil
 	}
-	node := &ctl.Node{Broker: srv.broker, Name: nodeName, Started: time.Now()}
+	node := &ctl.Node{Broker: srv.broker, Name: nodeName, Started: time.Now(), Memory: srv.memory}
 	for _, d := range srv.doors {
 		node.Listeners = append(node.Listeners, d.describe())
 	}
@@ -147,5 +162,6 @@ func (srv *server) close() {
 		d.amqp.Close()
 		d.listener.Close()
 	}
+	close(srv.stopped)
 	srv.broker.Close()
 }

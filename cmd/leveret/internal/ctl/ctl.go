@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/cmd/leveret/internal/memory"
 )
 
 // A Node is a broker that commands act on.
@@ -22,6 +23,7 @@ type Node struct {
 	Name      string // as commands show it, such as leveret@localhost
 	Started   time.Time
 	Listeners []Listener
+	Memory    *memory.Guard
 
 	alarms   alarms // that eval has set
 	firehose firehose

@@ -1,17 +1,14 @@
 package ctl
 
 import (
-	"bufio"
-	"errors"
 	"math"
-	"os"
 	"regexp"
-	"runtime"
 	"strconv"
-	"strings"
+
+	"github.com/leveretmq/leveret/cmd/leveret/internal/memory"
 )
 
-// The memory limit. It bounds the bodies of the messages that the broker holds.
+// The memory limit. It bounds what the process uses.
 
 func memoryCommands() []*command {
 	return []*command{{
@@ -40,11 +37,8 @@ func validateWatermark(c *call) error {
 		return &misuse{exitUsage, "not enough arguments."}
 	case absolute && len(c.args) > 2, !absolute && len(c.args) > 1:
 		return &misuse{exitUsage, "too many arguments."}
-	case absolute:
-		_, err := parseBytes(c.args[1])
-		return err
 	}
-	_, err := parseFraction(c.args[0])
+	_, err := ParseWatermark(c.args[len(c.args)-1], absolute)
 	return err
 }
 
@@ -83,47 +77,23 @@ func parseFraction(s string) (float64, error) {
 	return f, nil
 }
 
-// setWatermark sets a limit for the whole process, as rabbitmqctl does. The broker counts the
-// bodies of messages only, so it gets what the rest of the process leaves; if that is nothing, a
-// negative limit, which even an empty broker exceeds.
+// setWatermark sets a limit for the whole process, as rabbitmqctl does.
 func setWatermark(c *call) (result, error) {
-	var limit int64
-	if len(c.args) == 2 {
-		limit, _ = parseBytes(c.args[1]) // validated
-	} else {
-		fraction, _ := parseFraction(c.args[0])
-		total, err := totalMemory()
-		if err != nil {
-			return result{}, failed(exitUnavailable, "the computer's memory is not known ("+err.Error()+"): use absolute <value>")
-		}
-		limit = int64(fraction * float64(total))
-	}
-	if limit -= processMemory(c.node.Broker.Memory().Used); limit <= 0 {
-		limit = -1
+	w, _ := ParseWatermark(c.args[len(c.args)-1], len(c.args) == 2) // validated
+	limit, err := c.node.Memory.Set(w)
+	if err != nil {
+		return result{}, failed(exitUnavailable, "the computer's memory is not known ("+err.Error()+"): use absolute <value>")
 	}
 	c.node.alarms.setLimit(c.node.Broker, limit)
 	return result{}, nil
 }
 
-// processMemory is what this process has from the system, less the bodies of messages.
-func processMemory(bodies int64) int64 {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return max(0, int64(m.Sys-m.HeapReleased)-bodies)
-}
-
-// totalMemory returns the computer's memory in bytes, where the system tells it.
-func totalMemory() (int64, error) {
-	f, err := os.Open("/proc/meminfo")
-	if err != nil {
-		return 0, err
+// ParseWatermark reads a fraction, or an absolute size with a unit.
+func ParseWatermark(s string, absolute bool) (memory.Watermark, error) {
+	if !absolute {
+		fraction, err := parseFraction(s)
+		return memory.Relative(fraction), err
 	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if rest, ok := strings.CutPrefix(lines.Text(), "MemTotal:"); ok {
-			kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
-			return kib << 10, err
-		}
-	}
-	return 0, errors.New("no MemTotal")
+	bytes, err := parseBytes(s)
+	return memory.Watermark{Given: s, Bytes: bytes}, err
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/cmd/leveret/internal/memory"
 )
 
 // The node: its state, its memory limit, and whether it is there at all.
@@ -102,6 +103,7 @@ func status(c *call) (result, error) {
 type statusReport struct {
 	uptime                      int64 // seconds
 	process, bodies, limit      int64 // bytes; the first two are what the process and the bodies in it take
+	watermark                   memory.Watermark
 	alarm                       bool
 	release                     string
 	connections, queues, vhosts int
@@ -109,14 +111,13 @@ type statusReport struct {
 
 func (c *call) takeStatus() statusReport {
 	b := c.node.Broker
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	memory := b.Memory()
+	info := b.Memory()
 	s := statusReport{
-		uptime: int64(time.Since(c.node.Started).Seconds()), process: int64(m.Sys - m.HeapReleased),
-		bodies: memory.Used, limit: memory.Limit, alarm: memory.Alarm,
+		uptime: int64(time.Since(c.node.Started).Seconds()), process: memory.InUse(), bodies: info.Bodies, alarm: info.Alarm,
 		release: release[b.Profile()], connections: len(b.Connections()),
 	}
+	s.watermark, s.limit = c.node.Memory.Watermark()
+	s.limit = max(s.limit, 0) // a limit of 0 is kept as a negative one
 	for _, info := range b.VHosts() {
 		s.vhosts++
 		if v, err := b.VHost(info.Name); err == nil {
@@ -129,9 +130,12 @@ func (c *call) takeStatus() statusReport {
 func osName() string { return strings.ToUpper(runtime.GOOS[:1]) + runtime.GOOS[1:] }
 
 func (s statusReport) text(c *call) string {
-	limit := "none"
-	if s.limit > 0 {
-		limit = c.inUnit(s.limit)
+	setting, limit := "none", "none"
+	if s.watermark.Given != "" {
+		setting, limit = s.watermark.Given, c.inUnit(s.limit)
+		if s.watermark.Bytes == 0 {
+			setting += " of available memory"
+		}
 	}
 	alarms := "(none)"
 	if s.alarm {
@@ -148,8 +152,8 @@ func (s statusReport) text(c *call) string {
 		"RabbitMQ version: " + s.release, "Node name: " + c.node.Name, "Go version: " + runtime.Version(),
 		"\nAlarms\n", alarms,
 		"\nTags\n", "(none)",
-		"\nMemory\n", "Total memory used: " + c.inUnit(s.process), "Message bodies: " + c.inUnit(s.bodies),
-		"Memory high watermark setting: " + limit + ", computed to: " + limit,
+		"\nMemory\n", "Total memory used: " + c.inUnit(s.process), "Calculation strategy: allocated", "Message bodies: " + c.inUnit(s.bodies),
+		"Memory high watermark setting: " + setting + ", computed to: " + limit,
 		"\nTotals\n", fmt.Sprintf("Connection count: %d", s.connections), fmt.Sprintf("Queue count: %d", s.queues),
 		fmt.Sprintf("Virtual host count: %d", s.vhosts),
 		"\nListeners\n", strings.Join(listeners, "\n"),
@@ -161,6 +165,14 @@ func (l Listener) purpose() string {
 		return "AMQP 0-9-1 over TLS"
 	}
 	return "AMQP 0-9-1"
+}
+
+// setting is the watermark as rabbitmqctl shows it in JSON.
+func (s statusReport) setting() row {
+	if w := s.watermark; w.Given != "" && w.Bytes == 0 {
+		return row{{"relative", w.Fraction}}
+	}
+	return row{{"absolute", s.limit}}
 }
 
 func (s statusReport) object(n *Node) row {
@@ -178,7 +190,8 @@ func (s statusReport) object(n *Node) row {
 		{"product_name", "leveret"}, {"product_version", Version()}, {"rabbitmq_version", s.release},
 		{"go_version", runtime.Version()}, {"alarms", alarms}, {"tags", []any{}}, {"listeners", listeners},
 		{"memory", row{{"total", row{{"allocated", s.process}}}, {"message_bodies", s.bodies}}},
-		{"vm_memory_high_watermark_setting", row{{"absolute", s.limit}}}, {"vm_memory_high_watermark_limit", s.limit},
+		{"vm_memory_calculation_strategy", "allocated"}, {"vm_memory_high_watermark_setting", s.setting()},
+		{"vm_memory_high_watermark_limit", s.limit},
 		{"totals", row{{"connection_count", s.connections}, {"queue_count", s.queues}, {"virtual_host_count", s.vhosts}}},
 	}
 }

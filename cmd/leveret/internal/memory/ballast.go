@@ -1,4 +1,4 @@
-package main
+package memory
 
 import (
 	"math"
@@ -17,9 +17,9 @@ const ballastSize = 128 << 20
 
 var ballast []byte
 
-// takeBallast leaves the collector alone if the user has set it up: GOGC or GOMEMLIMIT, which the
+// TakeBallast puts collections off. It leaves the collector alone if the user has set it up: GOGC or GOMEMLIMIT, which the
 // ballast would count against.
-func takeBallast() {
+func TakeBallast() {
 	if os.Getenv("GOGC") == "" && debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		ballast = make([]byte, ballastSize)
 	}
