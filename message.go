@@ -159,7 +159,7 @@ type extra struct {
 	lastExchange *Exchange      // where it was published to before the last death
 	common       *commonHistory // has this extra, if several messages share it; nil: it belongs to one message
 	number       uint64         // see EventMessage.Message
-	removed      int32          // bytes of properties that dying has removed; quorum queues still count them
+	removed      int32          // bytes of properties that a plain expiration and dying have removed; quorum queues still count them
 }
 
 // published is what few messages have of their publish: several routing keys, or properties that are sent on as they came.
@@ -342,7 +342,7 @@ func (m *message) wireProperties() string {
 
 // takeExpiration takes the number from the property expiration. RabbitMQ 4.3 delivers the number's plain form, 3.10 what the
 // publisher wrote.
-// Rules: M-5, M-6, T-10.
+// Rules: L-3, M-5, M-6, T-10.
 func (ch *Channel) takeExpiration(m *message) *Error {
 	p := m.props
 	if p == nil || !p.given(p.Expiration != "", PropExpiration) {
@@ -354,6 +354,7 @@ func (ch *Channel) takeExpiration(m *message) *Error {
 	}
 	m.editExtra().expiration = ms
 	if plain := strconv.FormatInt(ms, 10); plain != p.Expiration && !ch.v.rules.verbatimExpiration {
+		m.editExtra().removed += int32(len(p.Expiration) - len(plain)) // L-3
 		m.editProps().Expiration = plain
 	}
 	return nil
