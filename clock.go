@@ -20,8 +20,22 @@ type Timer interface {
 	Stop() bool
 }
 
+// A settableClock is one whose Now can jump, because somebody sets it. Elapsed says how much time had passed when Now returned
+// now: it grows at the pace of time, whatever the clock shows. Of other clocks, what Now shows is the time that passes.
+type settableClock interface {
+	Clock
+	Elapsed(now time.Time) time.Duration
+}
+
+// realClock is the operating system's.
 type realClock struct{}
 
+var _ settableClock = realClock{}
+
+// processStart is what elapsed times of the real clock count from.
+var processStart = time.Now()
+
+func (realClock) Elapsed(now time.Time) time.Duration       { return now.Sub(processStart) } // by the monotonic clock
 func (realClock) Now() time.Time                            { return time.Now() }
 func (realClock) AfterFunc(d time.Duration, f func()) Timer { return time.AfterFunc(d, f) }
 

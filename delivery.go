@@ -85,8 +85,8 @@ func (q *Queue) sendLocked(c *Consumer, e entry) {
 	} else {
 		u := ch.holdLocked(q, c, &e, d)
 		if c.timeout >= 0 {
-			u.at = q.v.nowLocked()
-			q.v.wakeAtLocked(&c.timer, deadlineAfter(u.at, c.timeout))
+			u.at = q.v.elapsedLocked()
+			q.v.wakeAtLocked(&c.timer, q.v.shownLocked(deadlineAfter(u.at, c.timeout)))
 		}
 	}
 	c.handLocked(d)

@@ -12,7 +12,7 @@ type unacked struct {
 	q    *Queue
 	c    *Consumer // nil: basic.get
 	e    entry
-	at   int64 // when it was delivered, where a timeout may need it; ns since 1970
+	at   int64 // when it was delivered, where a timeout may need it: elapsed time in ns; 0: no timeout
 	inTx bool  // settled in a transaction that is not committed
 	void bool  // taken back by the broker: settling it does nothing
 }

@@ -32,7 +32,7 @@ func (c *Consumer) nextWake() (at int64, ok bool) {
 	}
 	for _, u := range c.ch.tags.All() {
 		if u.c == c && !u.void {
-			return deadlineAfter(u.at, c.timeout), true // deliveries are in the order of their time
+			return c.ch.v.shownLocked(deadlineAfter(u.at, c.timeout)), true // deliveries are in the order of their time
 		}
 	}
 	return 0, false
@@ -72,7 +72,7 @@ func (c *Consumer) timedOutLocked(now int64) {
 	case c.late: // again, of younger deliveries
 		c.tellCancelledLocked()
 	}
-	ch.takeBackLocked(q, func(u *unacked) bool { return u.c == c && deadlineAfter(u.at, c.timeout) <= now })
+	ch.takeBackLocked(q, func(u *unacked) bool { return u.c == c && ch.v.shownLocked(deadlineAfter(u.at, c.timeout)) <= now })
 	if at, ok := c.nextWake(); ok {
 		ch.v.wakeAtLocked(&c.timer, at) // it holds younger ones
 	}
@@ -147,8 +147,8 @@ func (ch *Channel) watchGetLocked(q *Queue, u *unacked) {
 		ch.getters = &getTimer{ch: ch}
 		ch.getters.timer.Value = ch.getters
 	}
-	u.at = q.v.nowLocked()
-	q.v.wakeAtLocked(&ch.getters.timer, deadlineAfter(u.at, q.ackTimeoutLocked(-1)))
+	u.at = q.v.elapsedLocked()
+	q.v.wakeAtLocked(&ch.getters.timer, q.v.shownLocked(deadlineAfter(u.at, q.ackTimeoutLocked(-1))))
 }
 
 func (g *getTimer) nextWake() (at int64, ok bool) {
@@ -156,7 +156,7 @@ func (g *getTimer) nextWake() (at int64, ok bool) {
 		if u.c != nil || u.void || u.at == 0 || u.q.deleted {
 			continue
 		}
-		if d := deadlineAfter(u.at, u.q.ackTimeoutLocked(-1)); !ok || d < at {
+		if d := g.ch.v.shownLocked(deadlineAfter(u.at, u.q.ackTimeoutLocked(-1))); !ok || d < at {
 			at, ok = d, true
 		}
 	}
@@ -183,7 +183,7 @@ func (g *getTimer) wake(now int64) {
 // Rules: D-7, D-35.
 func (g *getTimer) takeBackLocked(now int64) {
 	late := func(u *unacked) bool {
-		return u.c == nil && u.at != 0 && deadlineAfter(u.at, u.q.ackTimeoutLocked(-1)) <= now
+		return u.c == nil && u.at != 0 && g.ch.v.shownLocked(deadlineAfter(u.at, u.q.ackTimeoutLocked(-1))) <= now
 	}
 	var queues []*Queue
 	for _, u := range g.ch.tags.All() {

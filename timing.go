@@ -1,6 +1,7 @@
 package leveret
 
 import (
+	"math"
 	"time"
 
 	"github.com/leveretmq/leveret/internal/schedule"
@@ -13,12 +14,57 @@ import (
 // Timers are lazy. A timer that was set for something that has gone stays, and its owner, when woken, looks again whether there
 // is anything to do. To put the timer off each time would cost more than the few wake-ups in vain.
 
+// The heap goes by what the clock shows, as the expiry of messages does in RabbitMQ. The clock may be set. Queues that nobody uses and
+// consumers that do not settle are judged by the time that passes: their timers are put right when the clock has been set.
+
 // timing is the heap of timers and the one wake-up that is armed.
 type timing struct {
-	now     int64 // the operation's time in ns since 1970, read when first asked for; 0: not yet
+	now     int64         // the operation's time in ns since 1970, read when first asked for; 0: not yet
+	clock   settableClock // nil: the clock cannot be set
+	ahead   int64         // by how many ns now is ahead of the time that has passed
+	agreed  int64         // ahead when the timers were last put right
 	heap    schedule.Heap[wakeable]
 	armed   Timer
 	armedAt int64
+}
+
+// read reads the clock.
+func (t *timing) read(c Clock) {
+	now := c.Now()
+	t.now = now.UnixNano()
+	if t.clock != nil {
+		t.ahead = t.now - int64(t.clock.Elapsed(now))
+	}
+}
+
+// elapsedLocked is the time that has passed, in ns: what a clock would show that nobody sets.
+func (v *vhost) elapsedLocked() int64 { return v.nowLocked() - v.timing.ahead }
+
+// shownLocked is what the clock will show when so much time has passed, unless it is set before.
+func (v *vhost) shownLocked(elapsed int64) int64 {
+	if elapsed == math.MaxInt64 { // never
+		return elapsed
+	}
+	v.nowLocked()
+	return elapsed + v.timing.ahead
+}
+
+// slewed is how far a clock may go from the time that passes before it counts as set, in ns.
+const slewed = 10e6
+
+// putRightLocked sets the timers anew if the clock has been set.
+func (v *vhost) putRightLocked() {
+	v.nowLocked()
+	t := &v.timing
+	if d := t.ahead - t.agreed; -slewed <= d && d <= slewed {
+		return
+	}
+	t.agreed = t.ahead
+	for _, timer := range t.heap.All() {
+		if at, ok := timer.Value.nextWake(); ok && !timer.Value.actsWhenStale() {
+			t.heap.Set(timer, at)
+		}
+	}
 }
 
 // A wakeable is what a timer wakes.
@@ -78,6 +124,7 @@ func (v *vhost) fireDue() {
 
 // fireNextLocked wakes what is due next and reports false if nothing is.
 func (v *vhost) fireNextLocked() bool {
+	v.putRightLocked()
 	t, at, ok := v.timing.heap.Min()
 	if !ok || v.closed || at > v.nowLocked() {
 		return false

@@ -27,7 +27,7 @@ const expiryBatch = 64
 // Rules: Q-34.
 type idleTimer struct {
 	q     *Queue
-	used  int64 // when it was last used
+	used  int64 // when it was last used, as elapsed time
 	timer schedule.Timer[wakeable]
 }
 
@@ -41,12 +41,12 @@ func (q *Queue) setIdleTimerLocked() {
 			q.idle = nil
 		}
 	case t == nil:
-		q.idle = &idleTimer{q: q, used: q.v.nowLocked()}
+		q.idle = &idleTimer{q: q, used: q.v.elapsedLocked()}
 		q.idle.timer.Value = q.idle
 		q.v.timing.heap.Set(&q.idle.timer, q.idle.due())
 	default:
 		if q.traits.usedByPolicy {
-			t.used = q.v.nowLocked()
+			t.used = q.v.elapsedLocked()
 		}
 		q.v.timing.heap.Set(&t.timer, t.due())
 	}
@@ -56,7 +56,7 @@ func (q *Queue) setIdleTimerLocked() {
 // Rules: Q-35.
 func (q *Queue) touchLocked() {
 	if q.idle != nil {
-		q.idle.used = q.v.nowLocked()
+		q.idle.used = q.v.elapsedLocked()
 		q.v.wakeAtLocked(&q.idle.timer, q.idle.due())
 	}
 }
@@ -64,7 +64,7 @@ func (q *Queue) touchLocked() {
 // due is when the queue expires if nobody uses it.
 // Rules: Q-36.
 func (t *idleTimer) due() int64 {
-	return deadlineAfter(deadlineAfter(t.used, t.q.set.expires), t.q.traits.idleBeyond)
+	return t.q.v.shownLocked(deadlineAfter(deadlineAfter(t.used, t.q.set.expires), t.q.traits.idleBeyond))
 }
 
 func (t *idleTimer) actsWhenStale() bool { return false }

@@ -68,6 +68,7 @@ func newVHost(b *Broker, name string) *vhost {
 	}}
 	v.meta = VHostInfo{Name: name, DefaultQueueType: QueueTypeClassic, Limits: VHostLimits{MaxConnections: NoLimit, MaxQueues: NoLimit}}
 	v.effects.idle.L = &v.mu
+	v.timing.clock, _ = b.clock.(settableClock)
 	v.predeclareLocked()
 	v.system = &Channel{v: v, super: true, consumers: map[string]*Consumer{}}
 	v.system.conn = &Conn{v: v, super: true, done: make(chan struct{}), channels: map[uint16]*Channel{0: v.system}}
@@ -111,7 +112,7 @@ func (v *vhost) unlock() {
 // nowLocked is the time of the operation that holds the lock. The clock is read at most once an operation.
 func (v *vhost) nowLocked() int64 {
 	if v.timing.now == 0 {
-		v.timing.now = v.b.clock.Now().UnixNano()
+		v.timing.read(v.b.clock)
 	}
 	return v.timing.now
 }

@@ -1,6 +1,11 @@
 // Package schedule has a priority queue of points in time.
 package schedule
 
+import (
+	"cmp"
+	"slices"
+)
+
 // A Timer is something that may be set for a time. It is made to be embedded: setting it
 // allocates nothing. Its zero value is not set; it must not be copied while it is.
 type Timer[T any] struct {
@@ -44,6 +49,17 @@ func (h *Heap[T]) Min() (t *Timer[T], at int64, ok bool) {
 	}
 	e := &h.entries[0]
 	return e.timer, e.at, true
+}
+
+// All returns the timers that are set, in the order of their times.
+func (h *Heap[T]) All() []*Timer[T] {
+	entries := slices.Clone(h.entries)
+	slices.SortFunc(entries, func(a, b entry[T]) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq)) })
+	all := make([]*Timer[T], len(entries))
+	for i := range entries {
+		all[i] = entries[i].timer
+	}
+	return all
 }
 
 // Earliest returns the earliest time that real gives for the value of a timer. That time must not be before the time that the

@@ -152,3 +152,24 @@ func BenchmarkFireAndSetAgain(b *testing.B) {
 		h.Set(t, at+rand.Int64N(1_000_000))
 	}
 }
+
+func TestAllAreInTheOrderOfTheirTimes(t *testing.T) {
+	var h schedule.Heap[int]
+	timers := make([]schedule.Timer[int], 50)
+	for i := range timers {
+		timers[i].Value = i
+		h.Set(&timers[i], int64(i%7))
+	}
+	last, lastAt := -1, int64(0)
+	for i, timer := range h.All() {
+		at, set := timer.At()
+		inOrder := at > lastAt || at == lastAt && timer.Value > last
+		if !set || i > 0 && !inOrder {
+			t.Fatalf("%d at %d after %d at %d", timer.Value, at, last, lastAt)
+		}
+		last, lastAt = timer.Value, at
+	}
+	if len(h.All()) != len(timers) {
+		t.Fatal("not all")
+	}
+}
