@@ -77,6 +77,13 @@ func (ch *Channel) declareQueueLocked(name string, cfg QueueConfig) (*Queue, *Er
 	if q := v.queues[name]; q != nil {
 		return q, ch.redeclareQueueLocked(q, cfg, args)
 	}
+	return ch.makeQueueLocked(name, cfg, args)
+}
+
+// makeQueueLocked makes a queue of a name that is free. The type is among the arguments if the release adds it.
+// Rules: Q-1.
+func (ch *Channel) makeQueueLocked(name string, cfg QueueConfig, args Fields) (*Queue, *Error) {
+	v := ch.v
 	if v.rules.limitsFirst {
 		if err := v.admitOneMoreLocked(name); err != nil {
 			return nil, err

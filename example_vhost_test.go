@@ -325,3 +325,38 @@ func ExampleUserLimits_MarshalJSON() {
 	fmt.Println(string(document), err)
 	// Output: {"max-channels":0} <nil>
 }
+
+func ExampleVHost_ImportQueue() {
+	b := leveret.New()
+	defer b.Close()
+
+	check(b.ImportQueue("", leveret.QueueConfig{Durable: true})) // DeclareQueue would make up a name
+	check(b.ImportQueue("", leveret.QueueConfig{}))              // there already
+	try(b.Publish("", "", leveret.Message{Body: []byte("hello")}))
+	q := b.Queues()[0]
+	fmt.Printf("%q durable=%t ready=%d\n", q.Name, q.Durable, q.Ready)
+	// Output: "" durable=true ready=1
+}
+
+func ExampleVHost_ImportExchange() {
+	b := leveret.New()
+	defer b.Close()
+
+	check(b.ImportExchange("events", leveret.Topic, leveret.ExchangeConfig{Arguments: leveret.Table{leveret.ArgAlternateExchange: 5}}))
+	fmt.Println(try(b.Exchange("events")).Info().Arguments)
+	// Output: map[alternate-exchange:5]
+}
+
+func ExampleVHost_ImportBinding() {
+	b := leveret.New()
+	defer b.Close()
+
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	fmt.Println(b.BindQueue("q", "", "k", nil))
+	fmt.Println(b.ImportBinding(leveret.Binding{Destination: "q", RoutingKey: "k"}))
+	fmt.Println(len(b.Bindings()), "bindings, one of them implicit")
+	// Output:
+	// queue.bind: ACCESS_REFUSED - operation not permitted on the default exchange
+	// <nil>
+	// 2 bindings, one of them implicit
+}

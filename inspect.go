@@ -185,9 +185,9 @@ func (v *vhost) Exchanges() []ExchangeInfo {
 	return collect(v.sortedExchangesLocked(), (*Exchange).infoLocked)
 }
 
-// Bindings describes all bindings: the implicit ones of the default exchange, then those of
-// the other exchanges by name, each exchange's oldest first.
-// Rules: X-16.
+// Bindings describes all bindings: the implicit ones of the default exchange, then those that were made, by the name of their source, each
+// exchange's oldest first. RabbitMQ 3.10 does not show what an import bound to the default exchange.
+// Rules: X-16, J-4.
 func (v *vhost) Bindings() []BindingInfo {
 	v.lock()
 	defer v.unlock()
@@ -195,6 +195,9 @@ func (v *vhost) Bindings() []BindingInfo {
 		return BindingInfo{VHost: v.name, Destination: q.name, DestinationType: DestinationQueue, RoutingKey: q.name, Arguments: Table{}, ArgumentFields: Fields{}}
 	})
 	for _, x := range v.sortedExchangesLocked() {
+		if x == v.nameless && v.rules.hidesDefaultBindings {
+			continue
+		}
 		infos = append(infos, collect(x.outgoing.sorted(), (*binding).info)...)
 	}
 	return infos

@@ -15,7 +15,7 @@ import (
 // digest of the salt and the password. The zero value accepts no password.
 type PasswordHash struct {
 	// Algorithm is rabbit_password_hashing_sha256, which is the default,
-	// rabbit_password_hashing_sha512 or rabbit_password_hashing_md5.
+	// rabbit_password_hashing_sha512 or rabbit_password_hashing_md5. With any other one no password is accepted.
 	Algorithm string `json:"hashing_algorithm"`
 	Hash      []byte `json:"password_hash"`
 }
@@ -37,15 +37,18 @@ func hashPassword(salt uint32, password string) PasswordHash {
 	return p
 }
 
+// digest is what the algorithm makes of the salt and the password, nil if the algorithm is unknown.
 func (p PasswordHash) digest(salt []byte, password string) []byte {
 	var h hash.Hash
 	switch p.Algorithm {
+	case hashSHA256, "":
+		h = sha256.New()
 	case hashSHA512:
 		h = sha512.New()
 	case hashMD5:
 		h = md5.New()
 	default:
-		h = sha256.New()
+		return nil
 	}
 	h.Write(salt)
 	h.Write([]byte(password))
@@ -60,12 +63,7 @@ func (p PasswordHash) accepts(password string) bool {
 	return subtle.ConstantTimeCompare(p.Hash[saltLength:], p.digest(p.Hash[:saltLength], password)) == 1
 }
 
-// usable returns the hash with its algorithm named, in memory of its own.
-func (p PasswordHash) usable() (PasswordHash, error) {
-	algorithm := cmp.Or(p.Algorithm, hashSHA256)
-	switch algorithm {
-	case hashSHA256, hashSHA512, hashMD5:
-		return PasswordHash{algorithm, slices.Clone(p.Hash)}, nil
-	}
-	return p, PreconditionFailed.errorf("", "unknown hashing_algorithm '%s'", p.Algorithm)
+// clone returns the hash with its algorithm named, in memory of its own.
+func (p PasswordHash) clone() PasswordHash {
+	return PasswordHash{cmp.Or(p.Algorithm, hashSHA256), slices.Clone(p.Hash)}
 }

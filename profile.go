@@ -80,6 +80,8 @@ type rules struct {
 	keysWithoutBCC bool // DL-15: an entry's routing-keys are the routing key and the headers CC and BCC, without list subtraction
 
 	// Policies and definitions.
+	hidesDefaultBindings bool // J-4: bindings of the default exchange that an import made are not shown
+
 	oldPatterns   bool // P-9, P-4, A-1: patterns are those of PCRE 8 with Latin-1 letters, not of PCRE2, and of any length
 	oldApplyTo    bool // P-2: only all, queues, exchanges
 	oldPolicyKeys bool // P-5, P-8: 3.10's set of keys, for policies and operator policies
@@ -111,7 +113,7 @@ var profiles = [...]rules{
 		policyExpiresFirst: true, selfDeadLettersUnconfirmed: true,
 		creditArgument: true, channelPrefetch: true, channelAckTimeout: true, idleCancel: true, deathAddsCredit: true,
 		headerHistory: true, dropCCWithKey: true, keysWithoutBCC: true,
-		oldPatterns: true, oldApplyTo: true, oldPolicyKeys: true, byteCutReplyTexts: true, octetTexts: true,
+		hidesDefaultBindings: true, oldPatterns: true, oldApplyTo: true, oldPolicyKeys: true, byteCutReplyTexts: true, octetTexts: true,
 	},
 }
 

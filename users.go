@@ -75,14 +75,10 @@ func (b *Broker) AddUser(name, password string, tags ...string) error {
 }
 
 // SetUser sets the password and the tags of a user, who is added if there is none of that name.
-// The limits and the permissions of an existing user stay, as do the connections. An empty name
-// and an unknown algorithm are ErrPreconditionFailed.
+// The limits and the permissions of an existing user stay, as do the connections. An empty name is
+// ErrPreconditionFailed. An unknown algorithm is kept, as RabbitMQ keeps it, and nobody can log in with it.
 func (b *Broker) SetUser(name string, password PasswordHash, tags ...string) error {
-	password, err := password.usable()
-	if err != nil {
-		return err
-	}
-	return b.changeAccess(setUser(name, password, tags))
+	return b.changeAccess(setUser(name, password.clone(), tags))
 }
 
 // DeleteUser deletes a user with all permissions and closes the user's connections. A missing

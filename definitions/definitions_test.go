@@ -315,7 +315,7 @@ func TestImportIntoWhatIsThere(t *testing.T) {
 	_, err = b.Queue("amq.foo")
 	assert.ErrorIs(t, err, leveret.ErrNotFound)
 	assert.Len(t, b.Queues(), 3)
-	assert.Len(t, b.Bindings(), 3+2)
+	assert.Len(t, b.Bindings(), 3+3, "that of the default exchange is there twice: by itself, and as imported")
 	n, err := b.Queue("new")
 	require.NoError(t, err)
 	assert.True(t, n.Info().Durable, "durable is the default")
@@ -485,4 +485,31 @@ func FuzzDefinitions(f *testing.F) {
 		copyInternalExchanges(t, b, other)
 		require.NoError(t, definitions.Import(other, after))
 	})
+}
+
+// What RabbitMQ does not check in an import of users and virtual hosts.
+func TestLenientEntries(t *testing.T) {
+	for _, profile := range []leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310} {
+		b := leveret.New(leveret.WithProfile(profile))
+		require.NoError(t, definitions.Import(b, []byte(`{
+			"users":[{"name":"u","password_hash":"AAAAAAAA","hashing_algorithm":"nope","tags":""}],
+			"vhosts":[{"name":"a","limits":[{"name":"max-queues","value":0}]},{"name":"b","limits":5},{"name":"c","limits":{"max-queues":0}}]}`)))
+		u, err := b.User("u")
+		require.NoError(t, err)
+		assert.Equal(t, "nope", u.Password.Algorithm)
+		for _, name := range []string{"a", "b", "c"} {
+			v, err := b.VHost(name)
+			require.NoError(t, err)
+			assert.Equal(t, leveret.NoLimit, v.Info().Limits.MaxQueues)
+		}
+		err = definitions.Import(b, []byte(`{"users":[{"name":"w","password":"x","password_hash":"AAAAAAAA","tags":""}]}`))
+		assert.EqualError(t, err, "users[0] 'w': both_password_and_password_hash_are_provided")
+		err = definitions.Import(b, []byte(`{"vhosts":[{"name":"d","metadata":{"default_queue_type":"nope"}}]}`))
+		_, missing := b.VHost("d")
+		assert.Error(t, missing, "%v: no virtual host either way", profile)
+		assert.Equal(t, profile == leveret.RabbitMQ310, err == nil, "3.10 passes the entry over")
+		err = definitions.Import(b, []byte(`{"queues":[{"vhost":"/","durable":true,"auto_delete":false}]}`))
+		assert.EqualError(t, err, "queues[0] '': the name is missing")
+		b.Close()
+	}
 }

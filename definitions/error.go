@@ -106,9 +106,4 @@ func (e *Policy) label() string          { return e.Name }
 func (e *Queue) label() string           { return e.Name }
 func (e *Exchange) label() string        { return cmp.Or(e.Name, "amq.default") }
 
-func (e *Binding) label() string {
-	if e.Destination == "" {
-		return ""
-	}
-	return e.Source + " -> " + e.Destination
-}
+func (e *Binding) label() string { return e.Source + " -> " + e.Destination }

@@ -213,11 +213,19 @@ func (x *exporter) exchanges(v *leveret.VHost) {
 	}
 }
 
-// bindings adds the bindings, also those of internal exchanges and, in 4.3, of exclusive queues. Those of the default exchange are implicit.
+// bindings adds the bindings, also those of internal exchanges and, in 4.3, of exclusive queues and to the default exchange. The implicit
+// ones are left out: the first of each queue.
 // Rules: J-4.
 func (x *exporter) bindings(v *leveret.VHost) {
+	implicit := map[string]bool{}
 	for _, b := range v.Bindings() {
-		if b.Source == "" || x.hidesExclusive && isExclusive(v, b) {
+		toQueue := b.DestinationType == leveret.DestinationQueue
+		if b.Source == "" && toQueue && !implicit[b.Destination] {
+			implicit[b.Destination] = true
+			continue
+		}
+		toDefault := !toQueue && b.Destination == ""
+		if x.hidesExclusive && (toDefault || isExclusive(v, b)) {
 			continue
 		}
 		x.out.Bindings = append(x.out.Bindings,

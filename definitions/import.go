@@ -149,6 +149,9 @@ func (im *importer) user(e *User) error {
 	if e.Tags == nil {
 		return refuse("tags_not_present")
 	}
+	if e.Password != nil && e.PasswordHash != nil {
+		return refuse("both_password_and_password_hash_are_provided")
+	}
 	limits, wrong := e.Limits.of("user-limits", maxConnections, maxChannels)
 	if wrong != nil {
 		return im.refuseUserLimits(wrong)
@@ -192,6 +195,9 @@ func (im *importer) password(e *User) (leveret.PasswordHash, error) {
 // that is not in the metadata.
 // Rules: J-3.
 func (im *importer) vhost(e *VHost) error {
+	if im.noDefaultQueueType && e.Metadata != nil && e.Metadata.QueueType != "" && !isQueueType(e.Metadata.QueueType) {
+		return nil // 3.10 fails to make the virtual host, and does not say so
+	}
 	v, err := im.b.CreateVHost(e.Name)
 	if err != nil {
 		return refusedByCode(err)
@@ -240,13 +246,18 @@ func (im *importer) setDefaultQueueType(v *leveret.VHost, kind leveret.QueueType
 	if im.noDefaultQueueType {
 		return nil
 	}
-	switch kind {
-	case "undefined":
+	switch {
+	case kind == "undefined":
 		return nil
-	case "classic", "quorum", "stream":
+	case isQueueType(string(kind)):
 		return refusedByCode(v.SetDefaultQueueType(kind))
 	}
 	return refuse("%s is not a valid queue type", kind)
+}
+
+// isQueueType reports whether RabbitMQ has a type of queues.
+func isQueueType(name string) bool {
+	return name == leveret.QueueTypeClassic || name == leveret.QueueTypeQuorum || name == stream
 }
 
 // permission sets what a user may do in a virtual host.

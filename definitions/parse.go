@@ -74,12 +74,18 @@ func readSection[E any, P entry[E]](sections map[string]json.RawMessage, section
 		if err := readEntry(item, e); err != nil {
 			return &Error{section, i, P(e).label(), err}
 		}
-		if P(e).label() == "" {
+		if P(e).label() == "" && !emptyName(section, item) {
 			return &Error{section, i, "", refuse("the name is missing")}
 		}
 	}
 	*to = entries
 	return nil
+}
+
+// emptyName reports whether an entry without a label has a name all the same: the empty one, which queues may have.
+func emptyName(section string, item json.RawMessage) bool {
+	var entry struct{ Name *string }
+	return section == "queues" && json.Unmarshal(item, &entry) == nil && entry.Name != nil
 }
 
 func readEntry(item json.RawMessage, entry any) error {

@@ -12,7 +12,7 @@ import (
 type release struct {
 	oldShape           bool // J-1, J-2, J-3: the export has no origin, virtual hosts are no more than names
 	exportsInternal    bool // J-4: internal exchanges are exported
-	hidesExclusive     bool // J-4: bindings of exclusive queues are not exported
+	hidesExclusive     bool // J-4: bindings of exclusive queues and to the default exchange are not exported
 	noDefaultQueueType bool // J-3: a virtual host has no default queue type
 	lenientBindings    bool // J-9: a binding to what does not exist is passed over
 	explicitQueues     bool // J-9: a queue's entry must say whether it is durable and whether it is deleted by itself

@@ -15,25 +15,15 @@ type rehearsal struct {
 	// unseen is, by virtual host, how many queues the trial's broker was not given. They count
 	// towards the virtual host's limit all the same.
 	unseen map[string]int
-
-	// standIns are the names of queues in the trial's broker that stand for queues whose names the
-	// broker made up. Nobody can declare a queue of such a name.
-	standIns map[located]string
 }
 
 // A target is a queue or an exchange.
 type target struct{ kind, name string }
 
-// A located name is that of something in a virtual host.
-type located struct {
-	vhost string
-	target
-}
-
 // rehearse returns an importer into a new broker. Its time stands still.
 func rehearse(b *leveret.Broker, d *Definitions) (*importer, error) {
 	im := newImporter(leveret.New(leveret.WithProfile(b.Profile()), leveret.WithClock(leveret.NewManualClock(time.Unix(0, 0)))))
-	im.unseen, im.standIns = map[string]int{}, map[located]string{}
+	im.unseen = map[string]int{}
 	if err := im.copy(b, d); err != nil {
 		im.b.Close()
 		return nil, err
@@ -79,7 +69,7 @@ func (d *Definitions) names() map[string]map[target]bool {
 		if names[vhost] == nil {
 			names[vhost] = map[target]bool{}
 		}
-		names[vhost][target{kind, declaredName(name)}] = true
+		names[vhost][target{kind, name}] = true
 	}
 	for _, e := range d.Queues {
 		add(e.VHost, "queue", e.Name)
@@ -120,7 +110,7 @@ func (im *importer) copyVHost(b *leveret.Broker, info leveret.VHostInfo, names m
 		return err
 	}
 	for at := range names {
-		if err := im.copyTarget(from, to, at); err != nil {
+		if err := copyTarget(from, to, at); err != nil {
 			return err
 		}
 	}
@@ -129,7 +119,7 @@ func (im *importer) copyVHost(b *leveret.Broker, info leveret.VHostInfo, names m
 }
 
 // copyTarget brings a queue or an exchange, if there is one of that name.
-func (im *importer) copyTarget(from, to *leveret.VHost, at target) error {
+func copyTarget(from, to *leveret.VHost, at target) error {
 	if at.kind == "exchange" {
 		if x, err := from.Exchange(at.name); err == nil {
 			return copyExchange(x.Info(), to)
@@ -137,38 +127,19 @@ func (im *importer) copyTarget(from, to *leveret.VHost, at target) error {
 		return nil
 	}
 	if q, err := from.Queue(at.name); err == nil {
-		return im.copyQueue(q.Info(), to)
+		return copyQueue(q.Info(), to)
 	}
 	return nil
 }
 
 func copyExchange(info leveret.ExchangeInfo, to *leveret.VHost) error {
-	if info.Name == "" || isReserved(info.Name) {
-		return nil // it is there already
-	}
-	_, err := to.DeclareExchange(info.Name, info.Type, leveret.ExchangeConfig{
+	return to.ImportExchange(info.Name, info.Type, leveret.ExchangeConfig{
 		Durable: info.Durable, AutoDelete: info.AutoDelete, Internal: info.Internal, Arguments: info.Arguments})
-	return err
 }
 
-// copyQueue makes a queue of the same name and type, or one that stands for it. An import asks
-// nothing else of a queue that exists.
-func (im *importer) copyQueue(info leveret.QueueInfo, to *leveret.VHost) error {
-	name := info.Name
-	if isReserved(name) {
-		name = "" // the broker makes a name up
-	}
-	q, err := to.DeclareQueue(name, leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: info.Type}})
-	if err == nil && name == "" {
-		im.standIns[located{info.VHost, target{"queue", info.Name}}] = q.Name()
-	}
-	return err
-}
-
-// standIn returns the name that a binding's destination has in this broker.
-func (im *importer) standIn(e *Binding) string {
-	at := located{e.VHost, target{e.DestinationType, declaredName(e.Destination)}}
-	return cmp.Or(im.standIns[at], e.Destination)
+// copyQueue makes a queue of the same name and type. An import asks nothing else of a queue that exists.
+func copyQueue(info leveret.QueueInfo, to *leveret.VHost) error {
+	return to.ImportQueue(info.Name, leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: info.Type}})
 }
 
 // reduced returns a virtual host's limits less what this broker does not have of it.

@@ -99,23 +99,19 @@ func (im *importer) setLimitParameter(v *leveret.VHost, e *Parameter) error {
 	return refusedByCode(v.SetLimits(im.reduced(v, leveret.VHostLimits{MaxConnections: l[0], MaxQueues: l[1]})))
 }
 
-// exchange declares an exchange, unless it exists already.
+// exchange makes an exchange, unless it exists already.
 // Rules: J-9.
 func (im *importer) exchange(e *Exchange) error {
 	v, err := im.find(e.VHost)
-	switch {
-	case err != nil:
+	if err != nil || e.Name == "" || isReserved(e.Name) {
 		return err
-	case e.Name == "", isReserved(e.Name), exchangeExists(v, e.Name):
-		return nil
 	}
-	_, err = v.DeclareExchange(e.Name, leveret.ExchangeType(e.Type), leveret.ExchangeConfig{
+	return refusedByCode(v.ImportExchange(e.Name, leveret.ExchangeType(e.Type), leveret.ExchangeConfig{
 		Durable: isDurable(e.Durable), AutoDelete: e.AutoDelete, Internal: e.Internal != nil && *e.Internal, Arguments: e.Arguments.Table,
-	})
-	return refusedByCode(err)
+	}))
 }
 
-// queue declares a queue, unless it exists already.
+// queue makes a queue, unless it exists already.
 // Rules: J-9.
 func (im *importer) queue(e *Queue) error {
 	v, err := im.find(e.VHost)
@@ -127,7 +123,7 @@ func (im *importer) queue(e *Queue) error {
 	case im.explicitQueues && (e.Durable == nil || e.AutoDelete == nil):
 		return refuse("function_clause")
 	}
-	_, err = v.DeclareQueue(e.Name, leveret.QueueConfig{
+	err = v.ImportQueue(e.Name, leveret.QueueConfig{
 		Durable: isDurable(e.Durable), AutoDelete: e.AutoDelete != nil && *e.AutoDelete, Arguments: e.Arguments.Table,
 	})
 	if isUnfit(err) {
@@ -148,45 +144,46 @@ func isUnfit(err error) bool {
 func isDurable(durable *bool) bool { return durable == nil || *durable }
 
 func exchangeExists(v *leveret.VHost, name string) bool {
-	_, err := v.Exchange(declaredName(name))
+	_, err := v.Exchange(name)
 	return err == nil
 }
 
 func queueExists(v *leveret.VHost, name string) bool {
-	_, err := v.Queue(declaredName(name))
+	_, err := v.Queue(name)
 	return err == nil
 }
 
-// declaredName is the name that a queue or exchange gets when it is declared: without line breaks.
-func declaredName(name string) string { return strings.NewReplacer("\r", "", "\n", "").Replace(name) }
-
-// binding makes a binding. Those of the default exchange are implicit.
-// Rules: J-4, J-9.
+// binding makes a binding.
+// Rules: J-9.
 func (im *importer) binding(e *Binding) error {
 	v, err := im.find(e.VHost)
-	if err != nil || e.Source == "" {
+	if err != nil {
 		return err
 	}
-	bind, exists := v.BindQueue, queueExists
+	exists := queueExists
 	switch e.DestinationType {
-	case "queue":
-	case "exchange":
-		bind, exists = v.BindExchange, exchangeExists
+	case leveret.DestinationQueue:
+	case leveret.DestinationExchange:
+		exists = exchangeExists
 	default:
 		return refuse("destination_type should be queue or exchange, actually was '%s'", e.DestinationType)
 	}
-	destination := im.standIn(e)
 	var absent erl.List
 	if !exchangeExists(v, e.Source) {
 		absent = append(absent, notFound(e.VHost, "exchange", e.Source))
 	}
-	if !exists(v, destination) {
+	if !exists(v, e.Destination) {
 		absent = append(absent, notFound(e.VHost, e.DestinationType, e.Destination))
 	}
 	if absent != nil {
 		return im.resourcesMissing(absent)
 	}
-	return refusedByCode(bind(destination, e.Source, e.RoutingKey, e.Arguments.Table))
+	args, err := e.Arguments.Fields()
+	if err != nil {
+		return refuse("%v", err)
+	}
+	return refusedByCode(v.ImportBinding(leveret.Binding{Source: e.Source, Destination: e.Destination,
+		DestinationType: leveret.DestinationType(e.DestinationType), RoutingKey: e.RoutingKey, Arguments: args}))
 }
 
 // resourcesMissing refuses a binding, unless the release passes such bindings over.

@@ -38,6 +38,12 @@ func (d *Definitions) Supported(p leveret.Profile) (supported *Definitions, left
 	return &kept, s.leftOut
 }
 
+// A located target is that of a virtual host.
+type located struct {
+	vhost string
+	target
+}
+
 // A supporter finds what is not supported.
 type supporter struct {
 	*release
@@ -74,7 +80,7 @@ func (s *supporter) exchange(e *Exchange) string {
 	if slices.Contains(exchangeTypes, t) || !s.noNewExchangeTypes && slices.Contains(newExchangeTypes, t) {
 		return ""
 	}
-	s.out[located{e.VHost, target{leveret.DestinationExchange, declaredName(e.Name)}}] = true
+	s.out[located{e.VHost, target{leveret.DestinationExchange, e.Name}}] = true
 	return fmt.Sprintf("there are no exchanges of type '%s'", e.Type)
 }
 
@@ -85,7 +91,7 @@ func (s *supporter) queue(e *Queue) string {
 	if e.Arguments.Table[leveret.ArgQueueType] != stream {
 		return ""
 	}
-	s.out[located{e.VHost, target{leveret.DestinationQueue, declaredName(e.Name)}}] = true
+	s.out[located{e.VHost, target{leveret.DestinationQueue, e.Name}}] = true
 	return "there are no streams"
 }
 
@@ -101,7 +107,7 @@ func (s *supporter) vhost(e *VHost) string {
 }
 
 func (s *supporter) topicPermission(e *TopicPermission) string {
-	if !s.out[located{e.VHost, target{leveret.DestinationExchange, declaredName(e.Exchange)}}] {
+	if !s.out[located{e.VHost, target{leveret.DestinationExchange, e.Exchange}}] {
 		return ""
 	}
 	return fmt.Sprintf("exchange '%s' is left out", e.Exchange)
@@ -139,7 +145,7 @@ func (s *supporter) policy(e *Policy) string {
 
 func (s *supporter) binding(e *Binding) string {
 	for _, end := range []target{{leveret.DestinationExchange, e.Source}, {e.DestinationType, e.Destination}} {
-		if end.name = declaredName(end.name); s.out[located{e.VHost, end}] {
+		if s.out[located{e.VHost, end}] {
 			return fmt.Sprintf("%s '%s' is left out", end.kind, end.name)
 		}
 	}

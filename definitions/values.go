@@ -276,6 +276,24 @@ func newLimits(name1 string, n1 int, name2 string, n2 int) Limits {
 	return l
 }
 
+// UnmarshalJSON reads an entry. RabbitMQ does not look at its limits: those that are no limits are none.
+// Rules: J-3.
+func (e *VHost) UnmarshalJSON(data []byte) error {
+	type entry VHost
+	var plain struct {
+		entry
+		Limits json.RawMessage `json:"limits"`
+	}
+	if err := json.Unmarshal(data, &plain); err != nil {
+		return err
+	}
+	*e = VHost(plain.entry)
+	if plain.Limits != nil {
+		_ = e.Limits.UnmarshalJSON(plain.Limits)
+	}
+	return nil
+}
+
 // UnmarshalJSON reads an object or an empty list.
 func (l *Limits) UnmarshalJSON(data []byte) error {
 	*l = nil
