@@ -53,7 +53,7 @@ func (w *worklist) pop() deadLetter {
 	d := w.items[w.done]
 	w.items[w.done] = deadLetter{}
 	if w.done++; w.done == len(w.items) {
-		w.items, w.done = w.items[:0], 0
+		w.items, w.done = emptied(w.items), 0
 	}
 	return d
 }

@@ -41,10 +41,21 @@ func (e *effects) run(v *vhost) {
 func (e *effects) take() bool {
 	if e.next == len(e.batch) {
 		clear(e.batch)
-		e.batch, e.pending = e.pending, e.batch[:0]
+		e.batch, e.pending = e.pending, emptied(e.batch)
 		e.next = 0
 	}
 	return len(e.batch) > 0
+}
+
+// maxKept is how many elements an empty list may have room for, to be used again.
+const maxKept = 4096
+
+// emptied returns s without its elements, of which none holds anything any more.
+func emptied[T any](s []T) []T {
+	if cap(s) > maxKept {
+		return nil
+	}
+	return s[:0]
 }
 
 func (e *effects) runBatch() {

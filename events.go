@@ -12,7 +12,8 @@ import "time"
 //
 // A hook may do anything: call the broker, and add and stop watchers, itself included. What its own calls lead to is told
 // after it has returned. It must not call Broker.Settle or ManualClock.Advance, and while it blocks, the other events and
-// handlers of its virtual host wait. A hook that panics, or ends its goroutine by [runtime.Goexit], takes nothing from others:
+// handlers of its virtual host wait: operations go on, and what they have to tell gathers in memory without a bound, some 300 bytes an event.
+// [MemoryInfo] has their number, Untold. A hook that panics, or ends its goroutine by [runtime.Goexit], takes nothing from others:
 // all other hooks and handlers run first, then the panic goes on to the operation's caller.
 //
 // A message has a number, Message, that lasts: all its copies in all queues and all its dead letters have it. A copy is a message's

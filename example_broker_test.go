@@ -80,7 +80,7 @@ func ExampleWithMemoryLimit() {
 	defer b.Close()
 
 	fmt.Printf("%+v\n", b.Memory())
-	// Output: {Used:0 Bodies:0 Limit:1048576 Alarm:false}
+	// Output: {Used:0 Bodies:0 Limit:1048576 Alarm:false Untold:0}
 }
 
 func ExampleBroker_Close() {

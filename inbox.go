@@ -74,7 +74,7 @@ func (in *Inbox) Take(buf []Notification) []Notification {
 
 func (in *Inbox) resetLocked() {
 	clear(in.items)
-	in.items, in.bytes, in.count, in.replies, in.alarm = in.items[:0], 0, 0, 0, 0
+	in.items, in.bytes, in.count, in.replies, in.alarm = emptied(in.items), 0, 0, 0, 0
 }
 
 func (in *Inbox) fullLocked() bool {

@@ -30,13 +30,23 @@ type MemoryInfo struct {
 	Bodies int64 `json:"bodies"` // bytes of message bodies
 	Limit  int64 `json:"limit"`  // bytes; 0: none
 	Alarm  bool  `json:"alarm"`
+
+	// Untold is how many calls of event hooks and handlers wait for those of earlier operations to return. Each takes some 300 bytes, and
+	// keeps the body of its message; nothing bounds them. A number that grows says that a hook is too slow, or does not return.
+	Untold int `json:"untold"`
 }
 
 // Memory returns the state of the memory alarm.
 func (b *Broker) Memory() MemoryInfo {
 	b.collectGrowth()
 	m := &b.memory
-	return MemoryInfo{Used: m.used(), Bodies: m.bodies.Load(), Limit: m.limit.Load(), Alarm: m.alarm.Load()}
+	untold := 0
+	b.eachVHost(func(v *vhost) {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		untold += len(v.effects.pending)
+	})
+	return MemoryInfo{Untold: untold, Used: m.used(), Bodies: m.bodies.Load(), Limit: m.limit.Load(), Alarm: m.alarm.Load()}
 }
 
 // SetMemoryLimit sets how many bytes of message bodies the broker may hold before it raises the memory alarm; 0 removes the limit. A

@@ -197,7 +197,10 @@ func (in *Inbox) next(waited bool) (d *Delivery, ended bool) {
 	}
 	d = r.batch[r.next].Delivery
 	r.batch[r.next] = Notification{}
-	if r.next++; r.next < len(r.batch) && r.waiting > 0 {
+	switch r.next++; {
+	case r.next == len(r.batch):
+		r.batch, r.next = emptied(r.batch), 0
+	case r.waiting > 0:
 		in.received.signal()
 	}
 	return d, false
@@ -215,7 +218,7 @@ func (in *Inbox) refill() (ended bool) {
 	r := &in.received
 	in.v.mu.Lock()
 	defer in.v.mu.Unlock()
-	r.batch, in.items, r.next = in.items, r.batch[:0], 0
+	r.batch, in.items, r.next = in.items, emptied(r.batch), 0
 	in.bytes, in.count, in.replies = 0, 0, 0
 	return in.ended
 }
@@ -236,7 +239,7 @@ func (c *Consumer) lockUnreceived() (tags []uint64, unlock func()) {
 		tags = append(tags, n.Delivery.DeliveryTag)
 	}
 	clear(r.batch)
-	r.batch, r.next = r.batch[:0], 0
+	r.batch, r.next = emptied(r.batch), 0
 	in.resetLocked()
 	return tags, v.unlock
 }

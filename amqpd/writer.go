@@ -127,7 +127,9 @@ func (c *conn) encodeNoticesLocked(n int) {
 	}
 	rest := copy(c.inbox.notices, c.inbox.notices[n:])
 	clear(c.inbox.notices[rest:]) // lets go of the messages
-	c.inbox.notices = c.inbox.notices[:rest]
+	if c.inbox.notices = c.inbox.notices[:rest]; rest == 0 && cap(c.inbox.notices) > 2*maxInbox {
+		c.inbox.notices = nil // there were many replies
+	}
 }
 
 // Rules: D-13.

@@ -195,6 +195,82 @@ func hold(t *testing.T, ch *leveret.Channel, n int) {
 	}
 }
 
+// A storm leaves nothing behind when it is over: not in a consumer's inbox, nor among the events and the dead letters.
+func TestStormsLeaveNothingBehind(t *testing.T) {
+	const n = 100_000
+	for name, storm := range map[string]func(t *testing.T, b *leveret.Broker) (stop func()){
+		"inbox": func(t *testing.T, b *leveret.Broker) func() {
+			q := mustDeclare(t, b, "q", nil)
+			c, err := q.Consume(leveret.ConsumeConfig{NoAck: true})
+			require.NoError(t, err)
+			for range 2 {
+				for range n {
+					mustPublish(t, b, "q", "m", "")
+				}
+				for range n {
+					_, err := c.Receive(context.Background())
+					require.NoError(t, err)
+				}
+			}
+			return func() { c.Close() }
+		},
+		"events": func(t *testing.T, b *leveret.Broker) func() {
+			q := mustDeclare(t, b, "q", nil)
+			for range n {
+				mustPublish(t, b, "q", "m", "")
+			}
+			stop := b.Watch(leveret.Events{Dropped: func(leveret.DroppedEvent) {}})
+			_, err := q.Purge()
+			require.NoError(t, err)
+			return stop
+		},
+		"dead letters": func(t *testing.T, b *leveret.Broker) func() {
+			q := mustDeclare(t, b, "q", leveret.Table{"x-dead-letter-exchange": "amq.fanout"})
+			for range n {
+				mustPublish(t, b, "q", "m", "")
+			}
+			require.NoError(t, b.SetPolicy(leveret.Policy{Name: "p", Definition: leveret.Table{"max-length": 0}}))
+			require.Zero(t, q.Info().Messages)
+			return func() {}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, _ := newTestBroker(t)
+			before := heapInUse()
+			stop := storm(t, b)
+			require.Less(t, int64(heapInUse())-int64(before), int64(1<<20))
+			stop()
+		})
+	}
+}
+
+// What waits for a hook that does not return can be seen.
+func TestUntoldEvents(t *testing.T) {
+	b, _ := newTestBroker(t)
+	enter, leave := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	b.Watch(leveret.Events{Published: func(leveret.PublishedEvent) {
+		once.Do(func() {
+			close(enter)
+			<-leave
+		})
+	}})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		b.Publish("amq.fanout", "", leveret.Message{})
+	}()
+	<-enter
+	for range 1000 {
+		_, err := b.Publish("amq.fanout", "", leveret.Message{})
+		require.NoError(t, err)
+	}
+	require.Equal(t, 1000, b.Memory().Untold)
+	close(leave)
+	<-done
+	require.Zero(t, b.Memory().Untold)
+}
+
 // What a publisher gets back is not kept.
 func TestReturnedMessagesAreForgotten(t *testing.T) {
 	b, _ := newTestBroker(t)
