@@ -50,11 +50,11 @@ func (c *quorum) keepPending(e entry, reason Reason) {
 
 // sendPendingNext puts the sending of pending dead letters on the worklist. If there are too many deaths for that, the next
 // one's turn sends this one too.
-func (c *quorum) sendPendingNext() { c.q.v.dieLocked(deadLetter{q: c.q, pending: c.pending}) }
+func (c *quorum) sendPendingNext() { c.q.v.dieLocked(deadLetter{q: c.q, task: c.pending}) }
 
-// send tries the pending dead letters that are due, and those that wait as long as few enough are on their way.
+// proceed tries the pending dead letters that are due, and those that wait as long as few enough are on their way.
 // Rules: DL-31.
-func (p *pendingLetters) send() {
+func (p *pendingLetters) proceed() {
 	c := p.c
 	if c.q.deleted {
 		return
@@ -175,7 +175,7 @@ func (c *quorum) confirmed(d *pendingLetter) {
 }
 
 // wake tries again what is due.
-func (p *pendingLetters) wake(int64) { p.send() }
+func (p *pendingLetters) wake(int64) { p.proceed() }
 
 func (p *pendingLetters) nextWake() (at int64, ok bool) {
 	for _, d := range p.tried {
@@ -242,5 +242,5 @@ func (c *quorum) hurryPending() {
 			d.at = 0
 		}
 	}
-	c.q.v.deaths.push(deadLetter{q: c.q, pending: c.pending})
+	c.q.v.laterLocked(c.q, c.pending)
 }

@@ -1,7 +1,6 @@
 package leveret
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -137,9 +136,11 @@ func (ch *Channel) detachLocked(reason *Error) {
 	ch.late = nil
 	for _, c := range ch.sortedConsumersLocked() {
 		c.leaveLocked(ch.err)
-		if c.q != nil {
+		if n := len(ch.leaving); c.q != nil && (n == 0 || ch.leaving[n-1] != c.q) {
 			ch.leaving = append(ch.leaving, c.q)
 		}
+		ch.v.tookLocked(1)
+		ch.v.restLocked()
 	}
 }
 
@@ -147,28 +148,22 @@ func (ch *Channel) detachLocked(reason *Error) {
 // it. What the channel holds of a queue that goes with its last consumer goes with it.
 // Rules: D-5, D-31, L-8.
 func (ch *Channel) giveBackLocked(reason *Error) {
+	if !slices.Contains(ch.v.ending, ch) { // the virtual host was closed in between, and did it
+		return
+	}
 	for _, q := range ch.leaving {
 		q.removeUnusedLocked()
 	}
-	var queues []*Queue
-	held := map[*Queue][]settlement{}
-	for tag, u := range ch.tags.All() {
-		if held[u.q] == nil {
-			queues = append(queues, u.q)
+	for _, tags := range ch.byQueueLocked() {
+		if u := ch.tags.Get(tags[0]); u != nil {
+			ch.settleGroupLocked(ch.byHolderLocked(tags), u.holder(), ended)
 		}
-		held[u.q] = append(held[u.q], settlement{*u, tag})
 	}
 	ch.tags = tags.Window[unacked]{}
-	for _, q := range queues {
-		us := held[q]
-		if q.traits.holdersInOrder {
-			slices.SortStableFunc(us, func(a, b settlement) int { return ch.v.rules.compareHolders(a.c, b.c) })
-		}
-		ch.applyGroupLocked(us, ended)
-	}
 	ch.unstallLocked()
 	for _, q := range ch.leaving {
 		q.leftLocked()
+		ch.v.restLocked()
 	}
 	ch.leaving = nil
 	ch.endedLocked()
@@ -189,12 +184,48 @@ func (ch *Channel) endedLocked() {
 	}
 }
 
+// byQueueLocked parts the tags of what the channel holds by queue.
+func (ch *Channel) byQueueLocked() (all [][]uint64) {
+	places := map[*Queue]int{}
+	for tag, u := range ch.tags.All() {
+		i, known := places[u.q]
+		if !known {
+			i = len(all)
+			places[u.q] = i
+			all = append(all, nil)
+		}
+		all[i] = append(all[i], tag)
+		ch.v.lookedLocked(int(tag))
+	}
+	return all
+}
+
+// byHolderLocked puts the tags of what the channel holds of one queue in the order in which the queue takes it back.
+// Rules: D-5.
+func (ch *Channel) byHolderLocked(tags []uint64) []uint64 {
+	if u := ch.tags.Get(tags[0]); !u.q.traits.holdersInOrder {
+		return tags
+	}
+	parts := map[*Consumer][]uint64{}
+	for i, t := range tags {
+		if u := ch.tags.Get(t); u != nil {
+			parts[u.c] = append(parts[u.c], t)
+		}
+		ch.v.lookedLocked(i)
+	}
+	var all []uint64
+	for _, c := range slices.SortedFunc(maps.Keys(parts), ch.v.rules.compareHolders) {
+		all = append(all, parts[c]...)
+	}
+	return all
+}
+
 func (ch *Channel) sortedConsumersLocked() []*Consumer {
 	all := slices.Collect(maps.Values(ch.consumers))
 	if ch.reply != nil {
 		all = append(all, ch.reply)
 	}
-	slices.SortFunc(all, func(a, b *Consumer) int { return cmp.Compare(a.tag, b.tag) })
+	ch.v.sortByTagLocked(all)
 	return all
 }
 
@@ -427,5 +458,5 @@ func (ch *Channel) setWindowLocked(n int) {
 		ch.volume = ch.held
 	}
 	ch.window = n
-	ch.applyLocked(nil, acked)
+	ch.unstallLocked()
 }

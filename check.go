@@ -22,7 +22,7 @@ func (v *vhost) checkLocked() error {
 		return fmt.Errorf("%d dead letters left on the worklist", v.deaths.len())
 	}
 	held := map[*Queue]holdings{}
-	for _, ch := range v.allChannelsLocked() {
+	for _, ch := range v.holdersLocked() {
 		if err := ch.checkTagsLocked(held); err != nil {
 			return err
 		}
@@ -79,6 +79,9 @@ func (q *Queue) checkLocked(held holdings) error {
 		return err
 	}
 	waiting := q.store.ready
+	if q.v.turns.waiting > 0 {
+		waiting.n = 0 // an operation may not be done with the queue
+	}
 	if waiting.n > 0 && q.nextConsumerLocked() != nil {
 		return fmt.Errorf("%d messages are ready and a consumer waits", waiting.n)
 	}

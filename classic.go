@@ -61,7 +61,7 @@ func (c *classic) accept(a arrival) bool {
 	c.trim()
 	// A TTL of 0 is over at once if the message is the head. // T-9
 	if ttl == 0 && !c.headUnchecked {
-		c.expire(c.ready.n)
+		c.expire(turn())
 	}
 	return true
 }
@@ -99,26 +99,25 @@ func (c *classic) refuses(a arrival) bool {
 // Rules: D-34.
 func (c *classic) get(ch *Channel, cfg GetConfig) *Delivery {
 	c.q.touchLocked()
-	c.expireHeads()
-	if c.ready.n == 0 {
+	if !c.headUnchecked {
+		c.expireAll()
+	}
+	if c.ready.n == 0 || ch.err != nil { // it may have ended meanwhile
 		return nil
 	}
 	e := c.take()
 	d := c.q.deliverGetLocked(ch, e, cfg)
 	// Heads that are uncovered expire before the remaining messages are counted.
-	if c.deadlines > 0 {
-		c.expire(c.ready.n)
-	}
+	c.expireAll()
 	d.MessageCount = c.ready.n
 	c.checkHead()
 	c.q.deliveredEventLocked(d, e.seq, cfg.NoAck)
 	return d
 }
 
-// giveBack takes messages back that were settled with requeue or whose holder, c, is gone.
-// Rules: D-2, D-6, L-8, L-13.
-func (c *classic) giveBack(back []entry, how settling, from *Consumer) {
-	// Each message goes to its old position. // D-2, D-40
+// takeBack takes messages back that were settled with requeue or whose holder is gone: each goes to its old position.
+// Rules: D-2, D-40.
+func (c *classic) takeBack(back []entry, how settling, _ *Consumer) (over []entry) {
 	for _, e := range back {
 		if how.failed() && !c.q.v.rules.countEveryReturn {
 			e.deliveries = saturatingInc(e.deliveries) // D-7
@@ -130,11 +129,19 @@ func (c *classic) giveBack(back []entry, how settling, from *Consumer) {
 			c.watchHead()
 		}
 	}
+	return nil
+}
+
+// tookBack follows the return of messages.
+// Rules: D-6, L-8, L-13.
+func (c *classic) tookBack(_ []entry, from *Consumer) {
 	// The limit is enforced before expiry and before anybody gets a message. // L-8
-	c.trim()
+	for c.trims() && c.trimSome() {
+		c.q.v.restLocked()
+	}
 	// What expired in its holder's hands expires now. // T-8
 	if c.deadlines > 0 {
-		c.expire(c.ready.n)
+		c.expire(turn())
 	}
 	from.resumeLocked()
 	c.freed()
@@ -185,7 +192,12 @@ func (c *classic) ghosts() int     { return 0 }
 
 // deliverReady hands ready messages to consumers that can take them.
 func (c *classic) deliverReady() {
-	for c.ready.n > 0 {
+	for n := 0; c.ready.n > 0; n++ {
+		if n == turn() {
+			c.q.v.tookLocked(n)
+			c.q.v.laterLocked(c.q, delivering{c})
+			return
+		}
 		to := c.q.nextConsumerLocked()
 		if to == nil {
 			return
@@ -199,6 +211,11 @@ func (c *classic) deliverReady() {
 	}
 }
 
+// delivering is the rest of deliveries that are many.
+type delivering struct{ c *classic }
+
+func (d delivering) proceed() { d.c.freed() }
+
 // expireUncovered expires the heads that a delivery has uncovered.
 func (c *classic) expireUncovered() {
 	for c.deadlines > 0 && c.headExpired(c.q.v.nowLocked()) {
@@ -206,10 +223,15 @@ func (c *classic) expireUncovered() {
 	}
 }
 
-// expireHeads expires heads that are due, unless the head has not been looked at yet.
-func (c *classic) expireHeads() {
-	if !c.headUnchecked {
-		c.expireUncovered()
+// expireAll expires all heads that are due.
+func (c *classic) expireAll() {
+	for c.deadlines > 0 && c.headExpired(c.q.v.nowLocked()) {
+		c.expire(turn())
+		c.watchHead()
+		c.q.v.restLocked()
+	}
+	if c.deadlines > 0 {
+		c.headUnchecked = false
 	}
 }
 
@@ -227,21 +249,44 @@ func (c *classic) take() entry {
 // trim drops heads while the queue exceeds its limits, if overflow says so.
 // Rules: L-4.
 func (c *classic) trim() {
-	if s := c.q.set; s.overflow == dropHead && s.limited() {
+	if c.trims() {
 		c.trimToLimits()
 	}
 }
 
+// Rules: L-4.
+func (c *classic) trims() bool { return c.q.set.overflow == dropHead && c.q.set.limited() }
+
 // trimToLimits drops heads until the queue keeps its limits. With priorities the head has the highest.
 // Rules: L-4, L-6, L-7.
 func (c *classic) trimToLimits() {
-	dropped := false
-	for c.q.set.over(c.length()) && c.ready.n > 0 {
-		c.deadLetter(c.take(), MaxLength)
-		dropped = true
+	if c.trimSome() {
+		c.q.v.laterLocked(c.q, trimming{c})
 	}
-	if dropped {
+}
+
+// trimSome is a step of trimToLimits. It reports whether there is more to drop.
+func (c *classic) trimSome() (more bool) {
+	dropped := 0
+	for ; dropped < turn() && c.exceeds(); dropped++ {
+		c.deadLetter(c.take(), MaxLength)
+	}
+	c.q.v.tookLocked(dropped)
+	if dropped > 0 {
 		c.checkHead()
+	}
+	return c.exceeds()
+}
+
+// exceeds reports whether the queue has messages to drop for its limits.
+func (c *classic) exceeds() bool { return c.q.set.over(c.length()) && c.ready.n > 0 }
+
+// trimming is the rest of a trim that takes long.
+type trimming struct{ c *classic }
+
+func (t trimming) proceed() {
+	if !t.c.q.deleted {
+		t.c.trimToLimits()
 	}
 }
 
@@ -271,6 +316,7 @@ func (c *classic) expire(limit int) {
 		}
 	}
 	c.removedExpired(gone)
+	c.q.v.tookLocked(gone.n)
 	if unseen {
 		c.q.lostUnseenLocked(Expired, gone.n)
 	}

@@ -226,7 +226,11 @@ func (c *Conn) endLocked(reason *Error) {
 	}
 	byName := func(a, b *Queue) int { return cmp.Compare(a.name, b.name) }
 	for _, q := range slices.SortedFunc(maps.Keys(c.exclusives), byName) {
-		v.removeQueueLocked(q, CauseOwnerGone)
+		if !q.deleted { // in between
+			v.removeQueueLocked(q, CauseOwnerGone)
+		}
+		v.tookLocked(1)
+		v.restLocked()
 	}
 	close(c.done)
 	if c.super {

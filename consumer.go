@@ -2,6 +2,7 @@ package leveret
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/leveretmq/leveret/internal/ring"
 	"github.com/leveretmq/leveret/internal/schedule"
@@ -216,6 +217,46 @@ func (q *Queue) removeUnusedLocked() bool {
 		q.v.removeQueueLocked(q, CauseQueueUnused)
 	}
 	return q.deleted
+}
+
+// endConsumersLocked ends the consumers of a queue that has gone. Many are ended when the queue is not routed to any more, so that
+// others get in between.
+// Rules: D-13.
+func (q *Queue) endConsumersLocked() {
+	if q.consumers.len() > turn() {
+		q.v.laterLocked(q, endingConsumers{q})
+		return
+	}
+	all := q.consumers.list()
+	slices.SortFunc(all, compareTags)
+	for _, c := range all {
+		c.endedByServerLocked()
+	}
+}
+
+// endingConsumers is the end of many consumers of a queue that has gone.
+type endingConsumers struct{ q *Queue }
+
+func (e endingConsumers) proceed() {
+	v, all := e.q.v, e.q.consumers.list()
+	v.sortByTagLocked(all)
+	for _, c := range all {
+		c.endedByServerLocked()
+		v.tookLocked(1)
+		v.restLocked()
+	}
+}
+
+func compareTags(a, b *Consumer) int { return cmp.Compare(a.tag, b.tag) }
+
+// sortByTagLocked sorts consumers by their tags. To sort 100,000 takes long.
+func (v *vhost) sortByTagLocked(cs []*Consumer) {
+	compared := 0
+	slices.SortFunc(cs, func(a, b *Consumer) int {
+		compared++
+		v.lookedLocked(compared)
+		return compareTags(a, b)
+	})
 }
 
 // endedByServerLocked ends c because its queue is gone or its time is up, and tells the client if it wants to know.

@@ -18,16 +18,19 @@ const (
 	DeliveryLimit Reason = "delivery_limit" // it came back to a quorum queue too often
 )
 
-// A deadLetter is one item of the worklist: a message on its way from the queue in which it died or, if pending is set,
-// the pending dead letters of a quorum queue, which are to be sent.
+// A deadLetter is one item of the worklist: a message on its way from the queue in which it died or, if task is set,
+// what the queue does next.
 type deadLetter struct {
 	q          *Queue
 	m          *message
 	copy       uint64 // the number of m in q
 	deliveries uint32
 	reason     Reason
-	pending    *pendingLetters
+	task       task
 }
+
+// A task is what a queue goes on with when those that died before have been sent.
+type task interface{ proceed() }
 
 // worklist is a FIFO that reuses its memory.
 type worklist struct {
@@ -49,6 +52,11 @@ func (w *worklist) push(d deadLetter) {
 	w.items = append(w.items, d)
 }
 
+// working reports whether the list is being worked off.
+func (w *worklist) working() bool { return w.before > 0 }
+
+func (w *worklist) next() *deadLetter { return &w.items[w.done] }
+
 func (w *worklist) pop() deadLetter {
 	d := w.items[w.done]
 	w.items[w.done] = deadLetter{}
@@ -61,6 +69,9 @@ func (w *worklist) pop() deadLetter {
 // freeDeaths is how many deaths an operation may cause whatever there is in the virtual host.
 const freeDeaths = 100_000
 
+// laterLocked has a queue go on with a task when those that died before have been sent.
+func (v *vhost) laterLocked(q *Queue, t task) { v.deaths.push(deadLetter{q: q, task: t}) }
+
 // dieLocked puts a dead letter on the worklist. It reports false if one operation has caused more deaths than the cycle rule
 // allows: as that rule lets a message die once in each queue, there is a number that is not reached otherwise. RabbitMQ works
 // until it is out of memory there: in 3.10 a history that a client made up can hide a circle, and in every release many
@@ -68,7 +79,7 @@ const freeDeaths = 100_000
 // Rules: DL-24.
 func (v *vhost) dieLocked(d deadLetter) bool {
 	w := &v.deaths
-	if w.pushed++; d.pending == nil && (w.before == 0 || d.copy <= w.before) {
+	if w.pushed++; d.task == nil && (w.before == 0 || d.copy <= w.before) {
 		w.roots++
 	} else if w.pushed > freeDeaths && w.pushed > freeDeaths+w.roots*(len(v.queues)+1) {
 		return false
@@ -81,9 +92,13 @@ func (v *vhost) dieLocked(d deadLetter) bool {
 func (v *vhost) deadLetterAllLocked() {
 	v.deaths.before = v.stored.lastCopy
 	for v.deaths.len() > 0 {
-		d := v.deaths.pop()
-		if d.pending != nil {
-			d.pending.send()
+		if steps := v.timing.steps; steps >= longTurn() || steps >= turn() && v.deaths.next().task != nil {
+			v.yieldLocked()
+			continue
+		}
+		v.tookLocked(1)
+		if d := v.deaths.pop(); d.task != nil {
+			d.task.proceed()
 		} else {
 			v.deadLetterLocked(d)
 		}
@@ -132,6 +147,7 @@ func (v *vhost) deadLetterLocked(d deadLetter) {
 		v.dropLocked(d.q, loss{m: d.m, copy: d.copy, reason: d.reason, cause: CauseExchangeMissing})
 		return
 	}
+	v.tookLocked(len(targets) + len(circles))
 	d.q.diedLocked(d.reason, 1, &v.counters.DeadLetteredAtMostOnce)
 	v.deadLetteredEventLocked(d, m, targets)
 	if len(targets)+len(circles) == 0 {
@@ -235,7 +251,7 @@ func (v *vhost) deadLocked(l deadLetter, x *Exchange, at int64) *message {
 		v.replaceKeys(m, l.q.set.dlrk)
 	}
 	if v.rules.headerHistory { // DL-20
-		m.recordInHeaders(&n.death)
+		v.tookLocked(m.recordInHeaders(&n.death))
 	} else {
 		n.extra.record(&n.death)
 	}

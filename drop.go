@@ -1,6 +1,9 @@
 package leveret
 
-import "iter"
+import (
+	"iter"
+	"time"
+)
 
 // Losses. Every message that leaves the broker without being acknowledged is dropped here, with its cause: counted by its queue and
 // its virtual host, and told to those who watch.
@@ -34,14 +37,32 @@ func (q *Queue) dropLocked(e entry, reason Reason, cause Cause) {
 // dropReadyLocked drops the ready messages and returns how many. Nothing is dead-lettered.
 // Rules: DL-4.
 func (q *Queue) dropReadyLocked(cause Cause) int {
-	if q.v.watchesDrops() {
-		for e := range q.store.all() {
-			q.v.droppedEventLocked(q, loss{m: e.m, copy: e.seq, cause: cause})
-		}
-	}
+	lost := q.store.backlog
 	n := q.store.clear()
 	q.countDroppedLocked(cause, n)
+	if q.v.watchesDrops() {
+		q.tellLostLocked(lost, n, cause)
+	}
 	return n
+}
+
+// tellLostLocked tells of the n messages of a backlog that q has lost. There may be a million, so each event is made when it is told.
+func (q *Queue) tellLostLocked(lost backlog, n int, cause Cause) {
+	hook, at := q.v.events.Dropped, q.v.timeLocked()
+	var tellAll func()
+	tellAll = func() {
+		defer func() {
+			if n > 0 { // the hook panicked or ended its goroutine
+				tellAll()
+			}
+		}()
+		for n > 0 {
+			n--
+			e := lost.pop()
+			hook(q.v.droppedEvent(q, loss{m: e.m, copy: e.seq, cause: cause}, at))
+		}
+	}
+	q.v.afterLocked(tellAll)
 }
 
 // dropHeldLocked drops the messages of a deleted queue that consumers and basic.get hold: settling them has no effect.
@@ -97,14 +118,19 @@ func (v *vhost) heldLocked() iter.Seq[*unacked] {
 
 // dropAllLocked drops everything in the virtual host, and its queues with it. No channel may be open.
 func (v *vhost) dropAllLocked(cause Cause) {
-	for v.deaths.len() > 0 {
-		if d := v.deaths.pop(); d.pending == nil {
-			v.dropLocked(d.q, loss{m: d.m, copy: d.copy, reason: d.reason, cause: cause})
-		}
-	}
+	v.dropDeathsLocked(cause)
 	for _, q := range v.sortedQueuesLocked() {
 		q.impl.deleted(cause)
 		v.queueEventLocked(q.name, cause)
+	}
+}
+
+// dropDeathsLocked drops the dead letters that are on their way. cause is empty if nobody is to be told.
+func (v *vhost) dropDeathsLocked(cause Cause) {
+	for v.deaths.len() > 0 {
+		if d := v.deaths.pop(); d.task == nil && cause != "" {
+			v.dropLocked(d.q, loss{m: d.m, copy: d.copy, reason: d.reason, cause: cause})
+		}
 	}
 }
 
@@ -122,12 +148,16 @@ func (q *Queue) countDroppedLocked(cause Cause, n int) {
 func (v *vhost) watchesDrops() bool { return v.events != nil && v.events.Dropped != nil }
 
 func (v *vhost) droppedEventLocked(q *Queue, l loss) {
-	e := DroppedEvent{EventMessage: v.eventMessageLocked(l.m), Copy: l.copy, Parent: l.parent, Reason: l.reason, Cause: l.cause}
+	tell(v, v.events.Dropped, v.droppedEvent(q, l, v.timeLocked()))
+}
+
+func (v *vhost) droppedEvent(q *Queue, l loss, at time.Time) DroppedEvent {
+	e := DroppedEvent{EventMessage: v.eventMessage(l.m, at), Copy: l.copy, Parent: l.parent, Reason: l.reason, Cause: l.cause}
 	if q != nil {
 		e.Queue = q.name
 	}
 	if l.target != nil {
 		e.Target = l.target.name
 	}
-	tell(v, v.events.Dropped, e)
+	return e
 }

@@ -30,6 +30,9 @@ func (e *effects) run(v *vhost) {
 		v.mu.Unlock()
 		e.runBatch()
 		v.mu.Lock()
+		if v.turns.waiting > 0 {
+			break // what follows is of an operation that will run it itself
+		}
 	}
 	e.running = false
 	e.idle.Broadcast()

@@ -1,5 +1,7 @@
 package leveret
 
+import "time"
+
 // Emission of events. Each function is called under the lock with everything at hand. It counts, returns if nobody watches, and
 // otherwise leaves the call of the hook for after the lock.
 
@@ -10,8 +12,10 @@ func tell[E any](v *vhost, hook func(E), e E) {
 	}
 }
 
-func (v *vhost) eventMessageLocked(m *message) EventMessage {
-	return EventMessage{Time: v.timeLocked(), VHost: v.name, Message: m.number(), Exchange: m.exchange.name, RoutingKey: m.key,
+func (v *vhost) eventMessageLocked(m *message) EventMessage { return v.eventMessage(m, v.timeLocked()) }
+
+func (v *vhost) eventMessage(m *message, at time.Time) EventMessage {
+	return EventMessage{Time: at, VHost: v.name, Message: m.number(), Exchange: m.exchange.name, RoutingKey: m.key,
 		Properties: m.props, Body: m.body}
 }
 

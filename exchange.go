@@ -94,7 +94,7 @@ func (x *Exchange) setPolicyLocked(p *policy) {
 	x.alt, x.hasAlt = alternateExchange(name, given, p)
 }
 
-func (x *Exchange) matchedBy(p *policy) bool { return p.matchesExchange(x.name) }
+func (x *Exchange) matchedBy(p *policy) bool { return p.matchesExchange(x.name, x.v) }
 
 func exchangeText(name, vhost string) string {
 	return "exchange '" + name + "' in vhost '" + vhost + "'"

@@ -206,26 +206,33 @@ func (c policyChange) best(current *policy, all policies, match func(*policy) bo
 // applyPolicyChangeLocked finds the policies of the exchanges and queues that a change concerns, and puts them in force.
 // Rules: P-18, P-19, P-20.
 func (v *vhost) applyPolicyChangeLocked(c policyChange) {
-	all := v.policies[c.level]
 	if c.level == userPolicies {
 		// An alternate exchange may lead routes elsewhere.
 		v.topology++
 		for _, x := range v.exchanges {
-			x.setPolicyLocked(c.best(x.policy, all, x.matchedBy))
+			x.setPolicyLocked(c.best(x.policy, v.policies[c.level], x.matchedBy))
+			v.tookLocked(1)
+			v.restLocked()
 		}
 	}
 	var changed []*Queue
 	for _, q := range v.queues {
 		applies := q.applied.at(c.level)
-		if best := c.best(*applies, all, q.matchedBy); best != *applies {
+		if best := c.best(*applies, v.policies[c.level], q.matchedBy); best != *applies {
 			*applies = best
 			changed = append(changed, q)
 		}
+		v.tookLocked(1)
+		v.restLocked()
 	}
 	// Queues are reconfigured in a fixed order: what one of them drops may reach another.
 	sortQueues(changed)
 	for _, q := range changed {
-		q.reconfigureLocked()
+		if !q.deleted { // in between
+			q.reconfigureLocked()
+		}
+		v.tookLocked(1)
+		v.restLocked()
 	}
 }
 
@@ -251,14 +258,24 @@ var applyToQueues = map[ApplyTo][len(kinds)]bool{
 // matchesQueue reports whether the policy is for the queue. A policy with a key that the queue's
 // type does not know is for no queue of that type.
 // Rules: P-9, P-10, P-13.
-func (p *policy) matchesQueue(name string, kind queueKind) bool {
-	return applyToQueues[p.ApplyTo][kind] && !p.unfit[kind] && p.pattern.Match(name)
+func (p *policy) matchesQueue(name string, kind queueKind, v *vhost) bool {
+	return applyToQueues[p.ApplyTo][kind] && !p.unfit[kind] && p.found(name, v)
 }
 
 // matchesExchange reports whether the policy is for the exchange. No policy is for the default exchange.
 // Rules: P-9, P-13.
-func (p *policy) matchesExchange(name string) bool {
-	return name != "" && (p.ApplyTo == ApplyToAll || p.ApplyTo == ApplyToExchanges) && p.pattern.Match(name)
+func (p *policy) matchesExchange(name string, v *vhost) bool {
+	return name != "" && (p.ApplyTo == ApplyToAll || p.ApplyTo == ApplyToExchanges) && p.found(name, v)
+}
+
+// stepsOfPatterns is how many steps of a pattern are one of an operation.
+const stepsOfPatterns = pcre.MaxSteps / 5000
+
+// found reports whether the pattern is found in a name. The operation's turn is over the sooner, the longer that takes.
+func (p *policy) found(name string, v *vhost) bool {
+	found, steps := p.pattern.MatchSteps(name)
+	v.tookLocked(steps / stepsOfPatterns)
+	return found
 }
 
 // policies are those of a virtual host in the order in which they are tried: highest priority first. Where priorities are equal

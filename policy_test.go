@@ -200,16 +200,16 @@ func TestPolicyMatching(t *testing.T) {
 		p, err := compilePolicy(Policy{Name: "p", Pattern: "q$", ApplyTo: c.applyTo, Definition: c.definition}, userPolicies, r)
 		require.NoError(t, err)
 		assert.Equal(t, []bool{c.classic, c.quorum, c.stream, c.exchange},
-			[]bool{p.matchesQueue("q", classicQueue), p.matchesQueue("q", quorumQueue), p.matchesQueue("q", streamQueue),
-				p.matchesExchange("q")},
+			[]bool{p.matchesQueue("q", classicQueue, someVHost), p.matchesQueue("q", quorumQueue, someVHost), p.matchesQueue("q", streamQueue, someVHost),
+				p.matchesExchange("q", someVHost)},
 			"%s %v", c.applyTo, c.definition)
-		assert.False(t, p.matchesQueue("r", classicQueue))
+		assert.False(t, p.matchesQueue("r", classicQueue, someVHost))
 	}
 	old, err := compilePolicy(Policy{Name: "p", Definition: Table{"queue-leader-locator": "balanced"}}, userPolicies,
 		RabbitMQ310.rules())
 	require.NoError(t, err)
-	assert.False(t, old.matchesQueue("q", classicQueue))
-	assert.False(t, testPolicy(t, "p", 0, Table{"max-length": 1}).matchesExchange(""), "never the default exchange")
+	assert.False(t, old.matchesQueue("q", classicQueue, someVHost))
+	assert.False(t, testPolicy(t, "p", 0, Table{"max-length": 1}).matchesExchange("", someVHost), "never the default exchange")
 }
 
 func TestBestPolicy(t *testing.T) {
@@ -220,7 +220,7 @@ func TestBestPolicy(t *testing.T) {
 		ps.set(p)
 	}
 	best := func(kind queueKind) *policy {
-		return bestPolicy(ps, func(p *policy) bool { return p.matchesQueue("q", kind) })
+		return bestPolicy(ps, func(p *policy) bool { return p.matchesQueue("q", kind, someVHost) })
 	}
 	assert.Same(t, b, best(classicQueue))
 	assert.Same(t, a, best(quorumQueue))
@@ -386,7 +386,7 @@ func FuzzPolicy(f *testing.F) {
 					continue
 				}
 				for k := range kinds {
-					p.matchesQueue(name, queueKind(k))
+					p.matchesQueue(name, queueKind(k), someVHost)
 					a := queueArgs{kind: queueKind(k)}
 					s := a.settings(r, p, nil)
 					if s.maxLength < -1 || s.ttl < -1 {
@@ -441,3 +441,6 @@ func TestPolicyChanges(t *testing.T) {
 		})
 	})
 }
+
+// someVHost is one whose operations have patterns tried.
+var someVHost = newVHost(New(), "some")

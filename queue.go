@@ -1,10 +1,5 @@
 package leveret
 
-import (
-	"cmp"
-	"slices"
-)
-
 // A Queue holds messages and hands them out. Order is first in, first out within a priority;
 // basic.get and consumers draw from the same head.
 type Queue struct {
@@ -130,11 +125,7 @@ func (v *vhost) removeQueueLocked(q *Queue, cause Cause) {
 	if q.idle != nil {
 		v.timing.heap.Remove(&q.idle.timer)
 	}
-	ended := q.consumers.list()
-	slices.SortFunc(ended, func(a, b *Consumer) int { return cmp.Compare(a.tag, b.tag) }) // D-13
-	for _, c := range ended {
-		c.endedByServerLocked()
-	}
+	q.endConsumersLocked()
 	for _, b := range sortedBindings(q.incoming) {
 		if v.detachLocked(b) {
 			v.removeExchangeLocked(b.source)
@@ -150,7 +141,7 @@ func (q *Queue) findPoliciesLocked() {
 	q.operator = bestPolicy(q.v.policies[operatorPolicies], q.matchedBy)
 }
 
-func (q *Queue) matchedBy(p *policy) bool { return p.matchesQueue(q.name, q.args.kind) }
+func (q *Queue) matchedBy(p *policy) bool { return p.matchesQueue(q.name, q.args.kind, q.v) }
 
 // configureLocked combines arguments and policies to the settings in force.
 // Rules: P-18, P-19.

@@ -14,8 +14,11 @@ type queueType interface {
 	accept(a arrival) bool
 	// get hands the head to basic.get; nil if there is no ready message.
 	get(ch *Channel, cfg GetConfig) *Delivery
-	// giveBack takes back messages that were returned together by one holder: a consumer, or nil for basic.get.
-	giveBack(back []entry, how settling, from *Consumer)
+	// takeBack puts messages that a holder returns to their places: a consumer, or nil for basic.get. It returns those that have
+	// been delivered too often.
+	takeBack(back []entry, how settling, from *Consumer) (over []entry)
+	// tookBack follows the return of all messages that a holder returns together. over have been delivered too often.
+	tookBack(over []entry, from *Consumer)
 	// settled follows the settlement of deliveries that leave the queue for good.
 	settled()
 	// freed delivers what is ready: a consumer can take messages, or consumers have left.

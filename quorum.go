@@ -65,7 +65,7 @@ func (c *quorum) accept(a arrival) bool {
 	c.updateRejecting()
 	// A TTL of 0 is over at once if the message is a head. // T-9
 	if ttl == 0 {
-		c.expire(c.ready.n)
+		c.expire(turn())
 	}
 	return true
 }
@@ -75,7 +75,7 @@ func (c *quorum) accept(a arrival) bool {
 func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
 	c.q.touchLocked()
 	c.expireNext()
-	if c.ready.n == 0 {
+	if c.ready.n == 0 || ch.err != nil { // it may have ended meanwhile
 		return nil
 	}
 	e := c.take()
@@ -92,26 +92,33 @@ func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
 	return d
 }
 
-// giveBack takes messages back that were settled with requeue or whose holder, from, is gone.
-// Rules: D-3, L-8, L-9, L-13.
-func (c *quorum) giveBack(back []entry, how settling, from *Consumer) {
-	// Each message joins the returned list, waits for its retry, or is over the delivery limit. // D-3, D-41
-	var over []entry
+// takeBack takes messages back that were settled with requeue or whose holder, from, is gone. Each joins the returned list, waits for its
+// retry, or is over the delivery limit.
+// Rules: D-3, D-41.
+func (c *quorum) takeBack(back []entry, how settling, from *Consumer) (over []entry) {
 	for _, e := range back {
 		if e, ok := c.returned(e, how); !ok {
 			over = append(over, e)
 			from.creditDeathLocked()
 		}
 	}
+	return over
+}
+
+// tookBack follows the return of messages.
+// Rules: L-8, L-9, L-13.
+func (c *quorum) tookBack(over []entry, from *Consumer) {
 	// Those over the limit die before those that are trimmed, and in 3.10 after them. // L-9
 	if !c.q.v.rules.newestTrimmedFirst {
 		c.dieOfLimit(over)
 	}
 	// What expired in its holder's hands expires now. // T-8
-	c.expireDue()
+	c.expire(turn())
 	from.rejoinLocked()
 	// Consumers get their messages before the limit is enforced. // L-8
-	c.deliverReady()
+	for c.deliverSome() {
+		c.q.v.restLocked()
+	}
 	c.trim()
 	if c.q.v.rules.newestTrimmedFirst {
 		c.dieOfLimit(over)
@@ -242,9 +249,24 @@ func (c *quorum) ghosts() int { return c.lingering }
 // deliverReady assigns ready messages to consumers that can take them, one by one, and then sends them consumer by consumer.
 // Rules: D-20.
 func (c *quorum) deliverReady() {
+	if c.deliverSome() {
+		c.q.v.laterLocked(c.q, deliveringQuorum{c})
+	}
+}
+
+// deliveringQuorum is the rest of deliveries that are many.
+type deliveringQuorum struct{ c *quorum }
+
+func (d deliveringQuorum) proceed() { d.c.freed() }
+
+// deliverSome is a step of deliverReady. It reports whether there may be more to deliver.
+func (c *quorum) deliverSome() (more bool) {
 	var few [4]assignment
 	batch := few[:0]
-	for c.ready.n > 0 {
+	for n := 0; c.ready.n > 0; n++ {
+		if more = n == turn(); more {
+			break
+		}
 		to := c.q.nextConsumerLocked()
 		if to == nil {
 			break
@@ -264,6 +286,10 @@ func (c *quorum) deliverReady() {
 	for _, a := range batch {
 		c.q.sendLocked(a.to, a.e)
 	}
+	if more {
+		c.q.v.tookLocked(turn())
+	}
+	return more
 }
 
 // An assignment is a message with the consumer that gets it.
@@ -285,7 +311,7 @@ func (r *rules) compareHolders(a, b *Consumer) int {
 			return -1
 		}
 		return 1
-	case r.holdersByTag:
+	case r.holdersByTag && a.tag != b.tag:
 		return cmp.Compare(a.tag, b.tag)
 	}
 	return cmp.Compare(a.number, b.number)
@@ -317,18 +343,40 @@ func (c *quorum) trim() {
 	if c.q.v.rules.newestTrimmedFirst {
 		c.trimNewestFirst()
 	} else {
-		for s.over(c.length()) && c.ready.n > 0 {
-			c.deadLetter(c.take(), MaxLength)
-		}
+		c.trimOldestFirst()
 	}
 	c.checkHeads()
+}
+
+// trimOldestFirst drops heads until the queue keeps its limits.
+func (c *quorum) trimOldestFirst() {
+	n := 0
+	for ; n < turn() && c.exceeds(); n++ {
+		c.deadLetter(c.take(), MaxLength)
+	}
+	if c.q.v.tookLocked(n); c.exceeds() {
+		c.q.v.laterLocked(c.q, trimmingQuorum{c})
+	}
+}
+
+// exceeds reports whether the queue has messages to drop for its limits.
+func (c *quorum) exceeds() bool { return c.q.set.over(c.length()) && c.ready.n > 0 }
+
+// trimmingQuorum is the rest of a trim that takes long.
+type trimmingQuorum struct{ c *quorum }
+
+func (t trimmingQuorum) proceed() {
+	if c := t.c; !c.q.deleted {
+		c.trim()
+		c.removed()
+	}
 }
 
 // trimNewestFirst is trim in 3.10: of the messages that one act trims, the newest is dead-lettered first.
 // Rules: L-9.
 func (c *quorum) trimNewestFirst() {
 	var trimmed []entry
-	for c.q.set.over(c.length()) && c.ready.n > 0 {
+	for c.exceeds() {
 		trimmed = append(trimmed, c.take())
 	}
 	for _, e := range slices.Backward(trimmed) {
@@ -348,28 +396,32 @@ func (c *quorum) checkHeads() {
 func (c *quorum) expireNext() {
 	for c.deadlines > 0 && c.headExpired(c.q.v.nowLocked()) {
 		c.deadLetter(c.take(), Expired)
+		c.q.v.tookLocked(1)
+		c.q.v.restLocked()
 	}
 }
 
 // expireDue expires all heads that are due.
 func (c *quorum) expireDue() {
-	if c.deadlines > 0 {
-		c.expire(c.ready.n)
+	for c.expire(turn()) == turn() {
+		c.q.v.restLocked()
 	}
 }
 
 // expire expires heads that are due, at most limit of them; the timer brings the queue back for the rest. The head of the
 // returned list and that of each priority expire by themselves.
 // Rules: T-6.
-func (c *quorum) expire(limit int) {
+func (c *quorum) expire(limit int) (n int) {
 	now := c.q.v.nowLocked()
-	for n := 0; n < limit && c.deadlines > 0; n++ {
+	for ; n < limit && c.deadlines > 0; n++ {
 		e, due := c.popDue(now)
 		if !due {
-			return
+			break
 		}
 		c.deadLetter(e, Expired)
 	}
+	c.q.v.tookLocked(n)
+	return n
 }
 
 // popDue removes the first head that is due.

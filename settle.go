@@ -1,7 +1,7 @@
 package leveret
 
 import (
-	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -17,11 +17,13 @@ type unacked struct {
 	void bool  // taken back by the broker: settling it does nothing
 }
 
-// A settlement is a delivery that has left its channel's window to be settled.
-type settlement struct {
-	unacked
-	tag uint64
+// A holder is who holds deliveries of a queue: a consumer, or nil for basic.get.
+type holder struct {
+	q *Queue
+	c *Consumer
 }
+
+func (u *unacked) holder() holder { return holder{u.q, u.c} }
 
 // settling is how a delivery is settled.
 type settling uint8
@@ -75,12 +77,13 @@ func (ch *Channel) settleLocked(tag uint64, multiple bool, how settling) *Error 
 		if how == acked {
 			return ch.ackOneLocked(tag)
 		}
-		u, ok := ch.tags.Take(tag)
-		if !ok {
+		u := ch.tags.Get(tag)
+		if u == nil {
 			return errUnknownTag(tag)
 		}
-		one := [1]settlement{{u, tag}}
-		ch.applyLocked(one[:], how)
+		one := [1]uint64{tag}
+		ch.settleGroupLocked(one[:], u.holder(), how)
+		ch.unstallLocked()
 		return nil
 	}
 	chosen, err := ch.outstandingLocked(tag, multiple)
@@ -95,7 +98,7 @@ func (ch *Channel) settleLocked(tag uint64, multiple bool, how settling) *Error 
 	return nil
 }
 
-// ackOneLocked is applyGroup for one acknowledgement, which is what channels do most: it settles in place. Without it
+// ackOneLocked is settleGroup for one acknowledgement, which is what channels do most: it settles in place. Without it
 // BenchmarkConsumer/impl=handler takes 6 % longer, BenchmarkCycle/impl=leveret-channel 5 %.
 // Rules: D-30a.
 func (ch *Channel) ackOneLocked(tag uint64) *Error {
@@ -140,19 +143,67 @@ func (ch *Channel) outstandingLocked(tag uint64, multiple bool) ([]uint64, *Erro
 		if !u.inTx {
 			chosen = append(chosen, t)
 		}
+		ch.v.lookedLocked(len(chosen))
 	}
 	return chosen, nil
 }
 
+// settleAllLocked settles many deliveries as RabbitMQ does: those of basic.get first, then consumer by consumer in the order of
+// their tags, each in the order of delivery. Those of one consumer that follow each other are settled together, each one of basic.get is
+// settled alone.
+// Rules: D-5.
 func (ch *Channel) settleAllLocked(chosen []uint64, how settling) {
-	us := make([]settlement, 0, len(chosen))
-	for _, t := range chosen {
-		if u, ok := ch.tags.Take(t); ok {
-			us = append(us, settlement{u, t})
+	for _, tags := range ch.byConsumerLocked(chosen) {
+		for len(tags) > 0 {
+			of, n := ch.nextGroupLocked(tags)
+			if n > 0 {
+				ch.settleGroupLocked(tags[:n], of, how)
+			}
+			tags = tags[max(n, 1):]
 		}
 	}
-	inGroups(us)
-	ch.applyLocked(us, how)
+	ch.unstallLocked()
+}
+
+// byConsumerLocked parts the tags of deliveries by the tags of their consumers, in the order of these.
+// Rules: D-5.
+func (ch *Channel) byConsumerLocked(chosen []uint64) [][]uint64 {
+	parts := map[string][]uint64{}
+	from, name := 0, ""
+	for i, t := range chosen {
+		if u := ch.tags.Get(t); u != nil && u.consumerTag() != name {
+			parts[name] = append(parts[name], chosen[from:i]...)
+			from, name = i, u.consumerTag()
+		}
+		ch.v.lookedLocked(i)
+	}
+	if from == 0 {
+		return [][]uint64{chosen}
+	}
+	parts[name] = append(parts[name], chosen[from:]...)
+	var all [][]uint64
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		all = append(all, parts[name])
+	}
+	return all
+}
+
+// nextGroupLocked returns how many deliveries, from the first, are settled together, and who holds them. It returns 0 if the first
+// has been settled meanwhile.
+// Rules: D-5.
+func (ch *Channel) nextGroupLocked(tags []uint64) (of holder, n int) {
+	first := ch.tags.Get(tags[0])
+	if first == nil {
+		return holder{}, 0
+	}
+	of = first.holder()
+	for n = 1; n < len(tags) && of.c != nil; n++ {
+		if u := ch.tags.Get(tags[n]); u != nil && u.holder() != of {
+			break
+		}
+		ch.v.lookedLocked(n)
+	}
+	return of, n
 }
 
 // Recover is basic.recover with requeue: everything outstanding on the channel goes back to its queue.
@@ -166,13 +217,6 @@ func (ch *Channel) Recover() error {
 	})
 }
 
-// inGroups orders deliveries as RabbitMQ settles many at once: those of basic.get first, then consumer by consumer in the
-// order of their tags, each in the order of delivery.
-// Rules: D-5.
-func inGroups(us []settlement) {
-	slices.SortStableFunc(us, func(a, b settlement) int { return cmp.Compare(a.consumerTag(), b.consumerTag()) })
-}
-
 func (u *unacked) consumerTag() string {
 	if u.c == nil {
 		return ""
@@ -180,63 +224,93 @@ func (u *unacked) consumerTag() string {
 	return u.c.tag
 }
 
-// applyLocked settles deliveries that have left the channel's window. Those of one consumer that follow each other are settled
-// together, each one of basic.get is settled alone.
-// Rules: D-5.
-func (ch *Channel) applyLocked(us []settlement, how settling) {
-	for len(us) > 0 {
-		n := 1
-		for n < len(us) && us[0].c != nil && us[n].q == us[0].q && us[n].c == us[0].c {
-			n++
-		}
-		ch.applyGroupLocked(us[:n], how)
-		us = us[n:]
-	}
-	ch.unstallLocked()
-}
-
-// applyGroupLocked settles deliveries of one queue to one holder.
-func (ch *Channel) applyGroupLocked(us []settlement, how settling) {
-	q, c := us[0].q, us[0].c
+// settleGroupLocked settles deliveries of one queue together. of has the consumer that gets room by that.
+func (ch *Channel) settleGroupLocked(tags []uint64, of holder, how settling) {
+	q := of.q
 	if !how.requeue() && q.traits.levelsApart && !q.deleted {
-		q.store.sortByLevel(us)
+		tags = ch.byLevelLocked(tags, q.store)
 	}
-	var back []entry
-	for i := range us {
-		u := &us[i]
-		if !ch.releaseLocked(&u.unacked) {
-			continue
+	var b giveBack
+	for part := range slices.Chunk(tags, turn()) {
+		ch.v.restLocked()
+		for _, tag := range part {
+			if u, ok := ch.tags.Take(tag); ok && ch.releaseLocked(&u) {
+				ch.settleOneLocked(&u, tag, how, &b)
+			}
 		}
-		switch {
-		case how == acked:
-			ch.ackedEventLocked(&u.unacked, u.tag)
-		case how.requeue():
-			ch.requeuedEventLocked(&u.unacked, u.tag)
-			back = append(back, u.e)
-		default:
-			ch.discardLocked(u, how)
-		}
+		b.putLocked(q, how, of.c)
+		ch.v.tookLocked(len(part))
 	}
-	if back != nil {
-		q.impl.giveBack(back, how, c)
-	} else if !q.deleted {
+	switch {
+	case q.deleted:
+		b.dropLocked(q)
+	case how.requeue() && b.any:
+		q.impl.tookBack(b.over, of.c)
+	default:
 		q.impl.settled()
 	}
-	c.heirLocked().resumeLocked()
+	of.c.heirLocked().resumeLocked()
 }
 
-// sortByLevel puts deliveries of a higher priority first.
-// Rules: DL-10.
-func (s *store) sortByLevel(us []settlement) {
-	if s.levels > 1 {
-		slices.SortStableFunc(us, func(a, b settlement) int { return cmp.Compare(s.level(b.e.m), s.level(a.e.m)) })
+// settleOneLocked settles a delivery that was taken from its holder. What is to go back to the queue is added to b.
+func (ch *Channel) settleOneLocked(u *unacked, tag uint64, how settling, b *giveBack) {
+	switch {
+	case how == acked:
+		ch.ackedEventLocked(u, tag)
+	case how.requeue():
+		ch.requeuedEventLocked(u, tag)
+		b.back = append(b.back, u.e)
+	default:
+		ch.discardLocked(u, tag, how)
 	}
+}
+
+// A giveBack is the messages that one holder gives back to a queue together.
+type giveBack struct {
+	back []entry // to be put to their places
+	any  bool    // some were
+	over []entry // those that are over the delivery limit, to die
+}
+
+// putLocked puts what is given back to its places.
+func (b *giveBack) putLocked(q *Queue, how settling, from *Consumer) {
+	if len(b.back) == 0 {
+		return
+	}
+	b.any = true
+	b.over = append(b.over, q.impl.takeBack(b.back, how, from)...)
+	b.back = b.back[:0]
+}
+
+// dropLocked drops what is over the limit of a queue that has gone meanwhile.
+func (b *giveBack) dropLocked(q *Queue) {
+	for _, e := range b.over {
+		q.dropLocked(e, DeliveryLimit, CauseQueueDeleted)
+	}
+}
+
+// byLevelLocked puts deliveries of a higher priority first.
+// Rules: DL-10.
+func (ch *Channel) byLevelLocked(tags []uint64, s *store) []uint64 {
+	if s.levels <= 1 || len(tags) == 1 {
+		return tags
+	}
+	by := make([][]uint64, s.levels)
+	for i, t := range tags {
+		if u := ch.tags.Get(t); u != nil && u.e.m != nil {
+			l := s.level(u.e.m)
+			by[l] = append(by[l], t)
+		}
+		ch.v.lookedLocked(i)
+	}
+	slices.Reverse(by)
+	return slices.Concat(by...)
 }
 
 // discardLocked ends the time of a message that was rejected without requeue.
 // Rules: D-7, DL-1.
-func (ch *Channel) discardLocked(u *settlement, how settling) {
-	ch.rejectedEventLocked(&u.unacked, u.tag)
+func (ch *Channel) discardLocked(u *unacked, tag uint64, how settling) {
+	ch.rejectedEventLocked(u, tag)
 	if how.failed() {
 		u.e.deliveries = saturatingInc(u.e.deliveries)
 	}

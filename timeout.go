@@ -91,7 +91,7 @@ func (ch *Channel) takeBackLocked(q *Queue, late func(*unacked) bool) {
 		}
 	}
 	if len(back) > 0 {
-		q.impl.giveBack(back, nackRequeue, nil)
+		q.impl.tookBack(q.impl.takeBack(back, nackRequeue, nil), nil)
 	}
 }
 

@@ -23,6 +23,8 @@ type timing struct {
 	clock   settableClock // nil: the clock cannot be set
 	ahead   int64         // by how many ns now is ahead of the time that has passed
 	agreed  int64         // ahead when the timers were last put right
+	steps   int           // that the operation has taken since others could get in, as far as they are counted
+	late    bool          // something is due that was left to an operation that waits for its next turn
 	heap    schedule.Heap[wakeable]
 	armed   Timer
 	armedAt int64
@@ -80,16 +82,26 @@ type wakeable interface {
 }
 
 // armLocked sets the wake-up for the earliest timer. A timer that is due already is woken at once: the message that has become a
-// queue's head may have expired long ago.
+// queue's head may have expired long ago. While an operation waits for its next turn the clock, or that operation, does so: what is
+// due may be its doing, and much.
 func (v *vhost) armLocked() {
 	t := &v.timing
 	for {
 		_, at, ok := t.heap.Min()
-		if !ok || v.closed || t.armed != nil && t.armedAt <= at {
+		isArmed := t.armed != nil && t.armedAt <= at
+		if !ok || v.closed || isArmed && !t.late {
 			return
 		}
-		if v.fireNextLocked() {
+		if v.turns.waiting > 0 {
+			t.late = t.late || at <= v.nowLocked()
+		} else if v.fireNextLocked() {
+			v.restLocked()
 			continue
+		} else {
+			t.late = false
+		}
+		if isArmed {
+			return
 		}
 		if t.armed != nil {
 			t.armed.Stop()
@@ -117,6 +129,7 @@ func (v *vhost) fireDue() {
 		v.lock()
 		for n := 0; more && n < batch; n++ {
 			more = v.fireNextLocked()
+			v.restLocked()
 		}
 		v.unlock()
 	}
@@ -168,7 +181,7 @@ func (v *vhost) wakeAtLocked(t *schedule.Timer[wakeable], at int64) {
 func (v *vhost) catchUp() {
 	v.fireDue()
 	v.mu.Lock()
-	for v.effects.running {
+	for v.effects.running || v.turns.waiting > 0 {
 		v.effects.idle.Wait()
 	}
 	v.mu.Unlock()

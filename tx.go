@@ -95,6 +95,8 @@ func (ch *Channel) Commit() (returns []*Return, err error) {
 func (ch *Channel) commitLocked(tx *transaction) (returns []*Return, e *Error) {
 	var out Outcome
 	for _, p := range tx.publishes {
+		ch.v.tookLocked(1)
+		ch.v.restLocked()
 		out.Return = nil
 		queues, lost, err := ch.v.committedLocked(p)
 		if err != nil {
@@ -116,6 +118,9 @@ func (ch *Channel) commitLocked(tx *transaction) (returns []*Return, e *Error) {
 	for _, s := range tx.settled {
 		slices.Sort(s.tags)
 		ch.settleAllLocked(s.tags, s.how)
+	}
+	if ch.err != nil { // the channel has ended in between, and no queue shall know it any more
+		forgetPublisher(ch)
 	}
 	if out.Rejected {
 		return returns, PreconditionFailed.errorf("", "partial tx completion")

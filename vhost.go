@@ -32,6 +32,7 @@ type vhost struct {
 	epochs    epochs
 	events    *Events // all watchers together; nil: nobody watches
 	effects   effects
+	turns     turnState
 	counters  Counters
 	numbers
 	settings  *settings // the last queue's, shared by those that equal it
@@ -80,11 +81,11 @@ func newVHost(b *Broker, name string) *vhost {
 func (v *vhost) Name() string { return v.name }
 
 // lock begins an operation. Between lock and unlock everything is one step of the virtual host: others see all of it or
-// nothing. Nothing in it may block, do I/O or call user code.
+// nothing, unless it is so much that they get in between (turns.go). Nothing in it may block, do I/O or call user code.
 // Rules: C-18.
 func (v *vhost) lock() {
 	v.mu.Lock()
-	v.timing.now = 0
+	v.timing.now, v.timing.steps = 0, 0
 }
 
 // unlock ends an operation. What the operation has caused happens in this order.
@@ -122,9 +123,12 @@ func (v *vhost) timeLocked() time.Time { return time.Unix(0, v.nowLocked()) }
 // close ends the virtual host and its connections. lost is why its messages are lost, empty if nobody is to be told.
 func (v *vhost) close(reason *Error, lost Cause) {
 	v.lock()
-	v.closed = true
+	v.closed, v.turns.lost = true, lost
 	for _, c := range v.sortedConnsLocked() {
 		c.endLocked(reason)
+	}
+	for len(v.ending) > 0 { // of operations that wait for their next turn
+		v.ending[0].giveBackLocked(reason)
 	}
 	v.system.conn.endLocked(reason)
 	v.system.err = ErrClosed
@@ -133,6 +137,7 @@ func (v *vhost) close(reason *Error, lost Cause) {
 	}
 	for _, q := range v.queues {
 		v.accountLocked(-q.store.bytes())
+		q.deleted = true
 	}
 	v.reportGrowthLocked()
 	v.timing.end()

@@ -182,15 +182,22 @@ func (v *vhost) cyclic(m *message, reason Reason, t *Queue) bool {
 	if v.rules.headerHistory {
 		return cyclicHeader(m.headers(), t.name)
 	}
-	for d := m.extra.deaths; d != nil; d = d.next {
-		if d.reason == Rejected {
-			return false
-		}
-		if d.queue == t.name {
-			return true
+	diedThere, looked := m.extra.deaths.automatic(t.name)
+	v.tookLocked(looked / entriesOfHistory)
+	return diedThere
+}
+
+// entriesOfHistory is how many entries of a history an operation deals with in one step.
+const entriesOfHistory = 8
+
+// automatic reports whether the history has a death in a queue and no rejection since then, and at how many entries it looked.
+func (d *death) automatic(queue string) (there bool, looked int) {
+	for ; d != nil && d.reason != Rejected; d = d.next {
+		if looked++; d.queue == queue {
+			return true, looked
 		}
 	}
-	return false
+	return false, looked
 }
 
 const (

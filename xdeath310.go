@@ -15,22 +15,23 @@ func (d *death) freshEntry() Fields {
 	return t
 }
 
-// recordInHeaders adds a death to the header x-death. The headers x-first-death-* are set only if there was no x-death at all,
+// recordInHeaders adds a death to the header x-death, and returns at how many entries it looked. The headers x-first-death-* are set only if there was no x-death at all,
 // not even an unusable one.
 // Rules: DL-19, DL-22.
-func (m *message) recordInHeaders(d *death) {
+func (m *message) recordInHeaders(d *death) (looked int) {
 	h := m.headers()
 	entry := d.freshEntry()
 	v, there := h.Get(headerDeaths)
 	if array, ok := v.([]any); ok { // even an empty one, which only a client can have put there
 		m.setHeaders(h.with(Fields{{headerDeaths, continued(array, d, entry)}}).byName())
-		return
+		return len(array)
 	}
 	set := Fields{{headerDeaths, []any{entry}}}
 	if !there {
 		set = append(set, Field{headerFirstReason, string(d.reason)}, Field{headerFirstQueue, d.queue}, Field{headerFirstExchange, d.exchange.name})
 	}
 	m.setHeaders(h.with(set).byName())
+	return 0
 }
 
 // continued returns the array with one more death. The entry of this death comes first. The others follow, two or more of them

@@ -360,7 +360,7 @@ func longHistory310(b *testing.B) (*leveret.Broker, func()) {
 	}
 	var history []any
 	for i := range 6000 {
-		history = append(history, leveret.Table{"queue": strconv.Itoa(i), "reason": "rejected"})
+		history = append(history, leveret.Table{"queue": strconv.Itoa(i)})
 	}
 	return br, func() {
 		_, err := br.Publish("", "chain-0", leveret.Message{Properties: &leveret.Properties{Headers: leveret.Table{"x-death": history}}})

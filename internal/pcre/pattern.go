@@ -43,10 +43,17 @@ var machines = sync.Pool{New: func() any { return new(machine) }}
 
 // Match reports whether the pattern is found anywhere in name.
 func (p *Pattern) Match(name string) bool {
+	found, _ := p.MatchSteps(name)
+	return found
+}
+
+// MatchSteps is Match that also returns how many steps it took, of which MaxSteps is the bound.
+func (p *Pattern) MatchSteps(name string) (found bool, steps int) {
 	m := machines.Get().(*machine)
 	m.reset(p, name)
-	found := m.search(p.start)
+	found = m.search(p.start)
+	steps = MaxSteps - m.steps
 	m.name = ""
 	machines.Put(m)
-	return found
+	return found, steps
 }

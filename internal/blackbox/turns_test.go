@@ -1,0 +1,131 @@
+package blackbox_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/turns"
+	"github.com/stretchr/testify/require"
+)
+
+// shortTurns has every operation let others in after each few steps, until the test ends.
+func shortTurns(t *testing.T) {
+	long := turns.Length
+	turns.Length = 3
+	t.Cleanup(func() { turns.Length = long })
+}
+
+// With one goroutine it makes no difference that operations let others in, and the events add up.
+func TestEventsAddUpInShortTurns(t *testing.T) {
+	shortTurns(t)
+	TestEventsAddUp(t)
+}
+
+// With many goroutines that get in between each other's operations nothing is lost, doubled or in a false place.
+func TestEverythingAtOnceInShortTurns(t *testing.T) {
+	shortTurns(t)
+	TestEverythingAtOnce(t)
+}
+
+// Every copy that was published while others got in between ends once: it is acknowledged, dead-lettered, dropped, or still there.
+func TestCopiesAddUpInShortTurns(t *testing.T) {
+	shortTurns(t)
+	for seed := range uint64(max(scaled(10), 2)) {
+		// Hooks run one at a time, though in several goroutines, so that the ledger needs no lock.
+		l := &ledger{t: t, copies: map[uint64]*copyState{}, published: map[uint64]bool{}, queues: map[string]*leveret.QueueCounters{}}
+		b := leveret.New(leveret.WithSeed(1), leveret.WithEvents(l.events()))
+		var wg sync.WaitGroup
+		for g := range uint64(4) {
+			wg.Go(func() {
+				s := &stress{b: b, r: rand.New(rand.NewPCG(seed, g))}
+				for range max(scaled(1000), 200) {
+					s.step()
+				}
+			})
+		}
+		wg.Wait()
+		b.Settle()
+		require.NoError(t, b.Check())
+		l.compare(b)
+		require.NoError(t, b.DeleteVHost("/"))
+		for n, c := range l.copies {
+			require.True(t, c.ended || c.refused, "copy %d in %s has not ended", n, c.queue)
+		}
+		require.Zero(t, b.Memory().Used)
+	}
+}
+
+// A hook that panics or ends its goroutine while others get in between ends no operation half done.
+func TestHookPanicsInBetween(t *testing.T) {
+	shortTurns(t)
+	b, _ := newTestBroker(t)
+	mustDeclare(t, b, "q", leveret.Table{"x-max-length": 1})
+	ch := mustChannel(t, b)
+	require.NoError(t, ch.Tx())
+	for range 50 {
+		_, err := ch.Publish("", "q", leveret.Message{Body: []byte("m")})
+		require.NoError(t, err)
+	}
+	dropped := 0
+	stop := b.Watch(leveret.Events{Dropped: func(leveret.DroppedEvent) {
+		if dropped++; dropped == 5 {
+			panic("a hook")
+		}
+	}})
+	require.PanicsWithValue(t, "a hook", func() { _, _ = ch.Commit() })
+	stop()
+	require.Equal(t, 49, dropped)
+	require.Equal(t, uint64(50), b.Counters().Published)
+	require.Equal(t, 1, mustQueue(t, b, "q").Info().Ready)
+}
+
+// What leaves a queue in many turns leaves it in order, whatever others do meanwhile.
+func TestOrderInShortTurns(t *testing.T) {
+	shortTurns(t)
+	bothTypes(t, func(t *testing.T, kind string) {
+		b, clk := newTestBroker(t)
+		mustDeclare(t, b, "dead", nil)
+		mustDeclare(t, b, "q", leveret.Table{"x-queue-type": kind, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
+		publish := func(from int) {
+			for i := range 100 {
+				mustPublish(t, b, "q", fmt.Sprint(from+i), "")
+			}
+		}
+		var want []string
+		for i := range 400 {
+			want = append(want, fmt.Sprint(i))
+		}
+		publish(0)
+		require.NoError(t, b.SetPolicy(leveret.Policy{Name: "p", Pattern: "^q$", Definition: leveret.Table{"max-length": 0}}))
+		require.NoError(t, b.ClearPolicy("p"))
+		publish(100)
+		ch := mustChannel(t, b)
+		for range 100 {
+			_, ok, err := ch.Get("q", leveret.GetConfig{})
+			require.True(t, ok)
+			require.NoError(t, err)
+		}
+		require.NoError(t, ch.Nack(0, true, false))
+		for range 2 {
+			publish(200)
+			ch := mustChannel(t, b)
+			for range 100 {
+				_, _, err := ch.Get("q", leveret.GetConfig{})
+				require.NoError(t, err)
+			}
+			require.NoError(t, ch.Close())
+			require.Equal(t, want[200:300], bodies(mustQueue(t, b, "q")))
+			_, err := b.PurgeQueue("q")
+			require.NoError(t, err)
+		}
+		for i := range 200 {
+			mustPublish(t, b, "q", fmt.Sprint(200+i), "1000")
+		}
+		clk.Advance(time.Second)
+		require.Equal(t, want, bodies(mustQueue(t, b, "dead")))
+	})
+}

@@ -1,0 +1,98 @@
+package leveret
+
+import (
+	"runtime"
+
+	"github.com/leveretmq/leveret/internal/turns"
+)
+
+// Turns. An operation that has much to do releases the lock now and then, so that nobody waits long for it: a million messages
+// that are settled, committed, trimmed or expired, a message that dies in thousands of queues, a policy over all queues. The
+// operation counts its steps, of about a microsecond each, and when its turn is over others get in between. It returns, as every
+// operation, when all that it caused has happened. What is done in fewer steps is one step to all others.
+//
+// Where an operation may let others in, nothing is half done: each message is in a place, and all figures are right. What the
+// operation knew before it looks at again. A queue may have gone, a channel may have ended, a delivery may have been settled.
+
+// turn is how many steps an operation takes before it lets others in. Dead letters go first, so that those of one queue stay in
+// order.
+func turn() int { return turns.Length }
+
+// longTurn is after how many steps it does so even if there are dead letters on their way.
+func longTurn() int { return 10 * turns.Length }
+
+// turnState is what is known of operations that let others in.
+type turnState struct {
+	waiting int   // operations that have let others in and are not back
+	lost    Cause // once the virtual host is closed: why its messages are lost, empty if nobody is to be told
+}
+
+// tookLocked counts n steps of a long operation.
+func (v *vhost) tookLocked(n int) { v.timing.steps += n }
+
+// lookedLocked lets others in as restLocked does. It is for a loop that only looks at its elements, of which i is the number, and is a
+// step for sixteen of them.
+func (v *vhost) lookedLocked(i int) {
+	if i%16 == 15 {
+		v.tookLocked(1)
+		v.restLocked()
+	}
+}
+
+// restLocked sends the operation's dead letters and lets others in, if its turn is over.
+func (v *vhost) restLocked() {
+	if v.timing.steps >= turn() {
+		if !v.deaths.working() {
+			v.deadLetterAllLocked()
+		}
+		v.yieldLocked()
+	}
+}
+
+// yieldLocked lets others in. The operation's dead letters stay its own.
+func (v *vhost) yieldLocked() {
+	v.timing.steps = 0
+	if v.closed {
+		return
+	}
+	own := v.deaths
+	v.deaths = worklist{}
+	v.turns.waiting++
+	if len(v.effects.pending) > 0 && !v.effects.running {
+		v.effects.runApart(v)
+	} else {
+		v.mu.Unlock()
+		runtime.Gosched()
+		v.mu.Lock()
+	}
+	v.deaths = own
+	v.timing.now, v.timing.steps = 0, 0
+	if v.turns.waiting--; v.turns.waiting == 0 {
+		v.effects.idle.Broadcast() // Settle waits for it
+	}
+	if v.closed {
+		v.dropDeathsLocked(v.turns.lost)
+	}
+}
+
+// runApart runs what is pending, and comes back with the lock. An effect may panic or end its goroutine. It shall not end an
+// operation that is not done, so it has a goroutine of its own; what it did happens again after the operation.
+func (e *effects) runApart(v *vhost) {
+	over := make(chan func())
+	go func() {
+		again := runtime.Goexit
+		defer func() {
+			if p := recover(); p != nil {
+				again = func() { panic(p) }
+			}
+			over <- again
+		}()
+		e.run(v)
+		again = nil
+	}()
+	again := <-over
+	v.mu.Lock()
+	if again != nil {
+		v.afterLocked(again)
+	}
+}
