@@ -26,9 +26,11 @@ func writtenPrograms(t *testing.T) []*scenario.Script {
 
 // TestPrograms runs random programs on a changed engine (see internal/mutate), until one shows something else.
 func TestPrograms(t *testing.T) {
-	for i, s := range writtenPrograms(t) {
-		if differsOn(s, leveret.WithProfile(profileOf(s))) {
-			t.Fatalf("program %d, %s, notices", i+1, s.Name)
+	count := map[leveret.Profile]int{}
+	for _, s := range writtenPrograms(t) {
+		p := profileOf(s)
+		if count[p]++; differsOn(s, leveret.WithProfile(p)) {
+			t.Fatalf("program %d of %s, %s, notices", count[p], scenario.Releases[p], s.Name)
 		}
 	}
 }

@@ -12,103 +12,131 @@ import (
 // An exclusion is something that RabbitMQ leaves to chance, or to how busy a machine is, or that makes it fail in ways
 // nobody wants of a broker. A random program contains none of it: a statement that leads to it is taken back.
 type exclusion struct {
-	name, why string
-	applies   func(*program) bool
+	name, why  string
+	experiment string // the programs of testdata/chance that show it, and what go run ./conformance/cmd/chance counted
+	applies    func(*program) bool
 }
 
 // exclusions is the complete list of what is taken back. What the generator never makes in the first place:
 //
-//   - policies of equal priority: which of them applies is decided by a hash
-//   - exchanges that choose by hash or at random
-//   - a length limit set on a queue with at-least-once dead letters: a dead letter counts until its confirm has come back
+//   - policies of equal priority (equal-priority): which of them applies depends on a hash of the virtual host's name, one of two in
+//     20 of 40 virtual hosts on 4.3.6
+//   - exchanges that choose at random (local-random): each of two queues in about half of 40 runs
 var exclusions = []exclusion{
 	{"two sources, one target",
 		"Queues work concurrently: what two queues, or a queue and a publisher, send to one queue at the " +
 			"same time arrives in any order.",
+		"two-sources: the one first in 24 of 40 runs on 4.3.6 and in 29 on 3.10.8, the other in the rest.",
 		(*program).twoSources},
 	{"two queues, one channel",
 		"Queues deliver concurrently: what two queues deliver to one channel at the same time is numbered " +
 			"in any order.",
+		"two-queues: the queue that gets its message later delivers first in 38 of 40 runs on 4.3.6, in 39 on " +
+			"3.10.8.",
 		(*program).twoQueuesOneChannel},
 	{"close to a deadline",
 		"A real broker needs time for the statements themselves: what is due soon after a statement, or " +
 			"has been due only just before one, may have happened on the wrong side of it.",
+		"deadline: a message that is asked for 1 ms before its deadline is there in 16 of 40 runs on 4.3.6, " +
+			"in 7 on 3.10.8. deadline-after: a queue is still there 1 ms after its deadline in 2 of 40 runs on " +
+			"4.3.6, in 4 on 3.10.8.",
 		(*program).closeToDeadline},
 	{"expiry and arrival",
 		"What expires in a queue while dead letters arrive there may go before or after them, or not at " +
 			"all because one of a higher priority came in front of it.",
+		"expiry-and-arrival: the message that expires is gone in 31 of 40 runs on 4.3.6 and in 30 on 3.10.8, " +
+			"else it waits behind what has arrived.",
 		(*program).meetsExpiry},
 	{"expiry in two priorities",
 		"A quorum queue lets the heads of its priorities expire one by one: of two that are due almost at " +
 			"once the earlier goes first, or, if the queue looks late, the one of the higher priority.",
+		"two-priorities-apart: in 37 of 40 runs on 4.3.6 the earlier first; two-priorities-late: in 32. 3.10 " +
+			"has no such priorities.",
 		(*program).twoHeads},
 	{"a history that is no history",
 		"RabbitMQ 3.10 crashes over an x-death of which an element is no table: a queue when it " +
 			"dead-letters the message, and all at-least-once dead-lettering on the node for good.",
+		"not played: it would end the dead-lettering of everybody on the node.",
 		(*program).badHistory},
 	{"a circle without end",
 		"RabbitMQ 3.10 reverses a history that a client made up with each death: a rejection in it can " +
 			"hide a circle, in which the message then goes round for ever.",
+		"not played: it would not end.",
 		func(g *program) bool { return g.effects.endless }},
 	{"a policy on its way",
 		"A policy reaches its queues one after the other, in any order: what one of them dead-letters " +
 			"over it may come to another before the policy does.",
+		"policy, policy-quorum: the same in all 40 runs on both. But of 70 programs that it changes 5 show now this, now " +
+			"that on 4.3.6, of 74 on 3.10.8 3.",
 		(*program).policyArrives},
 	{"a consumer that is ending",
 		"A queue that hears of something else before it hears that a consumer's channel has ended may " +
 			"hand the consumer a message, which then comes back once more.",
+		"ending-consumer: in 13 of 40 runs on 4.3.6 and in 12 on 3.10.8 a consumer of an ending connection " +
+			"gets what another of its channels held; ending-consumer-quorum: in 23 and in 12.",
 		(*program).endingConsumer},
 	{"a consumer that was to be replaced",
 		"A quorum queue's single active consumer that ends with messages in hand, while one of a higher " +
 			"priority waits for them to be settled, or did, stays in RabbitMQ's list of waiting consumers for " +
 			"good, and gets messages for nobody.",
+		"replaced: a message is with nobody in all 40 runs on 4.3.6. README names it as not followed.",
 		(*program).replacedConsumer},
 	{"a cancel that leaves messages",
 		"A classic queue of RabbitMQ 3.10 crashes on what comes after its single active consumer was " +
 			"cancelled with a full prefetch, while messages and other consumers waited: it loses its " +
 			"consumers and messages.",
+		"cancel-leaves: all messages are lost in all 40 runs on 3.10.8. README names it as not followed.",
 		(*program).cancelLeaves},
 	{"many messages, one soft limit",
 		"A quorum queue with reject-publish refuses only from when a publisher has heard of it: of what " +
 			"is published together, by a commit, any number may get in.",
+		"soft-limit-expired: of 8 messages 2 get in 30 of 40 times on 4.3.6 and 23 times on 3.10.8, else any " +
+			"number up to all. What is sent together gets in in all runs: that is followed.",
 		(*program).softLimit},
-	{"many messages, no acknowledgements",
-		"A quorum queue hears a little later that what it gave to a consumer without acknowledgements is " +
-			"settled: whether there is room for the next message is a race.",
-		(*program).settlesItself},
 	{"several channels end",
 		"The channels of a connection end in any order, and give back what they hold in that order: to an " +
 			"auto-delete queue only if a consumer of another channel is still there.",
+		"channels-end: the first channel gives back first in 19 of 40 runs on 4.3.6, in 17 on 3.10.8. An " +
+			"error of one channel that ends the connection is another matter (failing-channel: that channel is " +
+			"first in 38 of 40 runs on 4.3.6, in 40 on 3.10.8) and followed.",
 		(*program).channelsEnd},
 	{"deliveries of a lost connection",
 		"What a commit that ends its connection has delivered to that connection before: amqp091-go drops " +
 			"what it has not passed on yet when the connection ends.",
+		"lost-deliveries: the message is seen in 16 of 40 runs on 4.3.6.",
 		(*program).deliversTooLate},
 	{"an exclusive queue's last messages",
 		"When a connection ends, its exclusive queues end while its channels give back: what is given " +
 			"back may still expire or be trimmed, and be dead-lettered, or not.",
+		"last-messages: the message that is given back is dead-lettered in 32 of 40 runs on 4.3.6, in 35 on " +
+			"3.10.8.",
 		(*program).lastMessages},
 	{"another type under a known name",
 		"RabbitMQ's channels remember the type of a queue by its name, and fail with an internal error if " +
 			"it is another queue now.",
+		"other-type, other-type-back: basic.get of a name that was a quorum queue's is a 541 in all 40 runs " +
+			"on both, of one that was a classic queue's on 3.10.8. README names it as not followed.",
 		(*program).changesType},
 	{"two queues, one window",
-		"Which of several queues goes on first when the window of a channel (3.10) has room again is left to " +
-			"chance: of 40 runs with two queues that waited, each queue was first in 20.",
+		"Which of several queues goes on first when the window of a channel (3.10) has room again is left to chance.",
+		"of 40 runs with two queues that waited, each queue was first in 20.",
 		(*program).twoQueuesOneWindow},
 	{"a quorum queue that expires",
-		"RabbitMQ looks every five seconds whether a quorum queue has been idle: of 40 with x-expires=1700 all " +
-			"were there after 3.4 s, and none after 6.4 s.",
+		"RabbitMQ looks every five seconds whether a quorum queue has been idle. leveret deletes it at its time.",
+		"quorum-expires: a queue with x-expires=1000 is there after 3.5 s in all 40 runs on both; of 40 with 1700 all were " +
+			"there after 3.4 s, and none after 6.4 s.",
 		(*program).quorumExpires},
 	{"a refused import",
-		"RabbitMQ keeps what stood before the mistake in definitions, leveret nothing: this is known to be " +
-			"different.",
+		"RabbitMQ keeps what stood before the mistake in definitions, leveret nothing.",
+		"none: it is the same each time. README names it as not followed.",
 		(*program).importRefused},
 	{"another program's user",
 		"Users belong to the node. One that this program has not made may be there.",
+		"none: it depends on what else runs.",
 		(*program).strangeUser},
 	{"clearing no policy",
 		"The refusal is the management API's own: its text is not the broker's.",
+		"none: it is the same each time, and not the broker's.",
 		(*program).clearsNothing},
 }
 
@@ -286,27 +314,6 @@ func (g *program) changesType() bool {
 	return false
 }
 
-func (g *program) settlesItself() bool {
-	for _, c := range g.driver.Broker.Consumers() {
-		n := 0
-		for _, a := range g.effects.arrivals {
-			if a.queue == c.Queue {
-				n++
-			}
-		}
-		for _, queue := range g.effects.requeued {
-			if queue == c.Queue {
-				n++
-			}
-		}
-		q, err := g.driver.Broker.Queue(c.Queue)
-		if n > 1 && !c.AckRequired && err == nil && q.Info().Type == "quorum" {
-			return true
-		}
-	}
-	return false
-}
-
 func near(a, b time.Time) bool { return a.Sub(b).Abs() < statementTime }
 
 func (g *program) meetsExpiry() bool {
@@ -340,6 +347,9 @@ func (g *program) prioritized(queue string) bool {
 func (g *program) expires(queue string) bool { return g.setting(queue, "message-ttl") != nil }
 
 func (g *program) twoHeads() bool {
+	if g.profile == leveret.RabbitMQ310 {
+		return false
+	}
 	for i, a := range g.effects.deaths {
 		for _, b := range g.effects.deaths[:i] {
 			if g.advances() && a.queue == b.queue && a.priority != b.priority && near(a.at, b.at) &&

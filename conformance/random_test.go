@@ -22,6 +22,7 @@ var (
 	keep     = flag.Bool("keep", false, "write random programs that differ to testdata/scenarios/found")
 	write    = flag.String("write", "", "only write the random programs into this directory, for TestPrograms of package leveret")
 	without  = flag.String("without", "", "the name of an exclusion (see exclusions.go): only programs are run that it would have changed")
+	written  = flag.String("written", "", "a directory of random programs, for TestPrograms")
 	whole    = flag.Bool("whole", false, "do not shrink random programs that differ")
 )
 
@@ -39,6 +40,30 @@ func TestRandomPrograms(t *testing.T) {
 		return
 	}
 	(&campaign{profile: broker.profile, broker: broker, count: 300}).run(t)
+}
+
+// TestPrograms runs random programs that were written to a directory on the listener (see internal/mutate), until one shows something
+// else than it says.
+func TestPrograms(t *testing.T) {
+	if *written == "" {
+		t.Skip("no random programs: go run ./internal/mutate -fixes -programs 300")
+	}
+	scripts, err := scenario.Load(os.DirFS(*written))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for profile, release := range scenario.Releases {
+		listener := side{open: func() (scenario.Driver, error) { return Listener(profile) }}
+		count := 0
+		for _, s := range scripts {
+			if s.Profile != release {
+				continue
+			}
+			if count++; listener.runOnce(s) != nil {
+				t.Fatalf("program %d of %s, %s, notices", count, release, s.Name)
+			}
+		}
+	}
 }
 
 // A campaign runs random programs of consecutive seeds.

@@ -5,7 +5,10 @@
 //	go run ./internal/mutate softLimit    # mutants whose names begin so
 //	go run ./internal/mutate -programs 300 -sample 100
 //
-// The last form asks how much random programs notice, of changed rules and of changed operators; nothing fails.
+//	go run ./internal/mutate -fixes -programs 20000
+//
+// The last two forms ask how much random programs notice: of changed rules and of changed operators, and of fixes that are taken
+// back, those of testdata/fixes.txt. Nothing fails.
 //
 // Each mutant is a build of the root package's tests with one file replaced (go test -overlay), so that the tree stays as it
 // is. What noticed last time runs first, then all scenarios, then the other tests. A mutant that no test notices has
@@ -27,6 +30,7 @@ import (
 const (
 	mutantsFile = "testdata/mutants.txt"
 	shownFile   = "testdata/shown.txt"
+	fixesFile   = "testdata/fixes.txt"
 )
 
 func main() {
@@ -34,6 +38,7 @@ func main() {
 	update := flag.Bool("update", false, "write down which test noticed")
 	workers := flag.Int("workers", 2, "how many mutants to try at once")
 	programs := flag.Int("programs", 0, "how many random programs of each release to try instead of the tests")
+	fixes := flag.Bool("fixes", false, "with -programs: take back the fixes of testdata/fixes.txt")
 	sample := flag.Int("sample", 100, "with -programs: how many operators to change, one at a time")
 	sampleSeed := flag.Uint64("sample-seed", 1, "with -programs: which operators")
 	flag.Parse()
@@ -42,7 +47,11 @@ func main() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		err = tryPrograms(*programs, *sample, *sampleSeed, dir)
+		if *fixes {
+			err = tryFixes(*programs, flag.Args(), dir, *workers)
+		} else {
+			err = tryPrograms(*programs, *sample, *sampleSeed, dir)
+		}
 		os.RemoveAll(dir)
 		if err != nil {
 			log.Fatal(err)

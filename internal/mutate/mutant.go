@@ -12,12 +12,13 @@ import (
 	"strings"
 )
 
-// A mutant is one source file of the root package with one change.
+// A mutant is the package with one change, in one source file or several.
 type mutant struct {
-	name string
-	file string // absolute
-	text string
+	name  string
+	files map[string]string // the changed text of each, by its absolute path
 }
+
+func newMutant(name, file, text string) mutant { return mutant{name, map[string]string{file: text}} }
 
 // readMutants reads the list and makes its mutants of the sources in dir.
 func readMutants(list, dir string) ([]mutant, error) {
@@ -82,15 +83,31 @@ func (r *listReader) finish() error {
 	if err != nil {
 		return err
 	}
-	source, err := os.ReadFile(file)
+	source, err := r.source(e.name, file)
 	if err != nil {
 		return err
 	}
-	if n := strings.Count(string(source), e.old); n != 1 || e.old == "" {
+	if n := strings.Count(source, e.old); n != 1 || e.old == "" {
 		return fmt.Errorf("%s: the lines to replace stand %d times in %s", e.name, n, e.file)
 	}
-	r.mutants = append(r.mutants, mutant{e.name, file, strings.Replace(string(source), e.old, e.new, 1)})
+	changed := strings.Replace(source, e.old, e.new, 1)
+	if last := len(r.mutants) - 1; last >= 0 && r.mutants[last].name == e.name {
+		r.mutants[last].files[file] = changed
+	} else {
+		r.mutants = append(r.mutants, newMutant(e.name, file, changed))
+	}
 	return nil
+}
+
+// source returns a file as the mutant has it so far, if that is the last one.
+func (r *listReader) source(name, file string) (string, error) {
+	if last := len(r.mutants) - 1; last >= 0 && r.mutants[last].name == name {
+		if text, changed := r.mutants[last].files[file]; changed {
+			return text, nil
+		}
+	}
+	source, err := os.ReadFile(file)
+	return string(source), err
 }
 
 // constantMutants makes two mutants of a constant at package level: one more, and one less.
@@ -118,7 +135,7 @@ func constantMutants(dir, name string) ([]mutant, error) {
 		}
 		from, to := fset.Position(value.Pos()).Offset, fset.Position(value.End()).Offset
 		changed := func(by string) mutant {
-			return mutant{name + by, file, string(source[:from]) + "(" + string(source[from:to]) + ")" + by + string(source[to:])}
+			return newMutant(name+by, file, string(source[:from])+"("+string(source[from:to])+")"+by+string(source[to:]))
 		}
 		return []mutant{changed("+1"), changed("-1")}, nil
 	}

@@ -68,7 +68,7 @@ func operatorMutants(file string) ([]mutant, error) {
 			if c, ok := operatorChange(fset, n); ok {
 				at := fset.Position(n.Pos())
 				name := fmt.Sprintf("%s:%d: %s becomes %s", filepath.Base(file), at.Line, source[c.from:c.to], c.text)
-				out = append(out, mutant{name, absolute, string(source[:c.from]) + c.text + string(source[c.to:])})
+				out = append(out, newMutant(name, absolute, string(source[:c.from])+c.text+string(source[c.to:])))
 			}
 			return true
 		})

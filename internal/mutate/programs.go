@@ -12,12 +12,9 @@ import (
 // tryPrograms shows how much random programs notice: they are written down as the engine runs them, and then run on
 // engines that are changed in one rule of the profile, or in one operator, each.
 func tryPrograms(count, sample int, seed uint64, dir string) error {
-	written := filepath.Join(dir, "programs")
-	if err := os.MkdirAll(written, 0o755); err != nil {
+	written, err := writePrograms(count, dir)
+	if err != nil {
 		return err
-	}
-	if out, err := goTest("./conformance", "^TestRandomPrograms$", "-programs", fmt.Sprint(count), "-write", written); err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
 	}
 	out, err := goTest(".", "^TestProgramsNoticeRules$", "-written", written)
 	if err != nil {
@@ -51,6 +48,18 @@ func tryPrograms(count, sample int, seed uint64, dir string) error {
 	}
 	fmt.Printf("%d random programs for each release notice %d of %d changed operators (-sample-seed %d)\n", count, noticed, built, seed)
 	return nil
+}
+
+// writePrograms writes random programs for each release into a directory of dir.
+func writePrograms(count int, dir string) (written string, err error) {
+	written = filepath.Join(dir, "programs")
+	if err := os.MkdirAll(written, 0o755); err != nil {
+		return "", err
+	}
+	if out, err := goTest("./conformance", "^TestRandomPrograms$", "-programs", fmt.Sprint(count), "-write", written); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return written, nil
 }
 
 func goTest(pkg, name string, args ...string) ([]byte, error) {

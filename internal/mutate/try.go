@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,21 +28,32 @@ func (m mutant) try(dir string, remembered []string) (witness string, err error)
 	return run(binary, "-test.skip", "^(TestScenarios|TestEveryRuleIsShown)$", "-test.failfast"), nil
 }
 
-// build compiles the root package's tests with the mutant in the place of its file.
-func (m mutant) build(dir string) (binary string, err error) {
+// build compiles the root package's tests with the mutant's files in the place of the tree's.
+func (m mutant) build(dir string) (binary string, err error) { return m.buildTests(".", dir) }
+
+// buildTests compiles the tests of a package.
+func (m mutant) buildTests(pkg, dir string) (binary string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	file, overlay := filepath.Join(dir, "mutant.go"), filepath.Join(dir, "overlay.json")
-	replace, err := json.Marshal(map[string]map[string]string{"Replace": {m.file: file}})
+	replaced := map[string]string{}
+	for original, text := range m.files {
+		file := filepath.Join(dir, fmt.Sprintf("mutant%d.go", len(replaced)))
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			return "", err
+		}
+		replaced[original] = file
+	}
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": replaced})
 	if err != nil {
 		return "", err
 	}
-	if err := errors.Join(os.WriteFile(file, []byte(m.text), 0o644), os.WriteFile(overlay, replace, 0o644)); err != nil {
+	overlay := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlay, replace, 0o644); err != nil {
 		return "", err
 	}
-	binary = filepath.Join(dir, "root.test")
-	out, err := exec.Command("go", "test", "-overlay", overlay, "-ldflags=-s -w", "-c", "-o", binary, ".").CombinedOutput()
+	binary = filepath.Join(dir, "mutant.test")
+	out, err := exec.Command("go", "test", "-overlay", overlay, "-ldflags=-s -w", "-c", "-o", binary, pkg).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}
