@@ -97,6 +97,9 @@ func (ch *Channel) commitLocked(tx *transaction) (returns []*Return, e *Error) {
 	for _, p := range tx.publishes {
 		ch.v.tookLocked(1)
 		ch.v.restLocked()
+		if ch.v.closed { // in between
+			return returns, &Error{Code: ConnectionForced, Name: ch.v.name}
+		}
 		out.Return = nil
 		queues, lost, err := ch.v.committedLocked(p)
 		if err != nil {

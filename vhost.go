@@ -136,8 +136,10 @@ func (v *vhost) close(reason *Error, lost Cause) {
 		v.dropAllLocked(lost)
 	}
 	for _, q := range v.queues {
-		v.accountLocked(-q.store.bytes())
+		// An operation that waits for its next turn finds nothing more.
 		q.deleted = true
+		q.store.clear()
+		v.accountLocked(-q.store.bytes())
 	}
 	v.reportGrowthLocked()
 	v.timing.end()
