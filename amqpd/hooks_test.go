@@ -1,6 +1,7 @@
 package amqpd_test
 
 import (
+	"reflect"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,25 +17,23 @@ import (
 // An event hook may call anything, and the listener's Close is what a test or a crash handler calls. Each hook
 // here runs on a goroutine of the connection that Close has to end.
 func TestHooksMayCloseTheServer(t *testing.T) {
-	for name, hook := range map[string]func(e *leveret.Events, stop func()){
-		"Published":        func(e *leveret.Events, stop func()) { e.Published = func(leveret.PublishedEvent) { stop() } },
-		"Delivered":        func(e *leveret.Events, stop func()) { e.Delivered = func(leveret.DeliveredEvent) { stop() } },
-		"ConnectionOpened": func(e *leveret.Events, stop func()) { e.ConnectionOpened = func(leveret.ConnectionEvent) { stop() } },
-		"ConnectionClosed": func(e *leveret.Events, stop func()) { e.ConnectionClosed = func(leveret.ConnectionEvent) { stop() } },
-	} {
+	for _, name := range []string{"Published", "Enqueued", "Delivered", "Acked", "QueueDeclared", "ConsumerAdded", "ConsumerRemoved",
+		"ChannelOpened", "ChannelClosed", "ConnectionOpened", "ConnectionClosed"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := &amqpd.Server{}
 				var once sync.Once
 				stopped := make(chan struct{})
-				events := leveret.Events{}
-				hook(&events, func() {
+				events := reflect.ValueOf(&leveret.Events{}).Elem()
+				hook := events.FieldByName(name)
+				hook.Set(reflect.MakeFunc(hook.Type(), func([]reflect.Value) []reflect.Value {
 					once.Do(func() {
 						srv.Close()
 						close(stopped)
 					})
-				})
-				srv.Broker = leveret.New(leveret.WithEvents(events))
+					return nil
+				}))
+				srv.Broker = leveret.New(leveret.WithEvents(events.Interface().(leveret.Events)))
 				defer srv.Broker.Close()
 				publishAndConsume(t, srv)
 				<-stopped

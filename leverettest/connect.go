@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"runtime"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/amqpd"
@@ -33,8 +34,36 @@ func DialConfig(t T, b *leveret.Broker, cfg amqp091.Config) *amqp091.Connection 
 	if err != nil {
 		t.Fatalf("leveret: connecting: %v", err)
 	}
-	t.Cleanup(func() { conn.Close() }) // it may be closed already
+	t.Cleanup(func() { hangUp(conn, nc) })
 	return conn
+}
+
+// hangUp closes the connection as a client does. If the close is not answered the connection is cut off: the memory alarm may be on, or
+// nobody reads from a channel that the test has given to the client. It may be closed already.
+func hangUp(conn *amqp091.Connection, nc net.Conn) {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		conn.Close()
+	}()
+	if !comes(closed) {
+		nc.Close()
+		comes(closed)
+	}
+}
+
+// comes reports whether done is closed, having let the other goroutines run for a while. It waits for no time, because in a synctest
+// bubble time stands still as long as a goroutine waits for a mutex.
+func comes(done <-chan struct{}) bool {
+	for range 100_000 {
+		select {
+		case <-done:
+			return true
+		default:
+			runtime.Gosched()
+		}
+	}
+	return false
 }
 
 // Dialer returns a dial function for a program that connects by itself, and again after it has lost a connection. It is the field Dial of

@@ -1,0 +1,107 @@
+package leverettest_test
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/leverettest"
+	amqp091 "github.com/rabbitmq/amqp091-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+// states are those in which a test may leave its connection. Each returns what has to be undone for no goroutine to be left.
+var states = map[string]func(t *testing.T, b *leveret.Broker, conn *amqp091.Connection, ch *amqp091.Channel) (undo func()){
+	"idle": func(*testing.T, *leveret.Broker, *amqp091.Connection, *amqp091.Channel) func() { return func() {} },
+	"blocked": func(t *testing.T, b *leveret.Broker, _ *amqp091.Connection, ch *amqp091.Channel) func() {
+		b.SetMemoryLimit(-1)
+		require.NoError(t, ch.Publish("", "q", false, false, amqp091.Publishing{Body: []byte("m")}))
+		return func() {}
+	},
+	"blocked, and nobody hears of it": func(t *testing.T, b *leveret.Broker, conn *amqp091.Connection, ch *amqp091.Channel) func() {
+		told := conn.NotifyBlocked(make(chan amqp091.Blocking))
+		b.SetMemoryLimit(-1)
+		require.NoError(t, ch.Publish("", "q", false, false, amqp091.Publishing{Body: []byte("m")}))
+		return func() {
+			for range told { // until the client has ended
+			}
+		}
+	},
+	"nobody takes what was returned": func(t *testing.T, _ *leveret.Broker, _ *amqp091.Connection, ch *amqp091.Channel) func() {
+		returned := ch.NotifyReturn(make(chan amqp091.Return))
+		for range 3 {
+			require.NoError(t, ch.Publish("", "missing", true, false, amqp091.Publishing{}))
+		}
+		return func() {
+			for range returned {
+			}
+		}
+	},
+	"nobody takes deliveries": func(t *testing.T, b *leveret.Broker, _ *amqp091.Connection, ch *amqp091.Channel) func() {
+		for range 3000 {
+			_, err := b.Publish("", "q", leveret.Message{Body: make([]byte, 1000)})
+			require.NoError(t, err)
+		}
+		_, err := ch.Consume("q", "", false, false, false, false, nil)
+		require.NoError(t, err)
+		return func() {}
+	},
+	"its channel is closed": func(t *testing.T, _ *leveret.Broker, _ *amqp091.Connection, ch *amqp091.Channel) func() {
+		_, err := ch.QueueDeclarePassive("missing", false, false, false, false, nil)
+		require.Error(t, err)
+		return func() {}
+	},
+	"it is closed": func(t *testing.T, _ *leveret.Broker, conn *amqp091.Connection, _ *amqp091.Channel) func() {
+		require.NoError(t, conn.Close())
+		return func() {}
+	},
+	"the broker is closed": func(t *testing.T, b *leveret.Broker, _ *amqp091.Connection, _ *amqp091.Channel) func() {
+		require.NoError(t, b.Close())
+		return func() {}
+	},
+	"a mutex stops the clock": func(t *testing.T, b *leveret.Broker, conn *amqp091.Connection, ch *amqp091.Channel) func() {
+		told := conn.NotifyBlocked(make(chan amqp091.Blocking))
+		var mu sync.Mutex
+		mu.Lock()
+		go func() {
+			mu.Lock()
+			for range told {
+			}
+		}()
+		b.SetMemoryLimit(-1)
+		require.NoError(t, ch.Publish("", "q", false, false, amqp091.Publishing{Body: []byte("m")}))
+		return mu.Unlock
+	},
+}
+
+// A test ends at once, in whatever state it leaves its connection.
+func TestEndInAnyState(t *testing.T) {
+	for name, leave := range states {
+		t.Run(name, func(t *testing.T) {
+			run := func(t *testing.T) {
+				ft := &fakeT{}
+				b := leverettest.New(ft)
+				conn := leverettest.Dial(ft, b)
+				ch, err := conn.Channel()
+				require.NoError(t, err)
+				_, err = ch.QueueDeclare("q", false, false, false, false, nil)
+				require.NoError(t, err)
+				undo := leave(t, b, conn, ch)
+				start := time.Now()
+				ft.end()
+				assert.Empty(t, ft.problems)
+				assert.Less(t, time.Since(start), 10*time.Second)
+				undo()
+			}
+			t.Run("in a bubble", func(t *testing.T) { synctest.Test(t, run) })
+			t.Run("outside", func(t *testing.T) {
+				defer goleak.VerifyNone(t)
+				run(t)
+			})
+		})
+	}
+}
