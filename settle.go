@@ -77,12 +77,11 @@ func (ch *Channel) settleLocked(tag uint64, multiple bool, how settling) *Error 
 		if how == acked {
 			return ch.ackOneLocked(tag)
 		}
-		u := ch.tags.Get(tag)
-		if u == nil {
+		u, ok := ch.tags.Take(tag)
+		if !ok {
 			return errUnknownTag(tag)
 		}
-		one := [1]uint64{tag}
-		ch.settleGroupLocked(one[:], u.holder(), how)
+		ch.settleAloneLocked(&u, tag, how)
 		ch.unstallLocked()
 		return nil
 	}
@@ -250,6 +249,24 @@ func (ch *Channel) settleGroupLocked(tags []uint64, of holder, how settling) {
 		q.impl.settled()
 	}
 	of.c.heirLocked().resumeLocked()
+}
+
+// settleAloneLocked is settleGroupLocked for one delivery. Without it BenchmarkReject/headers=unread takes 14 % longer.
+func (ch *Channel) settleAloneLocked(u *unacked, tag uint64, how settling) {
+	q, c := u.q, u.c
+	there := ch.releaseLocked(u)
+	switch {
+	case q.deleted:
+	case there && how.requeue():
+		ch.requeuedEventLocked(u, tag)
+		q.impl.tookBack(q.impl.takeBack([]entry{u.e}, how, c), c)
+	case there:
+		ch.discardLocked(u, tag, how)
+		fallthrough
+	default:
+		q.impl.settled()
+	}
+	c.heirLocked().resumeLocked()
 }
 
 // settleOneLocked settles a delivery that was taken from its holder. What is to go back to the queue is added to b.
