@@ -34,7 +34,7 @@ type Broker struct {
 	vhosts   map[string]*VHost
 	global   []GlobalParameter
 	watchers []*watcher // in the order in which they were added
-	events   *Events    // all watchers together; nil: nobody watches
+	events   *hooks     // all watchers together; nil: nobody watches
 	leaving  []*vhost   // virtual hosts that are being deleted
 	gone     Counters   // of deleted virtual hosts
 	closed   bool

@@ -109,6 +109,7 @@ func (ch *Channel) makeQueueLocked(name string, cfg QueueConfig, args Fields) (*
 		ch.conn.ownLocked(q)
 	}
 	v.newQueueLocked(q)
+	v.ignoredQueueArgumentsLocked(q)
 	return q, nil
 }
 

@@ -32,7 +32,7 @@ func queueNames(qs []*Queue) []string {
 // publishedEventLocked tells of a publish. A message that is published while anybody watches gets its number.
 func (ch *Channel) publishedEventLocked(m *message, queues []*Queue) {
 	v := ch.v
-	if v.events == nil {
+	if v.events == nil || !v.events.messages {
 		return
 	}
 	v.lastMessage++

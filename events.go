@@ -47,6 +47,7 @@ type Events struct {
 	ConsumerRemoved    func(ConsumerEvent)
 	PolicySet          func(PolicyEvent)
 	PolicyCleared      func(PolicyEvent)
+	Ignored            func(IgnoredEvent) // something was accepted that has no effect
 	ConnectionOpened   func(ConnectionEvent)
 	ConnectionClosed   func(ConnectionEvent)
 	ChannelOpened      func(ChannelEvent)
@@ -214,6 +215,16 @@ type PolicyEvent struct {
 	Time        time.Time
 	VHost, Name string
 	Operator    bool
+}
+
+// An IgnoredEvent is about what RabbitMQ accepts without a word though it has no effect: an argument of a queue or an exchange that
+// nothing knows, mostly because its name is misspelt, or a policy whose keys suit nothing that it applies to.
+type IgnoredEvent struct {
+	Time                    time.Time
+	VHost                   string
+	Queue, Exchange, Policy string // one of them: what was declared or set
+	Argument                string // the name of the argument; empty for a policy
+	Similar                 string // the argument that may have been meant; empty: none is similar
 }
 
 // A ConnectionEvent is about a connection's life.

@@ -169,6 +169,7 @@ func (ch *Channel) declareExchangeLocked(name string, kind ExchangeType, cfg Exc
 	}
 	x := v.addExchangeLocked(name, kind, cfg, args)
 	v.exchangeEventLocked(name, true)
+	v.ignoredExchangeArgumentsLocked(x)
 	return x, nil
 }
 

@@ -7,7 +7,7 @@ import (
 
 // LogEvents returns Events that write every event to a log, for [WithEvents] or [Broker.Watch].
 //
-// Losses, refusals, the memory alarm and what the broker closed because of an error are warnings. What somebody asked to be removed, by a
+// Losses, refusals, the memory alarm, what is ignored and what the broker closed because of an error are warnings. What somebody asked to be removed, by a
 // purge or a deletion, is information, as is the life of connections, channels, queues, exchanges, bindings, consumers and policies. All else
 // that happens to messages is debugging. Of a body only the size is written, in bytes, and of properties nothing.
 func LogEvents(to *slog.Logger) Events {
@@ -52,6 +52,7 @@ func LogEvents(to *slog.Logger) Events {
 		ConsumerRemoved:  func(e ConsumerEvent) { l.consumer("consumer removed", &e) },
 		PolicySet:        func(e PolicyEvent) { l.policy("policy set", &e) },
 		PolicyCleared:    func(e PolicyEvent) { l.policy("policy cleared", &e) },
+		Ignored:          func(e IgnoredEvent) { l.ignored(&e) },
 		ConnectionOpened: func(e ConnectionEvent) { l.connection("connection opened", &e) },
 		ConnectionClosed: func(e ConnectionEvent) { l.connection("connection closed", &e) },
 		ChannelOpened:    func(e ChannelEvent) { l.life("channel opened", e.Err, e.VHost, e.attr()) },
@@ -97,6 +98,17 @@ func (l eventLog) consumer(what string, e *ConsumerEvent) {
 
 func (l eventLog) policy(what string, e *PolicyEvent) {
 	l.life(what, nil, e.VHost, slog.String("policy", e.Name), slog.Bool("operator", e.Operator))
+}
+
+func (l eventLog) ignored(e *IgnoredEvent) {
+	var about []slog.Attr
+	for _, a := range []slog.Attr{slog.String("vhost", e.VHost), slog.String("queue", e.Queue), slog.String("exchange", e.Exchange),
+		slog.String("policy", e.Policy), slog.String("argument", e.Argument), slog.String("similar", e.Similar)} {
+		if a.Value.String() != "" {
+			about = append(about, a)
+		}
+	}
+	l.to.LogAttrs(context.Background(), slog.LevelWarn, "ignored", about...)
 }
 
 func (l eventLog) connection(what string, e *ConnectionEvent) {

@@ -166,6 +166,7 @@ func (v *vhost) setPolicy(p Policy, which policyLevel) error {
 	return v.system.do("", func() *Error {
 		was := v.policies[which].set(c)
 		v.policyEventLocked(p.Name, which == operatorPolicies, true)
+		v.ignoredPolicyLocked(c)
 		v.applyPolicyChangeLocked(policyChange{which, was, c})
 		return nil
 	})

@@ -30,7 +30,7 @@ type vhost struct {
 	lastDeath routeCache // of the dead letter before. Without it BenchmarkFull/dead-letter=true takes 14 to 18 % longer.
 	timing    timing
 	epochs    epochs
-	events    *Events // all watchers together; nil: nobody watches
+	events    *hooks // all watchers together; nil: nobody watches
 	effects   effects
 	turns     turnState
 	counters  Counters

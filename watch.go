@@ -51,15 +51,23 @@ func (b *Broker) setWatchers(change func([]*watcher) []*watcher) {
 	}
 }
 
+// hooks are those of all watchers.
+type hooks struct {
+	Events
+	messages bool // one of them is about messages, which therefore have numbers
+}
+
 // merge returns one set of hooks that calls those of all watchers, nil if there are none.
-func merge(watchers []*watcher) *Events {
+func merge(watchers []*watcher) *hooks {
 	if len(watchers) == 0 {
 		return nil
 	}
-	all := &Events{}
+	all := &hooks{}
 	for _, w := range watchers {
 		all.add(w)
 	}
+	all.messages = all.Published != nil || all.Returned != nil || all.Enqueued != nil || all.Refused != nil || all.Delivered != nil ||
+		all.Acked != nil || all.Requeued != nil || all.Rejected != nil || all.DeadLettered != nil || all.Dropped != nil
 	return all
 }
 
@@ -86,6 +94,7 @@ func (e *Events) add(w *watcher) {
 	join(&e.ConsumerRemoved, w, o.ConsumerRemoved)
 	join(&e.PolicySet, w, o.PolicySet)
 	join(&e.PolicyCleared, w, o.PolicyCleared)
+	join(&e.Ignored, w, o.Ignored)
 	join(&e.ConnectionOpened, w, o.ConnectionOpened)
 	join(&e.ConnectionClosed, w, o.ConnectionClosed)
 	join(&e.ChannelOpened, w, o.ChannelOpened)

@@ -24,7 +24,7 @@ func TestMergedEventsCallAllWatchers(t *testing.T) {
 		}
 		return w
 	}
-	all := reflect.ValueOf(merge([]*watcher{watching(1), {}, watching(2), watching(3)})).Elem()
+	all := reflect.ValueOf(&merge([]*watcher{watching(1), {}, watching(2), watching(3)}).Events).Elem()
 	for i := range all.NumField() {
 		name, f := all.Type().Field(i).Name, all.Field(i)
 		require.False(t, f.IsNil(), name)

@@ -2,8 +2,11 @@ package ctl
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/leveretmq/leveret/internal/similar"
 )
 
 // commands are all there are, by name.
@@ -70,40 +73,11 @@ func notFound(name string) Response {
 		return Response{Stderr: Help(), Status: exitUsage}
 	}
 	text := "\nCommand '" + name + "' not found. \n"
-	if similar := suggestion(name); similar != "" {
-		return Response{Stderr: text + "Did you mean '" + similar + "'? \n\n", Status: exitUsage}
+	if meant := suggestion(name); meant != "" {
+		return Response{Stderr: text + "Did you mean '" + meant + "'? \n\n", Status: exitUsage}
 	}
 	return Response{Stderr: text + Help(), Status: exitUsage}
 }
 
-// suggestion returns the command that differs least from name, if that is at most a third of it.
-func suggestion(name string) string {
-	best, least := "", len(name)/3+1
-	for candidate := range commands {
-		d := distance(name, candidate)
-		if d < least || d == least && best != "" && candidate < best {
-			best, least = candidate, d
-		}
-	}
-	return best
-}
-
-// distance is the number of insertions, deletions and replacements that turn a into b.
-func distance(a, b string) int {
-	line := make([]int, len(b)+1)
-	for j := range line {
-		line[j] = j
-	}
-	for i := range len(a) {
-		diagonal := line[0]
-		line[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, line[j], line[j+1])
-			}
-			diagonal, line[j+1] = line[j+1], cost
-		}
-	}
-	return line[len(b)]
-}
+// suggestion returns the command that may have been meant, if one is similar.
+func suggestion(name string) string { return similar.Name(name, slices.Collect(maps.Keys(commands))) }

@@ -59,8 +59,8 @@ func help(c *call) (result, error) {
 	cmd := commands[c.args[0]]
 	if cmd == nil {
 		text := "\nCommand '" + c.args[0] + "' not found."
-		if similar := suggestion(c.args[0]); similar != "" {
-			text += " \nDid you mean '" + similar + "'? "
+		if meant := suggestion(c.args[0]); meant != "" {
+			text += " \nDid you mean '" + meant + "'? "
 		}
 		return result{}, failed(exitUsage, text)
 	}

@@ -1,0 +1,69 @@
+package leveret
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/leveretmq/leveret/internal/similar"
+)
+
+// What RabbitMQ accepts without a word though it has no effect: arguments that nothing knows, which mostly are misspelt, and policies that suit
+// nothing. Who watches is told.
+
+// ignoredQueueArgumentsLocked tells of the arguments of a new queue that queues of no type know in this release.
+// Rules.
+func (v *vhost) ignoredQueueArgumentsLocked(q *Queue) {
+	if v.events == nil || v.events.Ignored == nil {
+		return
+	}
+	var known []string
+	for k := range kinds {
+		for _, key := range kinds[k].arguments {
+			if queueKind(k).supports(key, v.rules) {
+				known = append(known, key)
+			}
+		}
+	}
+	v.ignoredLocked(IgnoredEvent{Queue: q.name}, q.args.declared, known)
+}
+
+// ignoredExchangeArgumentsLocked is the same for an exchange.
+func (v *vhost) ignoredExchangeArgumentsLocked(x *Exchange) {
+	if v.events != nil && v.events.Ignored != nil {
+		v.ignoredLocked(IgnoredEvent{Exchange: x.name}, x.args, []string{ArgAlternateExchange})
+	}
+}
+
+// ignoredLocked tells of the arguments that are not known; e says of what.
+func (v *vhost) ignoredLocked(e IgnoredEvent, args Fields, known []string) {
+	e.Time, e.VHost = v.timeLocked(), v.name
+	for _, f := range args {
+		if !slices.Contains(known, f.Name) {
+			e.Argument, e.Similar = f.Name, similar.Name(f.Name, known)
+			tell(v, v.events.Ignored, e)
+		}
+	}
+}
+
+// ignoredPolicyLocked tells of a policy that suits nothing.
+func (v *vhost) ignoredPolicyLocked(p *policy) {
+	if v.events != nil && v.events.Ignored != nil && !p.suitsAnything() {
+		tell(v, v.events.Ignored, IgnoredEvent{Time: v.timeLocked(), VHost: v.name, Policy: p.Name})
+	}
+}
+
+// suitsAnything reports whether there can be a queue or an exchange that the policy has an effect on.
+// Rules: P-10, P-13.
+func (p *policy) suitsAnything() bool {
+	const forExchanges = "alternate-exchange"
+	_, exchanges := p.definition[forExchanges]
+	if exchanges && (p.ApplyTo == ApplyToAll || p.ApplyTo == ApplyToExchanges) {
+		return true
+	}
+	queues := false
+	for key := range maps.Keys(p.definition) {
+		queues = queues || key != forExchanges
+	}
+	suits := func(k queueKind) bool { return applyToQueues[p.ApplyTo][k] && !p.unfit[k] }
+	return queues && (suits(classicQueue) || suits(quorumQueue))
+}
