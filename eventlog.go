@@ -15,8 +15,12 @@ func tell[E any](v *vhost, hook func(E), e E) {
 func (v *vhost) eventMessageLocked(m *message) EventMessage { return v.eventMessage(m, v.timeLocked()) }
 
 func (v *vhost) eventMessage(m *message, at time.Time) EventMessage {
-	return EventMessage{Time: at, VHost: v.name, Message: m.number(), Exchange: m.exchange.name, RoutingKey: m.key,
+	e := EventMessage{Time: at, VHost: v.name, Message: m.number(), Exchange: m.exchange.name, RoutingKey: m.key,
 		Properties: m.props, Body: m.body}
+	if m.extra != nil && m.extra.published != nil {
+		e.RoutingKeys = m.keys()
+	}
+	return e
 }
 
 func (ch *Channel) session() EventSession { return EventSession{ch.conn.id, ch.number} }

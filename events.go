@@ -64,8 +64,10 @@ type EventMessage struct {
 	Message    uint64 // number of the message, kept through copies and deaths; 0: published when nobody watched
 	Exchange   string // where the message was last published to; a dead-letter exchange after a death
 	RoutingKey string
-	Properties *Properties // as published, with the Headers of a program or the HeaderFields of a client; nil: none
-	Body       []byte
+	// RoutingKeys are RoutingKey and those of CC and BCC; nil: RoutingKey alone. They are shared: read only.
+	RoutingKeys []string
+	Properties  *Properties // as published, with the Headers of a program or the HeaderFields of a client; nil: none
+	Body        []byte
 }
 
 // An EventSession tells on which channel something was done. Both are 0 for operations of the program itself, on [VHost], [Queue] and the like.

@@ -1,6 +1,8 @@
 package ctl
 
 import (
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/leveretmq/leveret"
@@ -102,14 +104,32 @@ func (f *firehose) session(id uint64) (name, user string) {
 }
 
 func (f *firehose) published(e leveret.PublishedEvent) {
-	routed := make([]any, len(e.Queues))
-	for i, name := range e.Queues {
-		routed[i] = name
+	f.copy(&e.EventMessage, e.EventSession, "publish."+e.Exchange, nil,
+		leveret.Fields{{Name: "routed_queues", Value: list(f.routedQueues(&e))}})
+}
+
+// routedQueues are the queues of a publish in RabbitMQ's order. For the default exchange it does not ask whether there are such queues.
+func (f *firehose) routedQueues(e *leveret.PublishedEvent) []string {
+	if e.Exchange == "" {
+		names := slices.Clone(routingKeys(&e.EventMessage))
+		slices.Sort(names)
+		return slices.Compact(names)
 	}
-	if e.Exchange == "" && len(routed) == 0 {
-		routed = []any{e.RoutingKey} // RabbitMQ does not ask whether there is such a queue
+	names := slices.Clone(e.Queues)
+	slices.Sort(names)
+	if f.node.Broker.Profile() == leveret.RabbitMQ43 {
+		slices.Reverse(names)
 	}
-	f.copy(&e.EventMessage, e.EventSession, "publish."+e.Exchange, nil, leveret.Fields{{Name: "routed_queues", Value: routed}})
+	return names
+}
+
+// list is a list of texts as an array of AMQP.
+func list(texts []string) []any {
+	array := make([]any, len(texts))
+	for i, text := range texts {
+		array[i] = text
+	}
+	return array
 }
 
 func (f *firehose) delivered(e leveret.DeliveredEvent) {
@@ -131,8 +151,8 @@ func (f *firehose) copy(m *leveret.EventMessage, by leveret.EventSession, key st
 	}
 	name, user := f.session(by.Conn)
 	headers := leveret.Fields{
-		{Name: "exchange_name", Value: m.Exchange}, {Name: "routing_keys", Value: routingKeys(m)},
-		{Name: "properties", Value: tracedProperties(m.Properties)}, {Name: "node", Value: f.node.Name},
+		{Name: "exchange_name", Value: m.Exchange}, {Name: "routing_keys", Value: list(routingKeys(m))},
+		{Name: "properties", Value: f.tracedProperties(m.Properties)}, {Name: "node", Value: f.node.Name},
 	}
 	headers = append(append(headers, middle...), leveret.Fields{
 		{Name: "vhost", Value: m.VHost}, {Name: "connection", Value: name}, {Name: "channel", Value: int32(by.Channel)},
@@ -143,31 +163,29 @@ func (f *firehose) copy(m *leveret.EventMessage, by leveret.EventSession, key st
 		Properties: &leveret.Properties{HeaderFields: append(headers, end...)}, Body: m.Body})
 }
 
-// routingKeys are the routing key and those of CC. BCC is taken off before an event tells of the message.
-func routingKeys(m *leveret.EventMessage) []any {
-	keys := []any{m.RoutingKey}
-	if m.Properties == nil {
-		return keys
+// routingKeys are the routing key and those of CC and BCC.
+func routingKeys(m *leveret.EventMessage) []string {
+	if m.RoutingKeys != nil {
+		return m.RoutingKeys
 	}
-	cc, _ := headersOf(m.Properties).Get("CC")
-	list, _ := cc.([]any)
-	for _, key := range list {
-		if key, ok := key.(string); ok {
-			keys = append(keys, key)
-		}
-	}
-	return keys
+	return []string{m.RoutingKey}
 }
 
-func headersOf(p *leveret.Properties) leveret.Fields {
-	if p.HeaderFields != nil {
+// headersOf are the headers as consumers get them: 4.3 puts them in order and takes the first of each name.
+func (f *firehose) headersOf(p *leveret.Properties) leveret.Fields {
+	switch {
+	case p.HeaderFields == nil:
+		return sortedFields(p.Headers)
+	case f.node.Broker.Profile() != leveret.RabbitMQ43:
 		return p.HeaderFields
 	}
-	return sortedFields(p.Headers)
+	h := slices.Clone(p.HeaderFields)
+	slices.SortStableFunc(h, func(a, b leveret.Field) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(h, func(a, b leveret.Field) bool { return a.Name == b.Name })
 }
 
 // tracedProperties is the table of the properties that a message has, the last of AMQP's order first.
-func tracedProperties(p *leveret.Properties) leveret.Fields {
+func (f *firehose) tracedProperties(p *leveret.Properties) leveret.Fields {
 	out := leveret.Fields{}
 	if p == nil {
 		return out
@@ -183,7 +201,7 @@ func tracedProperties(p *leveret.Properties) leveret.Fields {
 		{leveret.PropTimestamp, "timestamp", int32(p.Timestamp.Unix())}, {leveret.PropMessageID, "message_id", p.MessageID},
 		{leveret.PropExpiration, "expiration", p.Expiration}, {leveret.PropReplyTo, "reply_to", p.ReplyTo},
 		{leveret.PropCorrelationID, "correlation_id", p.CorrelationID}, {leveret.PropPriority, "priority", int32(p.Priority)},
-		{leveret.PropDeliveryMode, "delivery_mode", int32(p.DeliveryMode)}, {leveret.PropHeaders, "headers", headersOf(p)},
+		{leveret.PropDeliveryMode, "delivery_mode", int32(p.DeliveryMode)}, {leveret.PropHeaders, "headers", f.headersOf(p)},
 		{leveret.PropContentEncoding, "content_encoding", p.ContentEncoding}, {leveret.PropContentType, "content_type", p.ContentType},
 	} {
 		if has&x.bit != 0 {

@@ -51,7 +51,7 @@ func TestFirehose(t *testing.T) {
 		headers   leveret.Table
 	}{
 		{"publish.", "one", leveret.Table{"exchange_name": "", "routing_keys": []any{"q", "cc1"}, "properties": properties,
-			"node": "n@h", "vhost": "/", "connection": "me -> it", "channel": int32(1), "user": "guest", "routed_queues": []any{"q"}}},
+			"node": "n@h", "vhost": "/", "connection": "me -> it", "channel": int32(1), "user": "guest", "routed_queues": []any{"cc1", "q"}}},
 		{"publish.", "two", leveret.Table{"exchange_name": "", "routing_keys": []any{"nowhere"}, "properties": leveret.Table{},
 			"node": "n@h", "vhost": "/", "connection": "me -> it", "channel": int32(1), "user": "guest", "routed_queues": []any{"nowhere"}}},
 		{"deliver.q", "one", leveret.Table{"exchange_name": "", "routing_keys": []any{"q", "cc1"}, "properties": properties,
@@ -71,4 +71,48 @@ func TestFirehose(t *testing.T) {
 	publish("q", leveret.Message{})
 	assert.Zero(t, trace.Info().Ready)
 	assert.NoError(t, b.Check())
+}
+
+// Headers that occur twice, and the order of queues, as a traced broker showed them.
+func TestFirehoseOfManyKeys(t *testing.T) {
+	twice := leveret.Fields{
+		{Name: "CC", Value: []any{"c1"}}, {Name: "BCC", Value: []any{"b1"}}, {Name: "CC", Value: []any{"c2"}}, {Name: "BCC", Value: []any{"b2"}},
+	}
+	for _, tc := range []struct {
+		profile leveret.Profile
+		headers leveret.Fields
+		fanout  []any
+	}{
+		{leveret.RabbitMQ43, leveret.Fields{{Name: "BCC", Value: []any{"b2"}}, {Name: "CC", Value: []any{"c1"}}}, []any{"z", "m", "a"}},
+		{leveret.RabbitMQ310, leveret.Fields{twice[0], twice[2], twice[3]}, []any{"a", "m", "z"}},
+	} {
+		b := leveret.New(leveret.WithProfile(tc.profile))
+		defer b.Close()
+		n := &Node{Broker: b, Name: "n@h"}
+		trace, err := b.DeclareQueue("trace", leveret.QueueConfig{})
+		require.NoError(t, err)
+		require.NoError(t, trace.Bind("amq.rabbitmq.trace", "publish.#", nil))
+		for _, name := range []string{"m", "z", "a"} {
+			q, err := b.DeclareQueue(name, leveret.QueueConfig{})
+			require.NoError(t, err)
+			require.NoError(t, q.Bind("amq.fanout", "", nil))
+		}
+		n.Run(Request{Args: []string{"trace_on"}})
+		for _, exchange := range []string{"", "amq.fanout"} {
+			_, err := b.Publish(exchange, "q", leveret.Message{Properties: &leveret.Properties{HeaderFields: twice}})
+			require.NoError(t, err)
+		}
+		for _, routed := range [][]any{{"b1", "c1", "q"}, tc.fanout} {
+			d, ok, err := trace.Get()
+			require.NoError(t, err)
+			require.True(t, ok)
+			h := d.WireHeaders()
+			got := map[string]any{}
+			for _, name := range []string{"routing_keys", "routed_queues", "properties"} {
+				got[name], _ = h.Get(name)
+			}
+			assert.Equal(t, map[string]any{"routing_keys": []any{"q", "c1", "b1"}, "routed_queues": routed,
+				"properties": leveret.Fields{{Name: "headers", Value: tc.headers}}}, got)
+		}
+	}
 }
