@@ -148,9 +148,6 @@ func (ch *Channel) detachLocked(reason *Error) {
 // it. What the channel holds of a queue that goes with its last consumer goes with it.
 // Rules: D-5, D-31, L-8.
 func (ch *Channel) giveBackLocked(reason *Error) {
-	if !slices.Contains(ch.v.ending, ch) { // the virtual host was closed in between, and did it
-		return
-	}
 	for _, q := range ch.leaving {
 		q.removeUnusedLocked()
 	}
@@ -166,22 +163,27 @@ func (ch *Channel) giveBackLocked(reason *Error) {
 		ch.v.restLocked()
 	}
 	ch.leaving = nil
-	ch.endedLocked()
-	ch.v.channelEventLocked(ch, reason)
+	if ch.endedLocked() {
+		ch.v.channelEventLocked(ch, reason)
+	}
 }
 
 // endedLocked removes the channel from those that are ending. Those of a connection end in the order in which they were
-// detached, and there may be many.
-func (ch *Channel) endedLocked() {
+// detached, and there may be many. It reports false if the virtual host was closed in between, and did so.
+func (ch *Channel) endedLocked() bool {
 	v := ch.v
-	if v.ending[0] == ch {
+	switch slices.Index(v.ending, ch) {
+	case -1:
+		return false
+	case 0:
 		v.ending = v.ending[1:]
-	} else {
+	default:
 		v.ending = without(v.ending, ch)
 	}
 	if len(v.ending) == 0 {
 		v.ending = nil
 	}
+	return true
 }
 
 // byQueueLocked parts the tags of what the channel holds by queue.

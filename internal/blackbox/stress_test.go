@@ -88,6 +88,9 @@ func (s *stress) step() {
 		s.conn, _ = s.b.Connect("guest", "guest", "/")
 		s.ch, s.held, s.cons = nil, nil, nil
 	}
+	if s.conn == nil { // the broker is closed
+		return
+	}
 	if s.ch == nil || s.r.IntN(100) == 0 {
 		if s.ch != nil {
 			s.ch.Close()

@@ -129,3 +129,29 @@ func TestOrderInShortTurns(t *testing.T) {
 		require.Equal(t, want, bodies(mustQueue(t, b, "dead")))
 	})
 }
+
+// A broker that is closed, and virtual hosts that are deleted, while operations wait for their next turns end in order.
+func TestCloseInShortTurns(t *testing.T) {
+	shortTurns(t)
+	TestCloseInFlight(t)
+	for seed := range uint64(max(scaled(20), 5)) {
+		b := leveret.New()
+		var wg sync.WaitGroup
+		for g := range uint64(4) {
+			wg.Go(func() {
+				s := &stress{b: b, r: rand.New(rand.NewPCG(seed, g))}
+				for range 200 {
+					s.step()
+				}
+			})
+		}
+		time.Sleep(time.Duration(seed%5) * time.Millisecond)
+		if seed%2 == 0 {
+			require.NoError(t, b.DeleteVHost("/"))
+		} else {
+			require.NoError(t, b.Close())
+		}
+		wg.Wait()
+		require.Zero(t, b.Memory().Used)
+	}
+}
