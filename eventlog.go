@@ -97,29 +97,39 @@ func (u *unacked) delivery(ch *Channel, tag uint64) EventDelivery {
 }
 
 func (ch *Channel) ackedEventLocked(u *unacked, tag uint64) {
-	v := ch.v
 	u.q.counters.Acknowledged++
-	v.counters.Acknowledged++
-	if ev := v.events; ev != nil && ev.Acked != nil {
-		tell(v, ev.Acked, AckedEvent{v.eventMessageLocked(u.e.m), u.delivery(ch, tag)})
+	ch.v.counters.Acknowledged++
+	if ev := ch.v.events; ev != nil {
+		tellSettledLocked(ch, ev.Acked, u, tag)
 	}
 }
 
 func (ch *Channel) requeuedEventLocked(u *unacked, tag uint64) {
-	v := ch.v
 	u.q.counters.Requeued++
-	v.counters.Requeued++
-	if ev := v.events; ev != nil && ev.Requeued != nil {
-		tell(v, ev.Requeued, RequeuedEvent{v.eventMessageLocked(u.e.m), u.delivery(ch, tag)})
+	ch.v.counters.Requeued++
+	if ev := ch.v.events; ev != nil {
+		tellSettledLocked(ch, ev.Requeued, u, tag)
 	}
 }
 
 func (ch *Channel) rejectedEventLocked(u *unacked, tag uint64) {
-	v := ch.v
 	u.q.counters.Rejected++
-	v.counters.Rejected++
-	if ev := v.events; ev != nil && ev.Rejected != nil {
-		tell(v, ev.Rejected, RejectedEvent{v.eventMessageLocked(u.e.m), u.delivery(ch, tag)})
+	ch.v.counters.Rejected++
+	if ev := ch.v.events; ev != nil {
+		tellSettledLocked(ch, ev.Rejected, u, tag)
+	}
+}
+
+// settlementEvent is what the events of all settlements have.
+type settlementEvent = struct {
+	EventMessage
+	EventDelivery
+}
+
+// tellSettledLocked has hook called with the settlement of u.
+func tellSettledLocked[E ~settlementEvent](ch *Channel, hook func(E), u *unacked, tag uint64) {
+	if hook != nil {
+		tell(ch.v, hook, E(settlementEvent{ch.v.eventMessageLocked(u.e.m), u.delivery(ch, tag)}))
 	}
 }
 

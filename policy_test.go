@@ -3,6 +3,8 @@ package leveret
 import (
 	"encoding/json"
 	"errors"
+	"math"
+	"math/big"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,21 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
+
+// TestPolicyValues gives definitions what Go programs and JSON have, and demands the types that a definition knows.
+func TestPolicyValues(t *testing.T) {
+	large, _ := new(big.Int).SetString("18446744073709551615", 10)
+	for _, c := range []struct{ value, want any }{
+		{nil, nil}, {true, true}, {"a", "a"}, {[]byte("a"), "a"}, {Topic, "topic"},
+		{int8(-5), int64(-5)}, {uint16(5), int64(5)}, {5, int64(5)}, {uint(5), int64(5)}, {5 * time.Second, int64(5000)},
+		{uint64(math.MaxUint64), large}, {large, large}, {json.Number("18446744073709551615"), large}, {json.Number("5"), int64(5)},
+		{float32(0.5), 0.5}, {5.0, 5.0}, {json.Number("5.0"), 5.0},
+		{[]string{"a"}, []any{"a"}}, {[]any{uint8(5)}, []any{uint8(5)}},
+		{map[string]any{"a": uint8(5)}, Table{"a": uint8(5)}}, {Fields{{"a", "b"}}, Table{"a": "b"}},
+	} {
+		assert.Equal(t, c.want, policyValue(c.value), "%T %v", c.value, c.value)
+	}
+}
 
 func TestPolicyValidation(t *testing.T) {
 	const both = "4.3 3.10"

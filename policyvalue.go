@@ -7,52 +7,45 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"strconv"
-	"time"
 
 	"github.com/leveretmq/leveret/internal/erl"
 )
 
 // The values of a policy's definition: which Go types stand for them, and how RabbitMQ prints them.
 
-// policyValue brings the value of a definition to one of the types of policy.definition.
-// A float64 is no integer even if it is whole; a json.Number is what it says.
+// policyValue brings the value of a definition to one of the types of policy.definition. These are fewer than those of
+// canonicalValue, because JSON has one type for integers of any size, one for other numbers and one for texts. A float64 is no
+// integer even if it is whole; a json.Number is what it says. The members of tables and arrays stay as they are.
 // Rules: P-5.
 func policyValue(v any) any {
 	switch v := v.(type) {
-	case nil, bool, string, Table, *big.Int:
+	case *big.Int, []any, Table:
 		return v
-	case []byte:
-		return string(v)
-	case int:
-		return int64(v)
-	case uint:
-		return policyValue(uint64(v))
-	case []string:
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = v[i]
-		}
-		return list
-	case time.Duration:
-		return v.Milliseconds()
-	case json.Number:
-		return numberValue(v)
-	case uint64:
-		return numberValue(json.Number(strconv.FormatUint(v, 10)))
-	case float32:
-		return float64(v)
 	case map[string]any:
 		return Table(v)
 	case Fields:
 		return v.Table()
-	case ExchangeType:
-		return string(v)
+	case json.Number:
+		return numberValue(v)
+	case uint:
+		return canonicalInteger(new(big.Int).SetUint64(uint64(v)))
+	case uint64:
+		return canonicalInteger(new(big.Int).SetUint64(v))
 	}
-	if n, ok := asInteger(v); ok {
+	canonical, err := canonicalValue(&fieldPath{}, v)
+	if err != nil {
+		return v
+	}
+	switch v := canonical.(type) {
+	case []byte:
+		return string(v)
+	case float32:
+		return float64(v)
+	}
+	if n, ok := asInteger(canonical); ok {
 		return n
 	}
-	return v
+	return canonical
 }
 
 func numberValue(n json.Number) any {
