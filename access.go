@@ -179,7 +179,7 @@ func newGrant(p Permissions, r *rules) (*grant, error) {
 	for perm, source := range [...]string{configure: p.Configure, write: p.Write, read: p.Read} {
 		compiled, fault := compileAccess(source, r)
 		if fault != nil {
-			return nil, invalidExpression(latin1(source), fault, erl.Octets)
+			return nil, invalidExpression(erl.Characters(source), fault, erl.Octets)
 		}
 		g.patterns[perm] = compiled
 	}

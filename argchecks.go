@@ -12,7 +12,8 @@ import (
 
 // Which values the arguments of queues may take, in the order in which RabbitMQ checks them, and what it says of other values.
 
-// maxExpiry is the longest time to live, ten years in milliseconds.
+// maxExpiry is the longest time to live, in ms: ten years.
+// Rules: T-16, Q-18.
 const maxExpiry = 315_360_000_000
 
 // An argCheck is the rule for one argument's value. check returns RabbitMQ's explanation of
@@ -77,7 +78,8 @@ func checkRange(v any, low, high int64) string {
 func checkNatural(v any, _ Fields, _ *rules) string  { return checkRange(v, 0, math.MaxInt64) }
 func checkPositive(v any, _ Fields, _ *rules) string { return checkRange(v, 1, math.MaxInt64) }
 
-// maxPriority is the largest x-max-priority. Rules: Q-18.
+// maxPriority is the largest x-max-priority.
+// Rules: Q-18.
 const maxPriority = 255
 
 func checkMaxPriority(v any, args Fields, r *rules) string {
@@ -162,11 +164,18 @@ func checkMode(v any, _ Fields, r *rules) string {
 	return ""
 }
 
+// The values of x-queue-version: how a classic queue is stored, which means nothing here.
+// Rules: Q-18.
+const (
+	queueVersion    = 2
+	oldQueueVersion = 1
+)
+
 func checkVersion(v any, args Fields, r *rules) string {
 	if reason := checkNatural(v, args, r); reason != "" {
 		return reason
 	}
-	if n, _ := asInteger(v); n != 2 && (n != 1 || !r.queueVersion1) {
+	if n, _ := asInteger(v); n != queueVersion && (n != oldQueueVersion || !r.queueVersion1) {
 		return r.quoted("unsupported queue version '" + strconv.FormatInt(n, 10) + "'")
 	}
 	return ""
@@ -195,7 +204,7 @@ func validMaxAge(s string) bool {
 // Rules: E-6.
 func (r *rules) quoted(s string) string {
 	if r.octetTexts {
-		return erl.Octets.FormatWidth(latin1(s), 0, maxReplyText)
+		return erl.Octets.FormatWidth(erl.Characters(s), 0, maxReplyText)
 	}
 	return erl.Narrow.FormatWidth(erl.String(r.text(s)), 0, maxReplyText)
 }

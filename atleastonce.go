@@ -1,16 +1,18 @@
 package leveret
 
 import (
+	"time"
+
 	"github.com/leveretmq/leveret/internal/fifo"
 	"github.com/leveretmq/leveret/internal/schedule"
 )
 
 // The at-least-once strategy: a dead letter stays in the quorum queue in which it died until every target has it. What
-// cannot be sent now is tried again after pendingRetry; at most maxPendingTries are on their way at a time, and the others
-// wait for their turn.
+// cannot be sent now is tried again later. Only so many are on their way at a time, and the others wait for their turn.
+// Rules: DL-31.
 const (
-	pendingRetry    = 180_000 // DL-31: ms
-	maxPendingTries = 32      // DL-31
+	pendingRetry    = 180_000 // ms after which a dead letter is tried again
+	maxPendingTries = 32      // how many are on their way at a time
 )
 
 // pendingLetters are the dead letters of a quorum queue that are not with all their targets.
@@ -74,7 +76,7 @@ func (p *pendingLetters) proceed() {
 func (p *pendingLetters) tryWaiting(now int64) {
 	for len(p.tried)-p.purged < maxPendingTries && p.waiting.Len() > 0 {
 		d := p.waiting.PopFront()
-		d.died = now / 1e9
+		d.died = now / int64(time.Second)
 		if !p.c.try(&d) {
 			p.tried = append(p.tried, &d)
 		}

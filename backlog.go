@@ -220,6 +220,7 @@ type putBacks struct {
 	tree  *btree.BTreeG[entry]
 }
 
+// treeDegree is how many entries a node of a tree has, roughly: as many as are moved faster than a further node is found.
 const treeDegree = 16
 
 var treeNodes = btree.NewFreeListG[entry](btree.DefaultFreeListSize) // shared by all lanes

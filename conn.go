@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/leveretmq/leveret/internal/replytext"
+	"github.com/leveretmq/leveret/internal/wire"
 )
 
 // A Conn is an authenticated client's connection to one virtual host. Exclusive queues belong
@@ -39,10 +39,12 @@ type ConnConfig struct {
 	Describe         func() Transport // what carries the connection, asked without any lock; nil: nobody tells
 }
 
-const (
-	defaultChannelMax = 2047
-	maxChannelNumber  = 65535 // the protocol has 16 bits for the number
-)
+// defaultChannelMax is how many channels a connection may have if nobody says otherwise.
+// Rules: C-16.
+const defaultChannelMax = wire.ChannelMax
+
+// maxChannelNumber is the largest number of a channel: the protocol has 16 bits for it.
+const maxChannelNumber = 65535
 
 // Connect opens a connection for a user with a password. A wrong user or password is ErrAccessRefused;
 // a missing virtual host, one the user has no permissions for, and reached limits are ErrNotAllowed.
@@ -177,10 +179,10 @@ func (c *Conn) freeNumberLocked() uint16 {
 // Rules: A-12, C-16.
 func (c *Conn) admitChannelLocked(number uint16) *Error {
 	if c.channels[number] != nil {
-		return &Error{Code: ChannelError, Reason: replytext.SecondOpen}
+		return &Error{Code: ChannelError, Reason: wire.SecondOpen}
 	}
 	if n := c.cfg.ChannelMax; len(c.channels) >= n {
-		return &Error{Code: NotAllowed, Reason: replytext.ChannelMax(len(c.channels), n)}
+		return &Error{Code: NotAllowed, Reason: wire.TooManyChannels(len(c.channels), n)}
 	}
 	s, user := &c.v.b.sessions, c.cfg.User
 	limit := c.v.b.access.Load().limits(user).MaxChannels

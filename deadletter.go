@@ -1,6 +1,9 @@
 package leveret
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Dead letters are values on a worklist. The queue types do not publish: they append what died, and the operation that holds
 // the lock works the list off before it ends. So a death in the middle of a death is just one more item, and the order is
@@ -41,10 +44,13 @@ type worklist struct {
 	before uint64 // the last copy that was made before the work began; 0: it has not begun
 }
 
+// worklistSlack is how many places of items that are done are not worth moving the others for.
+const worklistSlack = 32
+
 func (w *worklist) len() int { return len(w.items) - w.done }
 
 func (w *worklist) push(d deadLetter) {
-	if w.done > 32 && w.done >= len(w.items)/2 {
+	if w.done > worklistSlack && w.done >= len(w.items)/2 {
 		n := copy(w.items, w.items[w.done:])
 		clear(w.items[n:])
 		w.items, w.done = w.items[:n], 0
@@ -141,7 +147,7 @@ func (q *Queue) lostUnseenLocked(reason Reason, n int) {
 // deadLetterLocked publishes a dead letter, at most once: what cannot be delivered is lost.
 // Rules: DL-5, DL-6, DL-8, DL-12.
 func (v *vhost) deadLetterLocked(d deadLetter) {
-	m, targets, circles := v.deadTargetsLocked(d, v.nowLocked()/1e9)
+	m, targets, circles := v.deadTargetsLocked(d, v.nowLocked()/int64(time.Second))
 	if m == nil {
 		d.q.diedLocked(d.reason, 1, &v.counters.NoDeadLetterExchange)
 		v.dropLocked(d.q, loss{m: d.m, copy: d.copy, reason: d.reason, cause: CauseExchangeMissing})

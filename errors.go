@@ -145,16 +145,7 @@ func (r *rules) text(octets string) string {
 	if r.octetTexts || utf8.ValidString(octets) {
 		return octets
 	}
-	return string(latin1(octets))
-}
-
-// latin1 is the string of a term whose characters are the octets of s.
-func latin1(s string) erl.String {
-	chars := make([]rune, len(s))
-	for i := range len(s) {
-		chars[i] = rune(s[i])
-	}
-	return erl.String(string(chars))
+	return string(erl.Characters(octets))
 }
 
 // A subject is the queue or the exchange that an error is about. Its text is how RabbitMQ writes it, such as

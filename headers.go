@@ -131,8 +131,9 @@ func lastOfEachName(h Fields) Fields {
 // milliseconds returns a timestamp as a header's value. One beyond all integers equals none.
 // Rules: X-29.
 func milliseconds(t time.Time) any {
-	if s := t.Unix(); s >= 0 && s <= math.MaxInt64/1000 {
-		return s * 1000
+	const perSecond = int64(time.Second / time.Millisecond)
+	if s := t.Unix(); s >= 0 && s <= math.MaxInt64/perSecond {
+		return s * perSecond
 	}
 	return nil
 }

@@ -90,8 +90,12 @@ func (in *Inbox) expectLocked(m *message) {
 }
 
 const (
+	// maxUnreadReplies is how many bytes of direct replies may wait for one client, which RabbitMQ does not bound. No prefetch holds
+	// replies back.
 	maxUnreadReplies = 128 << 20
-	replyOverhead    = 512 // bytes that an unread reply takes besides its body and its properties, roughly
+
+	// replyOverhead is how many bytes an unread reply takes besides its body and its properties, roughly.
+	replyOverhead = 512
 )
 
 // takesReplyLocked counts a direct reply that is going to be put into the inbox, unless too much of them is unread. in is nil for a

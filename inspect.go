@@ -345,7 +345,7 @@ func (q *Queue) Persistent() (messages int, bytes int64) {
 	q.v.lock()
 	defer q.v.unlock()
 	count := func(e *entry) {
-		if e.m.props != nil && e.m.props.DeliveryMode == 2 {
+		if e.m.props != nil && e.m.props.DeliveryMode == persistent {
 			messages++
 			bytes += q.store.size(e.m)
 		}

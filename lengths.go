@@ -1,14 +1,16 @@
 package leveret
 
+import "github.com/leveretmq/leveret/internal/wire"
+
 // Names, keys and most properties are short strings on the wire, of at most 255 bytes, and all properties of a message go into one frame.
 // What a listener brings has come over the wire. What a program gives is checked: no client could be sent it, or name it.
 
 // maxShort is the length of the longest short string, in bytes.
-const maxShort = 255
+const maxShort = wire.MaxShort
 
 // maxProperties is how large a message's properties may be that a program publishes, in bytes as they are encoded: a frame of
-// the default size holds them with the eight octets around it and the twelve before them.
-const maxProperties = 128<<10 - 8 - 12
+// the default size holds them behind the fixed part of the content header.
+const maxProperties = wire.FrameMax - wire.FrameOverhead - wire.ContentHead
 
 // checkShort refuses what is longer than a short string.
 func checkShort(what, s string) *Error {

@@ -21,8 +21,13 @@ type memory struct {
 	clearing Timer // runs while the alarm may be cleared, but not yet
 }
 
-// alarmTime is how long the alarm stays on at least.
-const alarmTime = 250 * time.Millisecond
+const (
+	// alarmTime is how long the alarm stays on at least.
+	alarmTime = 250 * time.Millisecond
+
+	// alarmMargin is the part of the limit that has to be free for the alarm to be cleared: a tenth.
+	alarmMargin = 10
+)
 
 // MemoryInfo is the state of the memory alarm. A body in several queues counts in each.
 type MemoryInfo struct {
@@ -116,7 +121,7 @@ func (m *memory) exceeded(limit int64) bool { return limit != 0 && m.used() > li
 func (m *memory) wanted() bool {
 	limit := m.limit.Load()
 	if m.alarm.Load() {
-		return m.exceeded(limit - max(limit, 0)/10)
+		return m.exceeded(limit - max(limit, 0)/alarmMargin)
 	}
 	return m.exceeded(limit)
 }

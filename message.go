@@ -71,6 +71,13 @@ const (
 	PropClusterID       Property = 1 << 2
 )
 
+// The delivery modes.
+// Rules: M-7.
+const (
+	transient  = 1
+	persistent = 2
+)
+
 // Has returns the set of properties that are present: those with a value, and those that
 // Present names.
 func (p *Properties) Has() Property {
@@ -107,7 +114,7 @@ func (p *Properties) unchecked() bool {
 	if p == nil {
 		return true
 	}
-	return p.Present&checked == 0 && p.DeliveryMode <= 2 && p.Headers == nil && p.HeaderFields == nil &&
+	return p.Present&checked == 0 && p.DeliveryMode <= persistent && p.Headers == nil && p.HeaderFields == nil &&
 		p.ReplyTo == "" && p.Expiration == "" && p.UserID == ""
 }
 
@@ -440,7 +447,7 @@ func (r *rules) parseExpiration(s string) (ms int64, err *Error) {
 		return 0, r.invalidExpiration(s, erl.Atom("no_integer"))
 	}
 	if rest := digits[end:]; rest != "" {
-		return 0, r.invalidExpiration(s, erl.Tuple{erl.Atom("leftover_string"), latin1(rest)})
+		return 0, r.invalidExpiration(s, erl.Tuple{erl.Atom("leftover_string"), erl.Characters(rest)})
 	}
 	if n, perr := strconv.ParseInt(s, 10, 64); perr == nil && n >= 0 && n <= maxExpiry {
 		return n, nil

@@ -27,6 +27,8 @@ const (
 	hashMD5    = "rabbit_password_hashing_md5"
 )
 
+// saltLength is how many bytes of salt stand in front of the digest.
+// Rules: J-5.
 const saltLength = 4
 
 // hashPassword returns the hash with that salt.

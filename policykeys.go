@@ -54,6 +54,13 @@ type policyGroup struct {
 	before, after func(definition map[string]any, r *rules) string
 }
 
+// The limits of keys for streams, in bytes.
+// Rules: P-5.
+const (
+	maxSegment           = 3_000_000_000
+	minFilter, maxFilter = 16, 255
+)
+
 // policyGroups are all keys. Findings of one group are reported before those of the next.
 // Rules: P-5, P-7, P-8.
 var policyGroups = []policyGroup{
@@ -80,8 +87,8 @@ var policyGroups = []policyGroup{
 		"consumer-disconnected-timeout": {numberKey(0, "consumer disconnected timeout"), never, only43},
 		"max-age":                       {checkMaxAgeKey, never, always},
 		"initial-cluster-size":          {numberKey(0, "cluster size"), never, always},
-		"stream-max-segment-size-bytes": {rangeKey(0, 3_000_000_000, "segment size"), never, always},
-		"stream-filter-size-bytes":      {rangeKey(16, 255, "filter size. Valid range is 16-255"), never, only43},
+		"stream-max-segment-size-bytes": {rangeKey(0, maxSegment, "segment size"), never, always},
+		"stream-filter-size-bytes":      {rangeKey(minFilter, maxFilter, "filter size. Valid range is 16-255"), never, only43},
 	}},
 	{before: checkMirrors, keys: map[string]policyKey{
 		"ha-mode":                {checkAny, never, only310},
@@ -242,7 +249,7 @@ func checkDeliveryLimit(v any, r *rules) string {
 }
 
 func checkQueueVersion(v any, r *rules) string {
-	if n, ok := wholeNumber(v); !ok || n != 1 && n != 2 {
+	if n, ok := wholeNumber(v); !ok || n != oldQueueVersion && n != queueVersion {
 		return notValid(v, "queue-version value", r)
 	}
 	return ""

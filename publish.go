@@ -205,11 +205,11 @@ func (ch *Channel) checkUserID(m *message) *Error {
 	return PreconditionFailed.errorf("", "user_id property set to '%s' but authenticated user was '%s'", p.UserID, user)
 }
 
-// checkDeliveryMode refuses delivery modes other than 1 and 2.
+// checkDeliveryMode refuses delivery modes other than transient and persistent.
 // Rules: M-7.
 func (ch *Channel) checkDeliveryMode(m *message) *Error {
 	p := m.props
-	if p == nil || !p.given(p.DeliveryMode != 0, PropDeliveryMode) || p.DeliveryMode == 1 || p.DeliveryMode == 2 {
+	if p == nil || !p.given(p.DeliveryMode != 0, PropDeliveryMode) || p.DeliveryMode == transient || p.DeliveryMode == persistent {
 		return nil
 	}
 	return PreconditionFailed.errorf("", "invalid message: {delivery_mode_unknown,%d}", p.DeliveryMode)

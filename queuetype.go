@@ -115,10 +115,20 @@ func classicTraits(r *rules) traits {
 	return t
 }
 
+const (
+	// quorumWindow is how many deliveries a consumer without prefetch may hold.
+	// Rules: D-29.
+	quorumWindow = 2000
+
+	// quorumIdleBeyond is how much longer than x-expires a quorum queue has to be idle, in ms.
+	// Rules: Q-36.
+	quorumIdleBeyond = 1
+)
+
 func quorumTraits(r *rules) traits {
 	t := traits{
-		usedByPolicy: r.policyChangeIsUse, idleBeyond: 1,
-		window: 2000, leavesLineWhenFull: true,
+		usedByPolicy: r.policyChangeIsUse, idleBeyond: quorumIdleBeyond,
+		window: quorumWindow, leavesLineWhenFull: true,
 		ackTimeout: defaultAckTimeout, ownAckTimeout: !r.channelAckTimeout, watchesGets: true,
 		listsOnlyActive: true,
 		counts:          counts, keepsRedelivery: true, byName: true, holdersInOrder: true, heirs: true,

@@ -25,7 +25,12 @@ type quorum struct {
 
 var _ queueType = (*quorum)(nil)
 
-const quorumLevels, quorumAbsentLevel = 32, 4 // D-39
+// The priorities of a quorum queue.
+// Rules: D-39.
+const (
+	quorumLevels      = 32 // how many there are, from 0
+	quorumAbsentLevel = 4  // that of a message that has none
+)
 
 func (c *quorum) init(q *Queue) *store {
 	c.q, c.headTimer.Value = q, c

@@ -41,10 +41,20 @@ const (
 	termSmallAtom = 119 // its length is in one octet
 )
 
+// The numbers of a process.
+// Rules: M-19.
+const (
+	numberBits     = 15    // of its number
+	serialBits     = 13    // of its serial number
+	newNumberBits  = 28    // of its number in 4.3
+	processNumbers = 3 * 4 // octets of number, serial number and creation
+	processHead    = 5     // octets in front of the node's name, if its length is in two of them
+)
+
 // newReplyProcess returns the process of the n-th channel that consumes replies. Its numbers have as many bits as those of a process
 // in any release.
 func newReplyProcess(n uint32) replyProcess {
-	return replyProcess{n & (1<<15 - 1), n >> 15 & (1<<13 - 1), replyCreation}
+	return replyProcess{n & (1<<numberBits - 1), n >> numberBits & (1<<serialBits - 1), replyCreation}
 }
 
 // name returns the direct reply-to name of an address.
@@ -96,7 +106,7 @@ func parseReplyProcess(encoded string, r *rules) (p replyProcess, ok bool) {
 	spaceless := strings.NewReplacer(" ", "", "\t", "").Replace(encoded) // Go skips line ends, Erlang all white space
 	term, err := base64.StdEncoding.DecodeString(spaceless)
 	anyTag := r.repliesBypassQueues // 3.10 does not look whether it is a process
-	if err != nil || len(term) < 5 || term[0] != termVersion || term[1] != termProcess && !anyTag {
+	if err != nil || len(term) < processHead || term[0] != termVersion || term[1] != termProcess && !anyTag {
 		return p, false
 	}
 	var length int
@@ -108,7 +118,7 @@ func parseReplyProcess(encoded string, r *rules) (p replyProcess, ok bool) {
 	default:
 		return p, false
 	}
-	if len(term) != length+12 {
+	if len(term) != length+processNumbers {
 		return p, false
 	}
 	node, numbers := string(term[:length]), term[length:]
@@ -124,7 +134,7 @@ func (p replyProcess) exists(r *rules) bool {
 	case p.creation != replyCreation:
 		return true
 	case r.repliesBypassQueues:
-		return p.number < 1<<15 && p.serial < 1<<13
+		return p.number < 1<<numberBits && p.serial < 1<<serialBits
 	}
-	return p.number < 1<<28
+	return p.number < 1<<newNumberBits
 }

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"slices"
 	"time"
+
+	"github.com/leveretmq/leveret/internal/wire"
 )
 
 // A Table holds named values: the arguments of a declaration or binding, the headers of a
@@ -48,8 +50,8 @@ type Decimal struct {
 // Rules: E-11.
 const maxFieldName = maxShort
 
-// maxNesting is how deep tables and arrays may be nested: what refers to itself has no end.
-const maxNesting = 100
+// maxNesting is how many tables and arrays may be one within the other: what refers to itself has no end.
+const maxNesting = wire.MaxNesting
 
 // Fields returns the table as AMQP carries it, in ascending byte order of its names. Values
 // have one Go type for each field type: whole numbers of a type that Table does not name are

@@ -10,7 +10,9 @@ import (
 // settle in time and cancels the consumer; a client that cannot be told so, and one that used
 // basic.get, loses its channel. In 3.10 the channel watches, for queues of every type.
 
-const defaultAckTimeout = 1_800_000 // ms
+// defaultAckTimeout is how long a delivery may stay unacknowledged, in ms: half an hour.
+// Rules: D-35, D-36.
+const defaultAckTimeout = 1_800_000
 
 // ackTimeoutLocked is the time in ms that a consumer has, -1 for no limit. own is what the consumer asked for.
 // Rules: D-35, D-36, P-19.

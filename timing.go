@@ -121,13 +121,15 @@ func (v *vhost) onTimer(armedAt int64) {
 	v.fireDue()
 }
 
+// wakeBatch is how many timers fire before others may take the lock.
+const wakeBatch = 64
+
 // fireDue wakes everything that is due, letting others take the lock now and then. Dead letters are
 // settled after each wake-up, so that the worklist stays short however much expires at once.
 func (v *vhost) fireDue() {
-	const batch = 64
 	for more := true; more; {
 		v.lock()
-		for n := 0; more && n < batch; n++ {
+		for n := 0; more && n < wakeBatch; n++ {
 			more = v.fireNextLocked()
 			v.restLocked()
 		}

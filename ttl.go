@@ -2,6 +2,7 @@ package leveret
 
 import (
 	"math"
+	"time"
 
 	"github.com/leveretmq/leveret/internal/schedule"
 )
@@ -11,12 +12,13 @@ import (
 // for its head (a quorum queue looks at the head of each priority), never one a message. The
 // timer is set for the earliest head there has been; woken, the queue looks again.
 
-// deadlineAfter is now plus ms, without running over.
+// deadlineAfter is now, in ns since 1970, plus a number of ms; the largest number if that is beyond it.
 func deadlineAfter(now, ms int64) int64 {
-	if ms > (math.MaxInt64-now)/1e6 {
+	const nanoseconds = int64(time.Millisecond)
+	if ms > (math.MaxInt64-now)/nanoseconds {
 		return math.MaxInt64
 	}
-	return now + ms*1e6
+	return now + ms*nanoseconds
 }
 
 // expiryBatch is how many messages expire between two looks at the dead letters.

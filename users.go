@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/leveretmq/leveret/internal/replytext"
+	"github.com/leveretmq/leveret/internal/wire"
 )
 
 // The operations on users and permissions.
@@ -133,7 +133,7 @@ func (b *Broker) Authenticate(user, password string) error {
 	if b.access.Load().authenticate(user, password) {
 		return nil
 	}
-	return &Error{Code: AccessRefused, Connection: true, Reason: replytext.LoginRefused("PLAIN")}
+	return &Error{Code: AccessRefused, Connection: true, Reason: wire.LoginRefused("PLAIN")}
 }
 
 // SetPermissions sets what a user may do in the virtual host. An expression that does not

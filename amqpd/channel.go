@@ -2,7 +2,7 @@ package amqpd
 
 import (
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/internal/replytext"
+	"github.com/leveretmq/leveret/internal/wire"
 )
 
 // A channel is a client's channel: the broker's side of it, and what the protocol adds.
@@ -38,7 +38,7 @@ func (c *conn) openChannelLocked(number uint16, a *args) error {
 	}
 	// The session checks the limit too, but knows nothing of channels whose close the client has not answered yet. They count.
 	if n := len(c.open.byNumber); n >= c.tune.channelMax {
-		return unattributed{&leveret.Error{Code: leveret.NotAllowed, Reason: replytext.ChannelMax(n, c.tune.channelMax)}}
+		return unattributed{&leveret.Error{Code: leveret.NotAllowed, Reason: wire.TooManyChannels(n, c.tune.channelMax)}}
 	}
 	lch, err := c.session.OpenChannel(number)
 	if err != nil {
@@ -67,7 +67,7 @@ func secondOpenLocked(_ *conn, _ *channel, a *args) error {
 // errSecondOpen is the error of the session for a number in use. The session is not asked: it does not know a channel whose
 // close the client has not answered yet.
 func errSecondOpen() error {
-	return &leveret.Error{Code: leveret.ChannelError, Reason: replytext.SecondOpen}
+	return &leveret.Error{Code: leveret.ChannelError, Reason: wire.SecondOpen}
 }
 
 func (c *conn) channelCloseLocked(ch *channel, a *args) error {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/wire"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -100,9 +101,9 @@ func TestNestingIsBounded(t *testing.T) {
 		}
 		return appendFields(nil, leveret.Fields{{Name: "k", Value: v}})[4:]
 	}
-	_, ok := decodeFields(nest(maxNesting))
+	_, ok := decodeFields(nest(wire.MaxNesting))
 	assert.True(t, ok)
-	_, ok = decodeFields(nest(maxNesting + 1))
+	_, ok = decodeFields(nest(wire.MaxNesting + 1))
 	assert.False(t, ok)
 }
 

@@ -254,13 +254,15 @@ func (c *conn) closeLocked(err error, cause methodID) {
 	c.moved.Broadcast()
 }
 
+// maxCloseTimeout is how long a client has at most to answer connection.close.
+const maxCloseTimeout = 30 * time.Second
+
 // closeTimeout is how long the answer to connection.close, or the client's end of the connection, is waited for.
 func (c *conn) closeTimeout() time.Duration {
-	const most = 30 * time.Second
 	if c.tune.heartbeat > 0 {
-		return min(c.tune.heartbeat, most)
+		return min(c.tune.heartbeat, maxCloseTimeout)
 	}
-	return most
+	return maxCloseTimeout
 }
 
 // finish writes what there is to write and waits for the client to close its end, so that the last

@@ -151,7 +151,7 @@ func (c *conn) contentHeaderLocked(ch *channel, b []byte) error {
 		ch.content.left, ch.content.state = size, wantBody
 		return nil
 	}
-	props, wire, ok := c.propertiesLocked(ch, b[12:])
+	props, wire, ok := c.propertiesLocked(ch, b[contentHead:])
 	if !ok && !ch.closing {
 		return internalError()
 	}

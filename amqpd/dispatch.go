@@ -40,9 +40,9 @@ func (c *conn) frameLocked(f frame) error {
 func wellFormed(f frame) bool {
 	switch f.typ {
 	case frameMethod:
-		return len(f.payload) >= 4
+		return len(f.payload) >= methodHead
 	case frameHeader:
-		return len(f.payload) >= 12 // class, weight, body size
+		return len(f.payload) >= contentHead
 	case frameBody:
 		return true
 	case frameHeartbeat:
@@ -106,7 +106,7 @@ func (c *conn) closedByClientLocked() error {
 // closingFrameLocked handles what comes after connection.close was sent: only its answer, or the client's
 // own connection.close that crossed it, count.
 func (c *conn) closingFrameLocked(f frame) error {
-	if f.channel != 0 || f.typ != frameMethod || len(f.payload) < 4 {
+	if f.channel != 0 || f.typ != frameMethod || len(f.payload) < methodHead {
 		return nil
 	}
 	switch methodOf(f) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/wire"
 )
 
 // errDrop ends a connection without a word: RabbitMQ's reader crashes on such input.
@@ -58,7 +59,7 @@ type closeReason struct {
 // sendable reports whether the text fits into a close frame. One that RabbitMQ 4.3 has cut to 255 characters may have more
 // bytes than fit; 4.3 then drops the connection.
 // Rules: E-4.
-func (r closeReason) sendable() bool { return len(r.text) <= maxShort }
+func (r closeReason) sendable() bool { return len(r.text) <= wire.MaxShort }
 
 // closeReason returns what the client is told about an error of the method cause.
 // Rules: E-2, E-3.
@@ -84,22 +85,22 @@ func nameAsLatin1(e *leveret.Error) *leveret.Error {
 	if utf8.ValidString(e.Name) {
 		return e
 	}
-	chars := make([]rune, len(e.Name))
-	for i := range chars {
-		chars[i] = rune(e.Name[i])
-	}
 	own := *e
-	own.Reason = strings.ReplaceAll(e.Reason, e.Name, string(chars))
+	own.Reason = strings.ReplaceAll(e.Reason, e.Name, string(erl.Characters(e.Name)))
 	return &own
 }
+
+// snippetLength is how many octets of a frame's payload an error text shows.
+// Rules: E-6.
+const snippetLength = 16
 
 // frameProblem describes a frame that should not have come, the way RabbitMQ does. The problem is an
 // Erlang term, nil if there is no more to say.
 // Rules: E-6.
 func (r *release) frameProblem(code leveret.Code, f frame, problem any) error {
 	which, snippet := "all", f.payload
-	if len(snippet) > 16 {
-		which, snippet = "first 16", snippet[:16]
+	if len(snippet) > snippetLength {
+		which, snippet = fmt.Sprintf("first %d", snippetLength), snippet[:snippetLength]
 	}
 	text := fmt.Sprintf("type %d, %s octets = ", f.typ, which)
 	text = r.terms.Behind(text, erl.Binary(snippet))

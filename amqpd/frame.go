@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+
+	"github.com/leveretmq/leveret/internal/wire"
 )
 
 // A frame is: type octet, channel, payload size, payload, end octet 0xCE.
@@ -15,8 +17,10 @@ const (
 	frameHeartbeat = 8
 
 	frameEnd      = 0xCE
-	frameOverhead = 8 // seven octets in front of the payload and one behind it
-	headerSize    = 7
+	frameOverhead = wire.FrameOverhead
+	headerSize    = 7                // octets in front of the payload
+	methodHead    = 4                // octets of a method frame's payload at least: class and method
+	contentHead   = wire.ContentHead // octets of a content header frame's payload at least
 )
 
 // Sizes of the read buffer. It starts small because most connections are idle, and doubles

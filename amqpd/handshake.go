@@ -11,7 +11,7 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
-	"github.com/leveretmq/leveret/internal/replytext"
+	"github.com/leveretmq/leveret/internal/wire"
 )
 
 // The handshake: protocol header, start and start-ok, tune and tune-ok, open and open-ok. It reads and
@@ -128,7 +128,7 @@ func (c *conn) logFailure(err error) {
 func (c *conn) awaitCloseOk() {
 	for {
 		f, err := c.in.readFrame()
-		if err != nil || f.typ == frameMethod && len(f.payload) >= 4 && methodOf(f) == c.protocol.closeOk {
+		if err != nil || f.typ == frameMethod && len(f.payload) >= methodHead && methodOf(f) == c.protocol.closeOk {
 			return
 		}
 	}
@@ -181,7 +181,7 @@ func (c *conn) properties() leveret.Fields {
 		{Name: "information", Value: "leveret, a broker that behaves as RabbitMQ. Licensed under the Apache License 2.0"},
 		{Name: "platform", Value: "leveret, Go " + strings.TrimPrefix(runtime.Version(), "go")},
 		{Name: "product", Value: "RabbitMQ"},
-		{Name: "version", Value: c.release.version},
+		{Name: "version", Value: c.srv.Broker.Profile().Version()},
 	}
 }
 
@@ -256,7 +256,7 @@ func (c *conn) loginAnswer(mechanism string, cause error) error {
 	if !c.client.wantsClose || cause == errMalformed || cause == errUnknownMechanism {
 		return errSilent
 	}
-	return refused{unattributed{&leveret.Error{Code: leveret.AccessRefused, Reason: replytext.LoginRefused(mechanism)}}, 0}
+	return refused{unattributed{&leveret.Error{Code: leveret.AccessRefused, Reason: wire.LoginRefused(mechanism)}}, 0}
 }
 
 // Rules: D-13.

@@ -7,7 +7,6 @@ import (
 
 // release is what differs between releases of RabbitMQ on the wire.
 type release struct {
-	version      string
 	mechanisms   []string     // offered to every client
 	minFrameMax  int          // what a client must at least accept, and the limit before tuning
 	refusal      string       // the protocol header sent to who speaks another protocol
@@ -24,11 +23,11 @@ type release struct {
 
 var releases = map[leveret.Profile]*release{
 	leveret.RabbitMQ43: {
-		version: "4.3.6", mechanisms: []string{mechAMQPlain, mechAnonymous, mechPlain},
+		mechanisms:  []string{mechAMQPlain, mechAnonymous, mechPlain},
 		minFrameMax: 8192, refusal: "AMQP\x03\x01\x00\x00", maxBody: 512 << 20, cancelOkFail: true, latin1Names: true,
 	},
 	leveret.RabbitMQ310: {
-		version: "3.10.8", mechanisms: []string{mechAMQPlain, mechPlain},
+		mechanisms:  []string{mechAMQPlain, mechPlain},
 		minFrameMax: 4096, refusal: protocolHeader, looseUTF8: true, waitsBeyond: true, terms: erl.Octets, speaks08: true, forwardsProperties: true,
 	},
 }

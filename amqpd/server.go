@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/wire"
 )
 
 // ErrServerClosed is returned by Serve and ServeConn after Close.
@@ -31,6 +32,15 @@ const (
 const (
 	shutdownWait = 2 * time.Second
 	hookWait     = time.Second
+)
+
+// acceptPause is how long Serve waits before it accepts again after an error that may pass.
+const acceptPause = 10 * time.Millisecond
+
+// What RabbitMQ does by default.
+const (
+	defaultHeartbeat        = time.Minute
+	defaultHandshakeTimeout = 10 * time.Second
 )
 
 // A Server serves AMQP 0-9-1 clients of a broker. Only Broker must be set; the zero value of every other field
@@ -101,7 +111,7 @@ func (s *Server) Serve(l net.Listener) error {
 			}
 			var ne net.Error
 			if errors.As(err, &ne) && ne.Timeout() || isTemporary(err) {
-				time.Sleep(10 * time.Millisecond) // out of file descriptors, most likely
+				time.Sleep(acceptPause) // out of file descriptors, most likely
 				continue
 			}
 			return err
@@ -239,28 +249,28 @@ func (s *Server) logger() *slog.Logger {
 
 func (s *Server) heartbeat() time.Duration {
 	if s.Heartbeat == 0 {
-		return time.Minute
+		return defaultHeartbeat
 	}
 	return max(s.Heartbeat, 0)
 }
 
 func (s *Server) frameMax() int {
 	if s.FrameMax == 0 {
-		return 128 << 10
+		return wire.FrameMax
 	}
 	return s.FrameMax
 }
 
 func (s *Server) channelMax() int {
 	if s.ChannelMax == 0 {
-		return 2047
+		return wire.ChannelMax
 	}
 	return s.ChannelMax
 }
 
 func (s *Server) handshakeTimeout() time.Duration {
 	if s.HandshakeTimeout == 0 {
-		return 10 * time.Second
+		return defaultHandshakeTimeout
 	}
 	return s.HandshakeTimeout
 }

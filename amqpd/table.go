@@ -10,11 +10,8 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/wire"
 )
-
-// maxNesting is how many tables and arrays may be one within the other; the broker takes no more. RabbitMQ is limited by the frame size alone; a
-// bound keeps a hostile table from exhausting the stack of whoever walks it.
-const maxNesting = 100
 
 // decodeFields decodes the fields of a table, without its length in front.
 // Rules: E-11.
@@ -77,7 +74,7 @@ func (d *fieldDecoder) uint(n int) uint64 {
 // fields reads to the end of the input.
 func (d *fieldDecoder) fields(depth int) leveret.Fields {
 	fields := leveret.Fields{}
-	if depth >= maxNesting {
+	if depth >= wire.MaxNesting {
 		d.bad = true
 	}
 	for len(d.b) > 0 && !d.bad {
@@ -90,7 +87,7 @@ func (d *fieldDecoder) fields(depth int) leveret.Fields {
 // array reads to the end of the input.
 func (d *fieldDecoder) array(depth int) []any {
 	values := []any{}
-	if depth >= maxNesting {
+	if depth >= wire.MaxNesting {
 		d.bad = true
 	}
 	for len(d.b) > 0 && !d.bad {
@@ -277,15 +274,12 @@ func appendNumber(b []byte, v any) []byte {
 	panic(fmt.Sprintf("amqpd: the broker delivered a header of type %T, which is no field type", v))
 }
 
-// maxShort is the longest short string, in octets.
-const maxShort = 255
-
 // appendShort appends a short string. What does not fit into its one-octet length is cut off: only Go programs can give the
 // broker such names.
 // Rules: E-11.
 func appendShort(b []byte, s string) []byte {
-	if len(s) > maxShort {
-		s = s[:maxShort]
+	if len(s) > wire.MaxShort {
+		s = s[:wire.MaxShort]
 	}
 	return append(append(b, byte(len(s))), s...)
 }

@@ -96,14 +96,20 @@ func latin1(s string) string {
 	if s == "" {
 		return "<<>>"
 	}
-	chars := make([]rune, len(s))
-	for i := range len(s) {
-		chars[i] = rune(s[i])
-	}
-	if printable(chars) {
-		return "<<" + Quote(string(chars)) + ">>"
+	text := string(Characters(s))
+	if printable([]rune(text)) {
+		return "<<" + Quote(text) + ">>"
 	}
 	return numbers(s)
+}
+
+// Characters returns the string whose characters are octets, each of them one of Latin-1.
+func Characters(octets string) String {
+	chars := make([]rune, len(octets))
+	for i := range len(octets) {
+		chars[i] = rune(octets[i])
+	}
+	return String(string(chars))
 }
 
 func numbers(s string) string {
