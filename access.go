@@ -23,7 +23,7 @@ type UserInfo struct {
 	Name     string       `json:"name"`
 	Tags     []string     `json:"tags"` // only "impersonator" has a meaning here: any user-id may be published
 	Limits   UserLimits   `json:"limits"`
-	Password PasswordHash `json:"password"`
+	Password PasswordHash `json:"-"`
 }
 
 // UserLimits are the limits of a user; a negative one is none. See NoLimit.
@@ -337,7 +337,7 @@ func (t *accessTable) userNames() []string { return slices.Sorted(maps.Keys(t.us
 // describe returns a copy of what is known of a user.
 func (t *accessTable) describe(user string) UserInfo {
 	u := *t.users[user]
-	u.Tags, u.Password.Hash = slices.Clone(u.Tags), slices.Clone(u.Password.Hash)
+	u.Tags, u.Password.Hash = append([]string{}, u.Tags...), slices.Clone(u.Password.Hash)
 	return u
 }
 

@@ -29,7 +29,7 @@ type bindingName struct {
 
 func (b *binding) info() BindingInfo {
 	i := BindingInfo{VHost: b.source.v.name, Source: b.source.name, Destination: b.id.name,
-		DestinationType: DestinationExchange, RoutingKey: b.id.key, Arguments: b.args.Table(), ArgumentFields: b.args.byName()}
+		DestinationType: DestinationExchange, RoutingKey: b.id.key, Arguments: tableOf(b.args), ArgumentFields: b.args.byName()}
 	if b.id.toQueue {
 		i.DestinationType = DestinationQueue
 	}

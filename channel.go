@@ -328,9 +328,9 @@ func (ch *Channel) binding(op string, r bindRequest, f func(*bindRequest) *Error
 
 // QueueState is what declaring a queue tells about it.
 type QueueState struct {
-	Name      string // as given, or made up by the broker for an empty name
-	Messages  int    // ready messages
-	Consumers int
+	Name      string `json:"name"`     // as given, or made up by the broker for an empty name
+	Messages  int    `json:"messages"` // ready messages
+	Consumers int    `json:"consumers"`
 }
 
 // DeclareQueue is queue.declare: it makes the queue, or checks that the one there is has the

@@ -112,8 +112,8 @@ type ConnInfo struct {
 	VHost            string        `json:"vhost"`
 	ClientProperties Table         `json:"client_properties"`
 	ChannelMax       int           `json:"channel_max"` // how many channels may be open
-	Transport        Transport     `json:"transport"`   // zero without ConnConfig.Describe
-	ConnectedAt      time.Time     `json:"connected_at"`
+	Transport        Transport     `json:"-"`           // zero without ConnConfig.Describe
+	ConnectedAt      time.Time     `json:"-"`
 	Channels         []ChannelInfo `json:"channel_details"`
 	Blocked          bool          `json:"blocked"`
 }
@@ -135,8 +135,8 @@ type ChannelInfo struct {
 type MessageInfo struct {
 	Exchange    string      `json:"exchange"`
 	RoutingKey  string      `json:"routing_key"`
-	Properties  *Properties `json:"properties"` // as published, with the Headers of a program or the HeaderFields of a client; nil: none
-	Body        []byte      `json:"payload"`
+	Properties  *Properties `json:"-"` // as published, with the Headers of a program or the HeaderFields of a client; nil: none
+	Body        []byte      `json:"-"`
 	Redelivered bool        `json:"redelivered"`
 	Deadline    time.Time   `json:"deadline,omitzero"` // when it expires at the head of the queue; zero: never
 	Deaths      []Death     `json:"deaths,omitempty"`
@@ -151,7 +151,7 @@ func (v *vhost) describe() VHostInfo {
 	v.lock()
 	defer v.unlock()
 	i := v.meta
-	i.Tags, i.Queues = slices.Clone(i.Tags), len(v.queues)
+	i.Tags, i.Queues = append([]string{}, i.Tags...), len(v.queues)
 	return i
 }
 
@@ -248,6 +248,14 @@ func (v *vhost) policyList(which policyLevel) []Policy {
 	return all
 }
 
+// tableOf returns fields as descriptions have them: a table, if only an empty one.
+func tableOf(f Fields) Table {
+	if f == nil {
+		return Table{}
+	}
+	return f.Table()
+}
+
 func collect[T, U any](ts []T, f func(T) U) []U {
 	us := make([]U, len(ts))
 	for i, t := range ts {
@@ -267,7 +275,7 @@ func (q *Queue) Info() QueueInfo {
 func (q *Queue) infoLocked() QueueInfo {
 	s := q.store
 	i := QueueInfo{Name: q.name, VHost: q.v.name, Type: QueueType(q.args.kind.String()),
-		Durable: q.cfg.Durable, AutoDelete: q.cfg.AutoDelete, Exclusive: q.cfg.Exclusive, Arguments: q.args.declared.Table(), ArgumentFields: q.args.declared,
+		Durable: q.cfg.Durable, AutoDelete: q.cfg.AutoDelete, Exclusive: q.cfg.Exclusive, Arguments: tableOf(q.args.declared), ArgumentFields: q.args.declared,
 		Ready: s.ready.n, Unacked: s.unacked.n, Messages: s.ready.n + s.unacked.n + s.aside.n,
 		BytesReady: s.ready.bytes, BytesUnacked: s.unacked.bytes, Bytes: s.ready.bytes + s.unacked.bytes + s.aside.bytes,
 		Consumers: q.consumerCountLocked(), EffectivePolicy: mergedDefinition(q.policy, q.operator),
@@ -381,7 +389,7 @@ func (x *Exchange) Info() ExchangeInfo {
 
 func (x *Exchange) infoLocked() ExchangeInfo {
 	i := ExchangeInfo{Name: x.name, VHost: x.v.name, Type: x.kind, Durable: x.cfg.Durable, AutoDelete: x.cfg.AutoDelete,
-		Internal: x.cfg.Internal, Arguments: x.args.Table(), ArgumentFields: x.args}
+		Internal: x.cfg.Internal, Arguments: tableOf(x.args), ArgumentFields: x.args}
 	if x.policy != nil {
 		i.Policy = x.policy.Name
 	}
@@ -392,7 +400,7 @@ func (c *Consumer) infoLocked() ConsumerInfo {
 	cs := c.q.consumers
 	return ConsumerInfo{VHost: c.q.v.name, Queue: c.q.name, Tag: c.tag, Conn: c.ch.conn.id, Channel: c.ch.number,
 		AckRequired: !c.cfg.NoAck, Exclusive: c.cfg.Exclusive, Prefetch: c.prefetch, Unacked: c.unacked,
-		Active: !c.q.args.singleActive || cs.active() == c, Priority: c.priority, Arguments: c.args.Table(), ArgumentFields: c.args}
+		Active: !c.q.args.singleActive || cs.active() == c, Priority: c.priority, Arguments: tableOf(c.args), ArgumentFields: c.args}
 }
 
 func (c *Conn) infoLocked() ConnInfo {

@@ -8,8 +8,8 @@ import (
 // A GlobalParameter is a setting of a whole cluster, such as its name. It means nothing to the
 // broker, which keeps it for RabbitMQ's tools and for definitions.
 type GlobalParameter struct {
-	Name  string
-	Value json.RawMessage // any JSON
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"` // any JSON
 }
 
 // GlobalParameters returns all global parameters, in the order in which they were first set.

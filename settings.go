@@ -185,17 +185,17 @@ const (
 
 // A Setting is one value that is in force for a queue.
 type Setting struct {
-	Key    string // as policies spell it, such as "max-length"
-	Value  any    // int64 or string; nil: none
-	Source Source
+	Key    string `json:"key"`   // as policies spell it, such as "max-length"
+	Value  any    `json:"value"` // int64 or string; nil: none
+	Source Source `json:"source"`
 }
 
 // Effective explains what is in force for a queue: which policies apply to it, and for every
 // setting the value and where it comes from.
 type Effective struct {
-	Policy         string // name; empty: none applies
-	OperatorPolicy string // name; empty: none applies
-	Settings       []Setting
+	Policy         string    `json:"policy"`          // name; empty: none applies
+	OperatorPolicy string    `json:"operator_policy"` // name; empty: none applies
+	Settings       []Setting `json:"settings"`
 }
 
 // Get returns the setting with the key that policies use for it, such as "message-ttl". It

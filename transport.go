@@ -7,11 +7,11 @@ import "time"
 
 // Transport describes what carries a connection.
 type Transport struct {
-	Mechanism string        `json:"auth_mechanism"` // the SASL mechanism of the login, such as PLAIN
-	FrameMax  int           `json:"frame_max"`      // octets in a frame, as agreed with the client; 0: there are no frames
-	Heartbeat time.Duration `json:"heartbeat"`      // as agreed with the client, nanoseconds in JSON; 0: none
-	TLS       TLSInfo       `json:"tls"`            // zero: not encrypted
-	Traffic   Traffic       `json:"traffic"`        // so far; zero: nobody counts
+	Mechanism string        // the SASL mechanism of the login, such as PLAIN
+	FrameMax  int           // octets in a frame, as agreed with the client; 0: there are no frames
+	Heartbeat time.Duration // as agreed with the client, in whole seconds; 0: none
+	TLS       TLSInfo       // zero: not encrypted
+	Traffic   Traffic       // so far; zero: nobody counts
 }
 
 // TLSInfo describes the encryption of a connection in the words of crypto/tls.
