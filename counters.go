@@ -2,6 +2,20 @@ package leveret
 
 // Counters are kept by each virtual host and each queue under the lock of the virtual host.
 
+// figures are what a virtual host counts.
+type figures struct {
+	counters Counters
+	stored   storeSums // of the virtual host's queues
+	numbers
+}
+
+// numbers are the last that were given.
+type numbers struct {
+	lastMessage uint64 // to a message that was published while anybody watched
+	subscribed  uint64 // to a consumer
+	lastHistory uint64 // to a history that messages share
+}
+
 // Counters count what has happened since the broker was made. All only grow; what deleted queues and virtual hosts have counted stays.
 // Rules: O-2, O-3.
 type Counters struct {

@@ -2,6 +2,13 @@ package leveret
 
 import "sync"
 
+// reports are what a virtual host tells others.
+type reports struct {
+	events    *hooks // all watchers together; nil: nobody watches
+	effects   effects
+	alarmTold bool // state of the memory alarm that connections and watchers know
+}
+
 // Effects are what an operation has to tell others: event hooks and the handlers of consumers. The operation appends them in
 // the order in which things happen, and they run after it has released the lock. One goroutine at a time runs them, that of
 // this or of a concurrent operation, so they are told one by one and in order.

@@ -106,7 +106,7 @@ type epochs struct {
 // usedLocked notes that the channel has something to do.
 // Rules: A-8.
 func (ch *Channel) usedLocked() {
-	if ch.grants.epoch != ch.v.epochs.current {
+	if ch.grants.epoch != ch.v.timing.epochs.current {
 		ch.grants.enterEpochLocked(ch.v)
 	}
 }
@@ -117,9 +117,9 @@ func (p *permissionCache) enterEpochLocked(v *vhost) {
 		p.granted.clear()
 		p.topics.clear()
 	}
-	p.lastUsed, p.epoch = now, v.epochs.current
-	if v.epochs.end == nil {
-		v.epochs.end = v.b.clock.AfterFunc(epochLength, v.endEpoch)
+	p.lastUsed, p.epoch = now, v.timing.epochs.current
+	if v.timing.epochs.end == nil {
+		v.timing.epochs.end = v.b.clock.AfterFunc(epochLength, v.endEpoch)
 	}
 }
 
@@ -131,8 +131,8 @@ func (e *epochs) stop() {
 
 func (v *vhost) endEpoch() {
 	v.mu.Lock()
-	v.epochs.current++
-	v.epochs.end = nil
+	v.timing.epochs.current++
+	v.timing.epochs.end = nil
 	v.mu.Unlock()
 }
 

@@ -8,6 +8,13 @@ import (
 	"github.com/leveretmq/leveret/internal/phash"
 )
 
+// routes are how a virtual host routes, and what it remembers of it.
+type routes struct {
+	topology  uint64 // counts changes that may change a route
+	router    router
+	lastDeath routeCache // of the dead letter before. Without it BenchmarkFull/dead-letter=true takes 14 to 18 % longer.
+}
+
 // A router finds the queues that a message reaches. It belongs to its virtual host and is used under
 // its lock, so its slices serve every routing in turn.
 type router struct {

@@ -27,6 +27,7 @@ type timing struct {
 	late    bool          // something is due that was left to an operation that waits for its next turn
 	heap    schedule.Heap[wakeable]
 	armed   Timer
+	epochs  epochs
 	armedAt int64
 }
 

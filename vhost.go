@@ -21,36 +21,22 @@ type vhost struct {
 
 	mu sync.Mutex // guards what follows and everything that hangs on it
 	registry
-	system    *Channel
-	policies  [2]policies // users' and operators'
-	meta      VHostInfo
-	topology  uint64 // counts changes that may change a route
-	router    router
-	deaths    worklist
-	lastDeath routeCache // of the dead letter before. Without it BenchmarkFull/dead-letter=true takes 14 to 18 % longer.
-	timing    timing
-	epochs    epochs
-	events    *hooks // all watchers together; nil: nobody watches
-	effects   effects
-	turns     turnState
-	counters  Counters
-	numbers
-	settings  *settings // the last queue's, shared by those that equal it
-	stored    storeSums // of the virtual host's queues
-	closed    bool
-	alarmTold bool // state of the memory alarm that connections and watchers know
-}
-
-// numbers are the last that were given.
-type numbers struct {
-	lastMessage uint64 // to a message that was published while anybody watched
-	subscribed  uint64 // to a consumer
-	lastHistory uint64 // to a history that messages share
+	routes
+	deaths worklist
+	timing timing
+	turns  turnState
+	reports
+	figures
+	closed bool
 }
 
 // registry is what there is in a virtual host, by name or number.
 // Rules: A-11.
 type registry struct {
+	meta      VHostInfo
+	system    *Channel    // the broker's own
+	policies  [2]policies // users' and operators'
+	settings  *settings   // of the last queue that was configured, shared by those that equal them
 	exchanges map[string]*Exchange
 	nameless  *Exchange // the default exchange, also exchanges[""]
 	queues    map[string]*Queue
@@ -63,12 +49,13 @@ type registry struct {
 func newVHost(b *Broker, name string) *vhost {
 	h := &VHost{}
 	v := &h.vhost
-	*v = vhost{handle: h, b: b, name: name, rules: b.behaviour.rules, events: b.events, epochs: epochs{current: 1}, registry: registry{
+	*v = vhost{handle: h, b: b, name: name, rules: b.behaviour.rules, registry: registry{
 		exchanges: map[string]*Exchange{}, queues: map[string]*Queue{}, conns: map[uint64]*Conn{},
 		replies: map[replyAddress]*Channel{},
 	}}
 	v.meta = VHostInfo{Name: name, DefaultQueueType: QueueTypeClassic, Limits: VHostLimits{MaxConnections: NoLimit, MaxQueues: NoLimit}}
-	v.effects.idle.L = &v.mu
+	v.events, v.effects.idle.L = b.events, &v.mu
+	v.timing.epochs.current = 1
 	v.timing.clock, _ = b.clock.(settableClock)
 	v.predeclareLocked()
 	v.system = &Channel{v: v, super: true, consumers: map[string]*Consumer{}}
@@ -143,7 +130,7 @@ func (v *vhost) close(reason *Error, lost Cause) {
 	}
 	v.reportGrowthLocked()
 	v.timing.end()
-	v.epochs.stop()
+	v.timing.epochs.stop()
 	v.deaths = worklist{}
 	v.exchanges, v.queues = map[string]*Exchange{}, map[string]*Queue{}
 	v.topology++
