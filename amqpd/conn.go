@@ -30,28 +30,29 @@ const (
 // A conn is one client. One goroutine reads and executes methods, another writes. Both take what the broker
 // has for the client out of the inbox; mu makes sure that what is encoded has the order in which it happened.
 type conn struct {
-	srv      *Server
-	nc       net.Conn
-	log      *slog.Logger
-	release  *release
-	protocol *protocol
-	in       frameReader
-	tune     tuning
-	client   clientInfo
-	session  *leveret.Conn
+	srv *Server
+	nc  net.Conn
+	log *slog.Logger
+	in  frameReader
+	agreement
+	done chan struct{} // closed when serve has returned
 
-	done    chan struct{} // closed when serve has returned
-	mu      turn
-	moved   sync.Cond // the writer took output, the stage or the alarm changed
+	mu turn // guards what follows
+	phase
+	inbox  inbox
+	out    *output
+	writer writer
+	open   openChannels
+	batch  batch
+	pulse  pulse
+}
+
+// A phase is where a connection is in its life after the handshake.
+type phase struct {
 	stage   stage
+	moved   sync.Cond // the writer took output, the stage or the alarm changed
 	until   time.Time // when a shutdown cuts the client off; zero: it does not
-	inbox   inbox
-	out     *output
-	writer  writer
-	open    openChannels
-	batch   batch
-	pulse   pulse
-	blocked bool // the client published during the memory alarm: reading has stopped
+	blocked bool      // the client published during the memory alarm: reading has stopped
 }
 
 // A writer is the goroutine that writes to the client.
@@ -92,10 +93,10 @@ func (t turn) Unlock() { <-t }
 func newConn(srv *Server, nc net.Conn) *conn {
 	c := &conn{
 		srv: srv, nc: nc, done: make(chan struct{}), mu: make(turn, 1), log: srv.logger().With("peer", nc.RemoteAddr().String()),
-		release: releases[srv.Broker.Profile()],
-		out:     new(output), writer: writer{wake: make(chan struct{}, 1), gone: make(chan struct{})},
+		out: new(output), writer: writer{wake: make(chan struct{}, 1), gone: make(chan struct{})},
 		open: openChannels{byNumber: map[uint16]*channel{}},
 	}
+	c.release = releases[srv.Broker.Profile()]
 	c.moved.L = c.mu
 	c.in = frameReader{r: nc, maxPayload: c.release.minFrameMax, names: names{loose: c.release.looseUTF8}}
 	return c

@@ -42,6 +42,15 @@ type refusedLogin struct {
 func (r refusedLogin) Error() string { return r.cause.Error() }
 func (r refusedLogin) Unwrap() error { return r.answer }
 
+// An agreement is what a handshake has led to.
+type agreement struct {
+	release  *release
+	protocol *protocol
+	client   clientInfo
+	tune     tuning
+	session  *leveret.Conn // nil until connection.open
+}
+
 // clientInfo is what the client said about itself.
 type clientInfo struct {
 	user         string
