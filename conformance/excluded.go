@@ -25,6 +25,24 @@ func (g *program) twoQueuesOneWindow() bool {
 	return false
 }
 
+func (g *program) deathOpensWindow() bool {
+	if !slices.ContainsFunc(g.driver.Broker.Connections(), hasWindow) {
+		return false
+	}
+	for _, a := range g.effects.arrivals {
+		consumers := map[string]bool{} // by channel
+		for _, c := range g.driver.Broker.Consumers() {
+			if a.origin != "" && c.Queue == a.queue {
+				consumers[actorOf(c.Tag)] = true
+			}
+		}
+		if len(consumers) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
 func hasWindow(c leveret.ConnInfo) bool {
 	return slices.ContainsFunc(c.Channels, func(ch leveret.ChannelInfo) bool { return ch.GlobalPrefetch > 0 })
 }

@@ -119,8 +119,12 @@ var exclusions = []exclusion{
 		(*program).changesType},
 	{"two queues, one window",
 		"Which of several queues goes on first when the window of a channel (3.10) has room again is left to chance.",
-		"of 40 runs with two queues that waited, each queue was first in 20.",
+		"window-two-queues: the one goes on first in 21 of 40 runs on 3.10.8, the other in 19.",
 		(*program).twoQueuesOneWindow},
+	{"a dead letter and a window",
+		"A queue may not know yet that a settlement has made room in a channel's window (3.10) when the dead letter of it arrives.",
+		"window-death: the consumer of that channel gets it in 24 of 40 runs on 3.10.8, another channel's in 16.",
+		(*program).deathOpensWindow},
 	{"a quorum queue that expires",
 		"RabbitMQ looks every five seconds whether a quorum queue has been idle. leveret deletes it at its time.",
 		"quorum-expires: a queue with x-expires=1000 is there after 3.5 s in all 40 runs on both; of 40 with 1700 all were " +
