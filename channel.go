@@ -41,10 +41,10 @@ type credit struct {
 	stalled  []*Consumer
 }
 
-// ties are queues that have to hear of a channel's end.
+// ties are what a channel has to undo in queues when it ends, besides its deliveries.
 type ties struct {
 	leaving     []*Queue    // detach ended consumers of theirs
-	late        []*Consumer // whose quorum queues cancelled them because they were too slow
+	late        []*Consumer // those that quorum queues have cancelled because they did not settle in time
 	knownQueues acquaintances
 }
 

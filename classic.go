@@ -3,7 +3,7 @@ package leveret
 import "github.com/leveretmq/leveret/internal/schedule"
 
 // A classic is a classic queue: what it does with messages, each act told in the order in which RabbitMQ's classic queue
-// takes its steps. The order is the rule: it decides which message expires, which one is trimmed and who gets the next.
+// takes its steps. The order is the rule: it decides which message expires, which one is trimmed and which consumer gets the next.
 //
 // A classic queue has one head. It looks whether the head has expired only at the steps named here.
 type classic struct {
@@ -135,7 +135,7 @@ func (c *classic) takeBack(back []entry, how settling, _ *Consumer) (over []entr
 // tookBack follows the return of messages.
 // Rules: D-6, L-8, L-13.
 func (c *classic) tookBack(_ []entry, from *Consumer) {
-	// The limit is enforced before expiry and before anybody gets a message. // L-8
+	// The limit is enforced before messages expire and before consumers get any. // L-8
 	for c.trims() && c.trimSome() {
 		c.q.v.restLocked()
 	}
@@ -185,7 +185,7 @@ func (c *classic) dropReady(cause Cause) int {
 // deadLetter sends a message that has left the queue to the dead-letter exchange, or drops it if there is none.
 func (c *classic) deadLetter(e entry, reason Reason) { c.q.deadLetterOnceLocked(e, reason) }
 
-// A classic queue counts the consumers that it has, and nobody else.
+// A classic queue counts the consumers that it has: it has no ghosts.
 // Rules: Q-41.
 func (c *classic) countGhosts(int) {}
 func (c *classic) ghosts() int     { return 0 }

@@ -36,7 +36,7 @@ type ConnConfig struct {
 	CancelNotify     bool             // the client wants to be told that the broker ended a consumer (consumer_cancel_notify)
 	ChannelMax       int              // how many channels may be open, at most 65535; 0: 2047
 	Inbox            *Inbox           // what the client is told without asking; nil: each consumer has an inbox of its own
-	Describe         func() Transport // what carries the connection, asked without any lock; nil: nobody tells
+	Describe         func() Transport // what carries the connection, asked without any lock; nil: Transport is zero
 }
 
 // defaultChannelMax is how many channels a connection may have if nobody says otherwise.

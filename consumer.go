@@ -23,7 +23,7 @@ type Consumer struct {
 	unacked  int                   // deliveries that it holds
 	place    ring.Place[*Consumer] // among its queue's consumers
 	turn     ring.Place[*Consumer] // in line, if it can take a message
-	stalled  bool                  // its inbox remembers it
+	stalled  bool                  // its inbox remembers that it waits for room
 	ended    bool
 	err      error // why it has ended, nil before
 	late     bool  // it did not settle in time: its quorum queue counts it until its client cancels it, or its channel ends

@@ -7,17 +7,17 @@ import (
 	"github.com/leveretmq/leveret/internal/ring"
 )
 
-// consumers are a queue's consumers and who is next. Those that can take a message stand in
-// line by priority, within a priority by how long they have been waiting; who gets a message goes
-// to the end of its priority's line, who cannot take another leaves it until it can.
+// consumers are a queue's consumers, and the order in which they get messages. Consumers that can take a message stand in lines:
+// one line for each priority, the consumer that has waited longest in front. A consumer that gets a message goes to the end of
+// its line. A consumer that cannot take a message leaves its line, and comes back when it can.
 type consumers struct {
 	q         *Queue
 	all       ring.List[*Consumer] // in the order of subscription
 	lines     []*line              // those that are not empty, the highest priority first
 	spare     *line                // an empty one for the next time: a consumer with a small window leaves with each message
-	single    *Consumer            // single active consumer: the one
-	vacant    bool                 // the single one has left, and nobody was elected yet
-	yielding  bool                 // the single one gets nothing more; another takes over when it holds nothing
+	single    *Consumer            // the single active consumer
+	vacant    bool                 // the single active consumer has left, and the next is not elected yet
+	yielding  bool                 // the single active consumer gets nothing more; when it holds nothing, another takes over
 	exclusive *Consumer
 }
 
@@ -61,7 +61,8 @@ func (cs *consumers) next() *Consumer {
 	return nil
 }
 
-// canTakeLocked is able, and arranges to be called back when it is not for want of room.
+// canTakeLocked reports whether the consumer can take a message now. If its inbox or its channel's window is full, the inbox or
+// the channel remembers the consumer, and resumes it when there is room.
 func (c *Consumer) canTakeLocked() bool {
 	if c.ableLocked() {
 		return true
@@ -83,7 +84,7 @@ func (ch *Channel) stallLocked(c *Consumer) {
 	}
 }
 
-// served moves the first in line, who got a message, to the end of its priority's line. A consumer of a quorum queue leaves
+// served moves the first consumer of the first line, which has got a message, to the end of the line. A consumer of a quorum queue leaves
 // the line with the message that fills its window; a classic queue finds that out only when the consumer's turn comes again,
 // so the consumer may keep its place beyond that.
 // Rules: D-20.
@@ -218,8 +219,8 @@ func (cs *consumers) add(c *Consumer) {
 	}
 }
 
-// active returns the single active consumer, nil if there is none. After the one has left, the first who asks elects the next:
-// many may leave together.
+// active returns the single active consumer, nil if there is none. After the active one has left, the next is elected when
+// this is first asked for, because many consumers may leave together.
 func (cs *consumers) active() *Consumer {
 	if cs == nil {
 		return nil
@@ -230,7 +231,7 @@ func (cs *consumers) active() *Consumer {
 	return cs.single
 }
 
-// elect chooses the single active consumer: the oldest of those that nobody goes before.
+// elect chooses the single active consumer: of those that no other goes before, the one that subscribed first.
 // Rules: D-21, D-22.
 func (cs *consumers) elect() {
 	cs.vacant, cs.yielding = false, false

@@ -94,7 +94,7 @@ func (v *vhost) dieLocked(d deadLetter) bool {
 	return true
 }
 
-// deadLetterAllLocked works the list off: every dead letter goes where it leads, and what dies on the way goes after.
+// deadLetterAllLocked publishes every dead letter on the worklist, and those that are added meanwhile.
 func (v *vhost) deadLetterAllLocked() {
 	v.deaths.before = v.stored.lastCopy
 	for v.deaths.len() > 0 {

@@ -150,7 +150,7 @@ func (q *Queue) shape() queueShape {
 	return queueShape{q.args.kind, q.cfg.Durable, q.cfg.AutoDelete, q.args.declared}
 }
 
-// checkDeadLetterArgsLocked checks who may set up dead-lettering: reading the new queue and writing
+// checkDeadLetterArgsLocked checks the permissions that a dead-letter exchange takes: reading the new queue and writing
 // to the exchange, which need not exist.
 // Rules.
 func (ch *Channel) checkDeadLetterArgsLocked(name string, args Fields) *Error {

@@ -8,7 +8,7 @@ type Delivery struct {
 	ConsumerTag  string // empty for basic.get
 	DeliveryTag  uint64 // its number on the channel, from 1
 	Redelivered  bool
-	counted      countHeaders // here it costs no room
+	counted      countHeaders // stands here because the alignment leaves room for it
 	MessageCount int          // for basic.get: ready messages that remain in the queue
 	*Properties               // never nil; shared with other deliveries: read only. Headers are those that the broker added, too
 	Body         []byte
@@ -53,7 +53,7 @@ func (d *Delivery) Nack(requeue bool) error { return d.ch.Nack(d.DeliveryTag, fa
 // Reject is Nack that counts as a failed delivery.
 func (d *Delivery) Reject(requeue bool) error { return d.ch.Reject(d.DeliveryTag, requeue) }
 
-// deliverLocked gives e to c, who is able to take it.
+// deliverLocked delivers e to c, which can take a message.
 // Rules: D-6.
 func (q *Queue) deliverLocked(c *Consumer, e entry) {
 	q.assignLocked(c, e.m)

@@ -6,7 +6,7 @@ import (
 )
 
 // Losses. Every message that leaves the broker without being acknowledged is dropped here, with its cause: counted by its queue and
-// its virtual host, and told to those who watch.
+// its virtual host, and reported to the watchers.
 
 // A loss is one message that is lost.
 type loss struct {

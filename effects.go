@@ -14,7 +14,7 @@ type reports struct {
 // this or of a concurrent operation, so they are told one by one and in order.
 type effects struct {
 	pending []func()
-	running bool      // somebody runs them, and has batch and next to itself without the lock
+	running bool      // a goroutine runs them: batch and next belong to that goroutine, which does not hold the lock
 	idle    sync.Cond // running has ended
 	batch   []func()  // taken from pending
 	next    int       // in batch

@@ -32,7 +32,7 @@ type Exchange struct {
 	deleted  bool
 	outgoing outgoing
 	incoming map[*binding]struct{}
-	visited  uint64 // the last routing that came by
+	visited  uint64 // the number of the last routing that visited the exchange, see router
 }
 
 // ExchangeConfig are the properties of an exchange.

@@ -18,7 +18,7 @@ const argMatch = "x-match"
 // A headersMatch is what a binding of a headers exchange demands of a message's headers.
 type headersMatch struct {
 	demands Fields // by name; a void value demands that the header is there
-	any     bool   // one is enough
+	any     bool   // one demand that is met is enough
 	numbers comparison
 	consume bool // each header satisfies one demand only
 }

@@ -21,7 +21,8 @@ type Inbox struct {
 	received received // of an inbox that is not shared
 }
 
-// InboxConfig limits an inbox and says who is told. A delivery that exceeds a limit is still taken; the next is not.
+// InboxConfig limits an inbox, and tells a listener when something has come. A delivery that exceeds a limit is still taken; the
+// next is not.
 type InboxConfig struct {
 	MaxDeliveries int // 0: no limit
 	MaxBytes      int // of bodies; 0: no limit

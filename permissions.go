@@ -96,7 +96,7 @@ const (
 	epochLength         = 20 * time.Millisecond
 )
 
-// epochs spare channels the clock: a channel reads it for the first operation or delivery in an epoch only, so when the channel
+// epochs save channels reading the clock: a channel reads it for the first operation or delivery in an epoch only, so when the channel
 // was last used is known within epochLength. With the clock read each time BenchmarkPublish/by=guest takes 75 % longer.
 type epochs struct {
 	current uint64 // never that of a new channel, 0

@@ -20,7 +20,7 @@ type Queue struct {
 	owner *Conn       // of an exclusive queue
 	args  *queueArgs
 	applied
-	visited  uint64 // the last routing that came by
+	visited  uint64 // the number of the last routing that visited the queue, see router
 	incoming map[*binding]struct{}
 }
 

@@ -87,7 +87,7 @@ type traits struct {
 	keepsRedelivery bool         // D-9: deliveries elsewhere set the redelivered flag
 	levelsApart     bool         // DL-10: each priority is a queue of its own: of messages rejected together the highest dies first
 	holdersInOrder  bool         // D-5: it takes back from an ended channel consumer by consumer, a classic queue in the order of delivery
-	heirs           bool         // D-29: a consumer whose tag a cancelled one had takes over the deliveries that this holds
+	heirs           bool         // D-29: a consumer with the tag of a cancelled one takes over the deliveries that the cancelled one holds
 	byName          bool         // C-10: a transaction finds it by its name, so a queue declared anew gets the message
 	commitHears     bool         // C-10: tx.commit fails when it refuses a message
 }

@@ -18,12 +18,12 @@ type routes struct {
 // A router finds the queues that a message reaches. It belongs to its virtual host and is used under
 // its lock, so its slices serve every routing in turn.
 type router struct {
-	visit   uint64 // the number of this routing: what bears it has been visited
+	visit   uint64 // the number of this routing: queues and exchanges that have this number have been visited
 	queues  []*Queue
 	work    []*Exchange
 	matches []*binding
 	varying bool      // the result depends on more than exchange, key and topology
-	found   bool      // the exchange at hand has led anywhere
+	found   bool      // the exchange that is routed through has led to a queue or an exchange
 	one     [1]string // memory for keys
 }
 

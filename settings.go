@@ -78,7 +78,7 @@ type settingRule struct {
 	argument        string      // as declarations spell it
 	classic, quorum combination // for each queue type
 	only43          bool        // 3.10 does not have the setting
-	standard        string      // of a text: the value if nobody sets one
+	standard        string      // of a text: the value if neither an argument nor a policy sets one
 	field           settingField
 }
 

@@ -17,7 +17,7 @@ type unacked struct {
 	void bool  // taken back by the broker: settling it does nothing
 }
 
-// A holder is who holds deliveries of a queue: a consumer, or nil for basic.get.
+// A holder is what holds deliveries of a queue: a consumer, or nil for basic.get.
 type holder struct {
 	q *Queue
 	c *Consumer
@@ -373,7 +373,7 @@ func (c *Consumer) releasedLocked() {
 }
 
 // unstallLocked takes settled deliveries out of the channel's window and lets the consumers go on that wait for room in it. Their
-// queues know of the settlement already: what a consumer's own window kept from it, it gets before the channel has room again.
+// queues know of the settlement already: a consumer that waited for room in its own window has got its messages before the channel has room again.
 // Rules: D-27.
 func (ch *Channel) unstallLocked() {
 	if ch.volume != 0 { // with several settled at once it may get below 0

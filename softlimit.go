@@ -4,7 +4,7 @@ package leveret
 // stop, and when it is down to 80 % it tells them to go on; a message that was on its way is taken. So it keeps, for each
 // publisher, whether it told the publisher to stop. // L-11, L-12
 
-// A publisher is whom a quorum queue tells to stop: a channel, or a quorum queue with at-least-once dead letters. At-most-once
+// A publisher is what a quorum queue tells to stop: a channel, or a quorum queue with at-least-once dead letters. At-most-once
 // dead letters have none and are never stopped.
 // Rules: L-15.
 type publisher interface{ knownTo() *acquaintances }
@@ -54,7 +54,7 @@ func (c *quorum) rejects(by publisher) bool {
 }
 
 // updateRejecting tells publishers to stop when the queue is over a limit, and to go on when it gets down to 80 % of all its
-// limits. A change of overflow that finds the queue there tells nobody.
+// limits. A change of overflow while the queue is at 80 % or below tells no publisher.
 // Rules: L-11, L-12.
 func (c *quorum) updateRejecting() {
 	s, n := c.q.set, c.length()

@@ -30,7 +30,7 @@ func (q *Queue) ackTimeoutLocked(own int64) int64 {
 // nextWake is when the oldest delivery of c times out.
 func (c *Consumer) nextWake() (at int64, ok bool) {
 	if c.q.deleted && !c.ch.v.rules.channelAckTimeout {
-		return 0, false // the queue would have kept the time
+		return 0, false // in 4.3 the queue watches the timeout, and the queue is gone
 	}
 	for _, u := range c.ch.tags.All() {
 		if u.c == c && !u.void {

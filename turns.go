@@ -19,7 +19,12 @@ import (
 func turn() int { return turns.Length }
 
 // longTurn is after how many steps it does so even if there are dead letters on their way.
-func longTurn() int { return 10 * turns.Length }
+func longTurn() int { return turnsPerLongTurn * turns.Length }
+
+const (
+	turnsPerLongTurn = 10
+	looksPerStep     = 16 // elements that a loop looks at in the time of a step
+)
 
 // turnState is what is known of operations that let others in.
 type turnState struct {
@@ -30,10 +35,10 @@ type turnState struct {
 // tookLocked counts n steps of a long operation.
 func (v *vhost) tookLocked(n int) { v.timing.steps += n }
 
-// lookedLocked lets others in as restLocked does. It is for a loop that only looks at its elements, of which i is the number, and is a
-// step for sixteen of them.
+// lookedLocked lets others in as restLocked does. It is for a loop that only looks at its elements, of which i is the number, and
+// counts a step for looksPerStep of them.
 func (v *vhost) lookedLocked(i int) {
-	if i%16 == 15 {
+	if i%looksPerStep == looksPerStep-1 {
 		v.tookLocked(1)
 		v.restLocked()
 	}

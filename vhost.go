@@ -41,7 +41,7 @@ type registry struct {
 	nameless  *Exchange // the default exchange, also exchanges[""]
 	queues    map[string]*Queue
 	conns     map[uint64]*Conn
-	replies   map[replyAddress]*Channel // direct reply-to addresses and who they lead to
+	replies   map[replyAddress]*Channel // by direct reply-to address: the channel that gets the replies
 	lastReply uint32                    // how many channels have consumed replies
 	ending    []*Channel                // channels that end in this operation and have not given back what they hold
 }
@@ -81,7 +81,7 @@ func (v *vhost) unlock() {
 	if v.deaths.len() > 0 {
 		v.deadLetterAllLocked()
 	}
-	// What is due already happens, and the clock is set for what comes next (timing.go).
+	// Timers that are due fire, and the clock is armed for the next one (timing.go).
 	if v.timing.heap.Len() > 0 {
 		v.armLocked()
 	}
@@ -107,7 +107,7 @@ func (v *vhost) nowLocked() int64 {
 
 func (v *vhost) timeLocked() time.Time { return time.Unix(0, v.nowLocked()) }
 
-// close ends the virtual host and its connections. lost is why its messages are lost, empty if nobody is to be told.
+// close ends the virtual host and its connections. lost is why its messages are lost; if it is empty their loss is not reported.
 func (v *vhost) close(reason *Error, lost Cause) {
 	v.lock()
 	v.closed, v.turns.lost = true, lost
@@ -137,7 +137,7 @@ func (v *vhost) close(reason *Error, lost Cause) {
 	v.unlock()
 }
 
-// accountLocked keeps the broker's memory figure, which is brought up to date when somebody looks.
+// accountLocked counts bytes for the broker's memory figure, which is brought up to date when it is read.
 func (v *vhost) accountLocked(bytes int64) { v.stored.growth += bytes }
 
 // sharedLocked returns a pointer to settings equal to s: most queues have the same as the one before.

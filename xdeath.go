@@ -16,8 +16,8 @@ type Death struct {
 	Reason             Reason    `json:"reason"`                        // why
 	Count              int64     `json:"count"`                         // how often it died there for this reason
 	Time               time.Time `json:"time"`                          // of the first such death, in whole seconds
-	Exchange           string    `json:"exchange"`                      // where it had been published to before that death; "" is the default exchange
-	RoutingKeys        []string  `json:"routing-keys"`                  // and with which routing keys, BCC excepted
+	Exchange           string    `json:"exchange"`                      // where it had been published to before that death; "": the default exchange
+	RoutingKeys        []string  `json:"routing-keys"`                  // the routing keys it had been published with, without those of BCC
 	OriginalExpiration string    `json:"original-expiration,omitempty"` // its expiration before that death; empty if it had none
 }
 

@@ -26,7 +26,7 @@ func (c *conn) mechanisms() []string {
 	return offered
 }
 
-// certificate returns the certificate with which the client proved who it is, or nil.
+// certificate returns the verified certificate of the client, or nil.
 func (c *conn) certificate() *x509.Certificate {
 	t, ok := c.nc.(*tls.Conn)
 	if !ok {

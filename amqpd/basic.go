@@ -135,8 +135,8 @@ func (c *conn) basicQosLocked(ch *channel, a *args) error {
 	return c.answerLocked(ch, ch.ch.Qos(cfg), false, basicQosOk)
 }
 
-// basicConsumeLocked answers before any delivery of the consumer: those are in the inbox, which nobody
-// reads while the reader holds the mutex.
+// basicConsumeLocked answers before any delivery of the consumer: those are in the inbox, which is
+// not read while the reader holds the mutex.
 // Rules: D-15.
 func (c *conn) basicConsumeLocked(ch *channel, a *args) error {
 	a.u16()

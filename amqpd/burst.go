@@ -9,8 +9,8 @@ import (
 // woken for each costs more than the message. The reader lets the input of a burst gather before it reads. A client that waits
 // for an answer is never in a burst, and what is published arrives half a millisecond late at most.
 type burst struct {
-	messages int       // small messages, published without an answer, of the frames at hand
-	other    bool      // the frames at hand brought something else, or the client was sent something
+	messages int       // small messages, published without an answer, in the frames that were read together
+	other    bool      // these frames brought something else, too, or the client was sent something
 	run      int       // messages in a row with which nothing else came or went
 	since    time.Time // when the run began
 }
@@ -30,8 +30,8 @@ func (b *burst) published(size int, unanswered bool) {
 	}
 }
 
-// judge looks at what the frames at hand have brought, and reports whether they belong to a burst. was says whether those
-// before them did.
+// judge looks at what the frames that were read together have brought, and reports whether they belong to a burst. was says whether
+// the frames before them did.
 func (b *burst) judge(was bool) bool {
 	n, other := b.messages, b.other
 	b.messages, b.other = 0, false

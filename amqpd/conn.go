@@ -80,11 +80,11 @@ type openChannels struct {
 type batch struct {
 	closed   []uint16   // channels that the client closed
 	confirms []*channel // with confirms that were not sent yet
-	args     args       // of the method at hand: here they cost no allocation
+	args     args       // of the method that is executed: kept here they cost no allocation
 }
 
 // A turn is the lock of a connection. It is a channel because the reader keeps it while the broker runs the event hooks of
-// the program: in a testing/synctest bubble time passes for whoever waits for a channel, but not for a mutex.
+// the program: in a testing/synctest bubble time passes while a goroutine waits for a channel, but not while it waits for a mutex.
 type turn chan struct{}
 
 func (t turn) Lock()   { t <- struct{}{} }
@@ -322,7 +322,7 @@ func (c *conn) drain() {
 	}
 }
 
-// shutdown asks the client to go, and gives it a moment.
+// shutdown sends connection.close, and cuts the client off if it has not answered within wait.
 func (c *conn) shutdown(e *leveret.Error, wait time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

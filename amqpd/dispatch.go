@@ -208,7 +208,7 @@ func (c *conn) closingChannelLocked(ch *channel, id methodID) error {
 // Rules: C-20.
 func (c *conn) handledLocked(ch *channel, err error, id methodID) error {
 	if err == nil || errors.Is(err, leveret.ErrClosed) {
-		return nil // closed under our hands: the inbox has the reason
+		return nil // the session was closed meanwhile: the inbox has the reason
 	}
 	if errors.Is(err, errDrop) {
 		return err

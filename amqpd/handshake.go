@@ -18,7 +18,7 @@ import (
 // writes in turn, before the connection has goroutines of its own.
 
 // silentDelay is how long a client that misbehaves before it has logged in waits for its
-// connection to be closed, which slows down who guesses passwords.
+// connection to be closed, which slows down a client that guesses passwords.
 const silentDelay = 3 * time.Second
 
 // errSilent ends a handshake without a word.
@@ -86,7 +86,7 @@ func (c *conn) handshake() error {
 	return nil
 }
 
-// letGo lets go of what only the handshake needed: most connections do little after it.
+// letGo frees what only the handshake needed: most connections do little after it.
 func (c *conn) letGo() {
 	c.in.share(c.nc)
 	c.in.names.slots = nil
@@ -117,7 +117,8 @@ func (c *conn) endHandshake(err error) {
 	}
 }
 
-// logFailure says why a handshake failed. A client that goes away, as who only looks whether the port is open, is no reason to warn.
+// logFailure says why a handshake failed. A client that goes away is no reason to warn: it may only have
+// looked whether the port is open.
 func (c *conn) logFailure(err error) {
 	var login refusedLogin
 	var r refused
@@ -181,7 +182,7 @@ func (c *conn) refusal(header string) string {
 
 // properties are what the broker says about itself, in the order of their names. The product is
 // RabbitMQ's because clients, amqp091-go's own tests among them, decide by it what they may do; the other
-// fields say who is speaking.
+// fields name leveret.
 func (c *conn) properties() leveret.Fields {
 	return leveret.Fields{
 		{Name: "capabilities", Value: c.protocol.capabilities()},
@@ -246,7 +247,7 @@ func (c *conn) login() error {
 	c.client.properties = a.table()
 	mechanism := a.short()
 	response := a.long()
-	a.short() // the locale, which nobody looks at
+	a.short() // the locale, which is not looked at
 	if !a.done() {
 		return errSilent
 	}

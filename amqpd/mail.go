@@ -3,7 +3,7 @@ package amqpd
 import "sync/atomic"
 
 // mail tells the writer that the inbox holds something. While the reader executes frames it looks itself for what they have put
-// into the inbox, and nobody is woken: to wake the writer costs more than to write the little there is.
+// into the inbox, and the writer is not woken: that would cost more than to write the little that there is.
 type mail struct {
 	wake chan<- struct{}
 	held atomic.Bool // the reader will look

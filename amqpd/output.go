@@ -240,7 +240,7 @@ func (o *output) returned(channel uint16, r *leveret.Return, maxPayload int) {
 	o.body(channel, r.Body, maxPayload)
 }
 
-// publishedHeaders returns the headers of a message that nobody took, as they go on the wire.
+// publishedHeaders returns the headers of a returned message as they go on the wire.
 // Rules: M-13.
 func publishedHeaders(p *leveret.Properties) leveret.Fields {
 	switch {

@@ -9,7 +9,7 @@ import (
 type release struct {
 	mechanisms   []string     // offered to every client
 	minFrameMax  int          // what a client must at least accept, and the limit before tuning
-	refusal      string       // the protocol header sent to who speaks another protocol
+	refusal      string       // the protocol header sent to a client that speaks another protocol
 	maxBody      uint64       // of a message, in octets, when its header announces it; 0: no limit
 	cancelOkFail bool         // basic.cancel-ok from a client crashes the channel
 	looseUTF8    bool         // E-12: names may have surrogates and numbers that are no characters

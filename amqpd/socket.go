@@ -52,7 +52,7 @@ func putBuffer(b *[]byte) {
 	}
 }
 
-// share makes fr read nc as a socket, if it is one whose reads nobody else has a hand in.
+// share makes fr read nc as a socket, if it is one that is not wrapped, as by TLS.
 func (fr *frameReader) share(nc net.Conn) {
 	var raw syscall.RawConn
 	switch nc := nc.(type) {
@@ -114,7 +114,7 @@ func (s *socket) tryRead(fd uintptr) bool {
 	return true
 }
 
-// tryWrite writes what can be written without waiting and returns how much that was. Errors are left to the next who writes.
+// tryWrite writes what can be written without waiting and returns how much that was. An error shows when the writer writes next.
 func (s *socket) tryWrite(b []byte) (n int) {
 	s.out, s.wrote = b, 0
 	_ = s.raw.Write(s.put)
