@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 )
@@ -31,10 +32,14 @@ func Call(argv []string, std Streams) int {
 		socket = s
 	}
 	req := Request{Args: withoutControl(argv)}
+	allowed := newAllowance(cmd, req.Args)
 	for {
 		resp, err := exchange(socket, req)
 		if err != nil {
 			return print(std, unreachable(socket, err))
+		}
+		if err := allowed.covers(resp); err != nil {
+			return print(std, Response{Stderr: fmt.Sprintf("Error: the server at %s %v\n", socket, err), Status: exitSoftware})
 		}
 		if resp.Need == nil {
 			return finish(std, resp)
@@ -42,6 +47,36 @@ func Call(argv []string, std Streams) int {
 		io.WriteString(std.Out, resp.Stdout)
 		req.Input = provide(std.In, *resp.Need)
 	}
+}
+
+// An allowance is what a server may ask for, and have written, by the client's own reading of the command line. Whoever answers at the
+// socket, no other file is read or written.
+type allowance struct {
+	need *Need // nil: nothing, or it has been asked for
+	save string
+}
+
+func newAllowance(cmd *command, argv []string) *allowance {
+	c := newCall(cmd, argv)
+	if c.check() != nil {
+		return &allowance{} // the server refuses the line
+	}
+	return &allowance{c.need(), c.target()}
+}
+
+// covers returns what is wrong with what a response wants.
+func (a *allowance) covers(resp Response) error {
+	if resp.Save != nil && (resp.Save.Path != a.save || a.save == "") {
+		return fmt.Errorf("would have the file %q written, which the command does not name", resp.Save.Path)
+	}
+	if resp.Need == nil {
+		return nil
+	}
+	if a.need == nil || *resp.Need != *a.need {
+		return fmt.Errorf("asks for something that the command does not need: %s %q", resp.Need.Kind, resp.Need.Path)
+	}
+	a.need = nil
+	return nil
 }
 
 // withoutControl drops the one option that rabbitmqctl does not know, so that a command line
@@ -63,11 +98,19 @@ func withoutControl(argv []string) []string {
 
 func exchange(socket string, req Request) (Response, error) {
 	var resp Response
-	c, err := net.Dial("unix", socket)
+	if socket == DefaultSocket() {
+		if err := checkPrivate(filepath.Dir(socket)); err != nil {
+			return resp, err
+		}
+	}
+	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
 	if err != nil {
 		return resp, err
 	}
 	defer c.Close()
+	if err := checkServer(c, socket); err != nil { // before a password is sent
+		return resp, err
+	}
 	if err := json.NewEncoder(c).Encode(req); err != nil {
 		return resp, err
 	}

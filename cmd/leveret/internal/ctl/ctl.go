@@ -4,7 +4,8 @@
 // A [Node] is a running broker; its Run executes one command line and returns what the
 // command's process is to print. [Serve] and [Call] carry that over a local socket. Nothing
 // here reads the caller's files or standard input: a command that needs some says so in
-// Response.Need, and the caller runs it again with a Request that has it.
+// Response.Need, and the caller runs it again with a Request that has it. Which file that may be the
+// caller knows by itself, from its own reading of the command line.
 package ctl
 
 import (
@@ -100,7 +101,9 @@ type command struct {
 	table              bool // a listing, shown as a table unless another format is asked for
 	timeout            bool // the usage line mentions --timeout
 	columns            []string
-	note               string // what differs from RabbitMQ in some columns
+	note               string             // what differs from RabbitMQ in some columns
+	input              func(*call) *Need  // what the command needs of its caller, nil if nothing; a nil func: nothing
+	output             func(*call) string // the file that the caller writes, empty for none; a nil func: none
 	validate           func(*call) error
 	banner             func(*call) string
 	run                func(*call) (result, error)
@@ -151,9 +154,8 @@ func (n *Node) Run(req Request) Response {
 	if cmd == nil {
 		return notFound(name)
 	}
-	c := &call{node: n, command: cmd, input: req.Input}
-	c.line = cmd.syntax(req.Args).parse(req.Args)
-	c.line.args = without(c.line.args, name)
+	c := newCall(cmd, req.Args)
+	c.node, c.input = n, req.Input
 	if err := c.check(); err != nil {
 		return c.refusal(err, req.Args)
 	}
@@ -169,6 +171,14 @@ func (n *Node) Run(req Request) Response {
 		}
 	}
 	return c.execute()
+}
+
+// newCall reads a command line.
+func newCall(cmd *command, argv []string) *call {
+	c := &call{command: cmd}
+	c.line = cmd.syntax(argv).parse(argv)
+	c.line.args = without(c.line.args, cmd.name)
+	return c
 }
 
 // find returns the command that a line names: its first argument.

@@ -17,6 +17,7 @@ func definitionCommands() []*command {
 			name: "export_definitions", usage: `export_definitions <file_path | "-"> [--format <json>]`, timeout: true,
 			about: "Writes all definitions to a file, or to standard output.", min: 1, max: 1,
 			switches: map[string]kind{"format": text}, validate: validateExport, run: exportDefinitions,
+			input: exportInput, output: exportFile,
 			banner: func(c *call) string {
 				if c.args[0] == "-" {
 					return ""
@@ -29,7 +30,7 @@ func definitionCommands() []*command {
 			timeout: true,
 			about:   "Adds the definitions in a file, or on standard input.", min: 0, max: 1,
 			switches: map[string]kind{"format": text, "skip-if-unchanged": boolean},
-			validate: validateImport, run: importDefinitions,
+			validate: validateImport, input: importInput, run: importDefinitions,
 			banner: func(c *call) string {
 				switch {
 				case c.fromStdin() && len(c.args) == 1:
@@ -54,17 +55,32 @@ func validateExport(c *call) error {
 	if err := validateFormat(c); err != nil {
 		return err
 	}
-	if c.args[0] == "-" {
+	need := c.need()
+	switch {
+	case need == nil:
 		return nil
-	}
-	dir := filepath.Dir(c.args[0])
-	if c.input == nil {
-		return &Need{Kind: NeedStat, Path: dir}
-	}
-	if c.input.Fault != "" {
-		return badArgument("Directory " + dir + " does not exist")
+	case c.input == nil:
+		return need
+	case c.input.Fault != "":
+		return badArgument("Directory " + need.Path + " does not exist")
 	}
 	return nil
+}
+
+// exportFile is the file that an export writes; "-" is standard output.
+func exportFile(c *call) string {
+	if c.args[0] == "-" {
+		return ""
+	}
+	return c.args[0]
+}
+
+// exportInput is whether the file's directory exists.
+func exportInput(c *call) *Need {
+	if exportFile(c) == "" {
+		return nil
+	}
+	return &Need{Kind: NeedStat, Path: filepath.Dir(c.args[0])}
 }
 
 func exportDefinitions(c *call) (result, error) {
@@ -72,21 +88,30 @@ func exportDefinitions(c *call) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	if c.args[0] == "-" {
+	file := c.target()
+	if file == "" {
 		return result{message: string(data), raw: true}, nil
 	}
-	return result{raw: true, save: &Save{Path: c.args[0], Data: data}}, nil
+	return result{raw: true, save: &Save{Path: file, Data: data}}, nil
 }
 
 // fromStdin reports whether an import reads standard input: without a file, or with "-".
 func (c *call) fromStdin() bool { return len(c.args) == 0 || c.args[0] == "-" }
+
+// importInput is the document.
+func importInput(c *call) *Need {
+	if c.fromStdin() {
+		return &Need{Kind: NeedStdin}
+	}
+	return &Need{Kind: NeedFile, Path: c.args[0]}
+}
 
 func validateImport(c *call) error {
 	if err := validateFormat(c); err != nil || c.fromStdin() {
 		return err
 	}
 	if c.input == nil {
-		return &Need{Kind: NeedFile, Path: c.args[0]}
+		return c.need()
 	}
 	if c.input.Fault == FileMissing {
 		return badArgument("File " + c.args[0] + " does not exist")
@@ -96,7 +121,7 @@ func validateImport(c *call) error {
 
 func importDefinitions(c *call) (result, error) {
 	if c.input == nil {
-		return result{}, &Need{Kind: NeedStdin}
+		return result{}, c.need()
 	}
 	if f := c.input.Fault; f != "" {
 		return result{}, f.explain(c.args[0], "read from")

@@ -14,7 +14,7 @@ import (
 
 func evalCommands() []*command {
 	return []*command{{
-		name: "eval", usage: "eval <expression>", max: -1, validate: validateEval, run: eval,
+		name: "eval", usage: "eval <expression>", max: -1, validate: validateEval, input: evalInput, run: eval,
 		about: "Sets, clears and lists alarms by the Erlang expressions that client test suites use.",
 	}}
 }
@@ -122,12 +122,20 @@ func validateEval(c *call) error {
 	return nil
 }
 
+// evalInput is the expression, if it is not on the command line.
+func evalInput(c *call) *Need {
+	if len(c.args) > 0 {
+		return nil
+	}
+	return &Need{Kind: NeedStdin}
+}
+
 func eval(c *call) (result, error) {
 	text, ended := c.expression()
 	switch {
 	case ended:
 	case c.input == nil:
-		return result{}, &Need{Kind: NeedStdin}
+		return result{}, c.need()
 	case len(c.input.Data) == 0:
 		return result{}, failed(exitData, "Expression to evaluate is not provided via argument or stdin")
 	default:

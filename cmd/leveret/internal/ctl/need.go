@@ -30,13 +30,37 @@ func (in *Input) afterBanner() bool {
 	return in != nil && (in.Kind == NeedLine || in.Kind == NeedStdin)
 }
 
+// passwordInput is the input of a command whose second argument is a password that may be left out.
+func passwordInput(c *call) *Need {
+	if len(c.args) > 1 {
+		return nil
+	}
+	return &Need{Kind: NeedLine}
+}
+
+// need returns what the command needs of its caller, nil if that is nothing.
+func (c *call) need() *Need {
+	if c.command.input == nil {
+		return nil
+	}
+	return c.command.input(c)
+}
+
+// target returns the file that the caller is to write, empty if there is none.
+func (c *call) target() string {
+	if c.command.output == nil {
+		return ""
+	}
+	return c.command.output(c)
+}
+
 // password returns the argument at i, or else a line of standard input.
 func (c *call) password(i, status int) (string, error) {
 	if len(c.args) > i {
 		return c.args[i], nil
 	}
 	if c.input == nil {
-		return "", &Need{Kind: NeedLine}
+		return "", c.need()
 	}
 	if len(c.input.Data) == 0 {
 		return "", failed(status, "Password is not provided via argument or stdin")

@@ -8,21 +8,24 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 )
 
 // The control socket is a Unix socket that only its owner can open. A connection carries one
-// request and one response, both JSON.
+// request and one response, both JSON. Who is at the other end is checked by both sides: see peer.go.
 
-// DefaultSocket returns the path that the server and its clients of the same user agree on:
-// leveret.sock in the user's runtime directory, or else leveret-UID.sock in the directory for
-// temporary files.
-func DefaultSocket() string {
+// DefaultSocket returns the path that the server and its clients of the same user agree on: control in a directory that
+// only this user may enter, which is leveret in the user's runtime directory, or else leveret-UID in the directory for temporary
+// files.
+func DefaultSocket() string { return filepath.Join(defaultDirectory(), "control") }
+
+func defaultDirectory() string {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
-		return filepath.Join(dir, "leveret.sock")
+		return filepath.Join(dir, "leveret")
 	}
-	return filepath.Join(os.TempDir(), fmt.Sprintf("leveret-%d.sock", os.Getuid()))
+	return filepath.Join(os.TempDir(), fmt.Sprintf("leveret-%d", os.Getuid()))
 }
 
 // ErrInUse says that another server answers on the socket.
@@ -46,6 +49,11 @@ type Server struct {
 // Listen opens the control socket at path. A socket that a server left behind is replaced; one
 // that is served, and anything else at path, is not touched.
 func Listen(path string, node *Node) (*Server, error) {
+	if path == DefaultSocket() {
+		if err := makePrivate(filepath.Dir(path)); err != nil {
+			return nil, err
+		}
+	}
 	if err := removeStale(path); err != nil {
 		return nil, err
 	}
@@ -63,12 +71,16 @@ func Listen(path string, node *Node) (*Server, error) {
 // path when it has its mode: made at path, it would be open to others for a moment. A link, unlike
 // a rename, does not replace what another server has put there meanwhile.
 func listenPrivately(path string) (*net.UnixListener, error) {
-	dir, err := os.MkdirTemp(filepath.Dir(path), ".leveret-")
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	private := filepath.Join(dir, "s")
+	if most := maxSocketPath(); len(path) > most || len(private) > most {
+		return nil, fmt.Errorf("%s is too long for a socket: the path may have %d bytes, that of its directory %d", path, most,
+			most-(len(private)-len(filepath.Dir(path))))
+	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: private, Net: "unix"})
 	if err != nil {
 		return nil, err
@@ -79,6 +91,14 @@ func listenPrivately(path string) (*net.UnixListener, error) {
 		return nil, err
 	}
 	return l, nil
+}
+
+// maxSocketPath is how long the path of a socket may be for clients to connect, in bytes.
+func maxSocketPath() int {
+	if runtime.GOOS == "linux" {
+		return 107
+	}
+	return 103
 }
 
 func removeStale(path string) error {
@@ -116,12 +136,16 @@ func (s *Server) Close() error {
 func (s *Server) accept() {
 	defer s.done.Done()
 	for {
-		c, err := s.listener.Accept()
+		c, err := s.listener.AcceptUnix()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
 		if err != nil {
 			time.Sleep(10 * time.Millisecond) // out of descriptors, most likely
+			continue
+		}
+		if checkClient(c) != nil {
+			c.Close()
 			continue
 		}
 		if !s.add(c) {

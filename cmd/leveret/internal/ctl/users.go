@@ -16,7 +16,7 @@ func userCommands() []*command {
 			name: "add_user", usage: "add_user <username> [<password>] [<password_hash> --pre-hashed-password]",
 			about: "Adds a user, without permissions.", min: 1, max: 2,
 			switches: map[string]kind{"pre-hashed-password": boolean},
-			validate: validateNewUser, run: addUser,
+			validate: validateNewUser, input: passwordInput, run: addUser,
 			banner: func(c *call) string { return `Adding user "` + c.args[0] + `" ...` },
 		},
 		{
@@ -35,12 +35,12 @@ func userCommands() []*command {
 		},
 		{
 			name: "change_password", usage: "change_password <username> <password>", about: "Sets a user's password.",
-			min: 1, max: 2, run: changePassword,
+			min: 1, max: 2, input: passwordInput, run: changePassword,
 			banner: func(c *call) string { return `Changing password for user "` + c.args[0] + `" ...` },
 		},
 		{
 			name: "authenticate_user", usage: "authenticate_user <username> <password>", about: "Checks a user's password.",
-			min: 1, max: 2, run: authenticateUser,
+			min: 1, max: 2, input: passwordInput, run: authenticateUser,
 			banner: func(c *call) string { return `Authenticating user "` + c.args[0] + `" ...` },
 		},
 		{
