@@ -151,8 +151,8 @@ func (t *accessTable) limits(user string) UserLimits {
 	return UserLimits{NoLimit, NoLimit}
 }
 
-// compileAccess compiles an expression of a permission, or returns the term for what is wrong with it. The empty expression is for
-// the empty name only.
+// compileAccess compiles an expression of a permission, or returns the term for what is wrong with it. The empty
+// expression is for the empty name only.
 // Rules: A-1.
 func compileAccess(source string, r *rules) (p *pcre.Pattern, fault any) {
 	if source == "" {
@@ -285,8 +285,8 @@ func setPermissions(key grantKey, p Permissions, r *rules) change {
 	}
 }
 
-// setTopicPermissions sets a user's expressions for a topic exchange. Of what can be wrong the expressions come first, then the user,
-// then the exchange: missing is the error if that must exist and does not.
+// setTopicPermissions sets a user's expressions for a topic exchange. Of what can be wrong the expressions come first,
+// then the user, then the exchange: missing is the error if that must exist and does not.
 // Rules: A-9.
 func setTopicPermissions(key topicKey, p TopicPermissions, missing error, r *rules) change {
 	return func(t *accessTable) error {

@@ -10,7 +10,8 @@ import (
 	"github.com/leveretmq/leveret/internal/erl"
 )
 
-// Which values the arguments of queues may take, in the order in which RabbitMQ checks them, and what it says of other values.
+// Which values the arguments of queues may take, in the order in which RabbitMQ checks them, and what it says of other
+// values.
 
 // maxExpiry is the longest time to live, in ms: ten years.
 // Rules: T-16, Q-18.
@@ -199,8 +200,8 @@ func validMaxAge(s string) bool {
 	return strings.Trim(number, "0") != "" && len(unit) == 1 && strings.Contains("YMDhms", unit)
 }
 
-// quoted prints a text the way the broker prints it inside an explanation, as a list of numbers if it has other characters than those of
-// Latin-1. These terms are printed for lines that no reply text reaches, so they never break.
+// quoted prints a text the way the broker prints it inside an explanation, as a list of numbers if it has other
+// characters than those of Latin-1. These terms are printed for lines that no reply text reaches, so they never break.
 // Rules: E-6.
 func (r *rules) quoted(s string) string {
 	if r.octetTexts {

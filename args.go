@@ -2,8 +2,8 @@ package leveret
 
 import "slices"
 
-// The x-arguments of queues: which exist for which queue type, how they are parsed, and which of them a redeclaration must
-// repeat. Which values they take stands in argchecks.go, how they are combined with policies in settings.go.
+// The x-arguments of queues: which exist for which queue type, how they are parsed, and which of them a redeclaration
+// must repeat. Which values they take stands in argchecks.go, how they are combined with policies in settings.go.
 
 // The names of arguments: of queues, and at the end of exchanges and consumers.
 const (
@@ -135,8 +135,8 @@ func (k queueKind) supports(key string, r *rules) bool {
 	return slices.Contains(kinds[k].arguments, key)
 }
 
-// foreign returns the first argument that k does not know but another queue type does. An argument that no type knows is
-// accepted and ignored.
+// foreign returns the first argument that k does not know but another queue type does. An argument that no type knows
+// is accepted and ignored.
 // Rules.
 func (k queueKind) foreign(args Fields, knows func(queueKind, string) bool) (string, bool) {
 	for _, f := range args {
@@ -255,7 +255,8 @@ func (r *rules) maxPriority(args Fields) int {
 	return 1 // RabbitMQ 4.3 keeps two levels
 }
 
-// checkQueueArgs checks the arguments that the type supports, in RabbitMQ's order, then whether there are any of other types.
+// checkQueueArgs checks the arguments that the type supports, in RabbitMQ's order, then whether there are any of other
+// types.
 // Rules.
 func checkQueueArgs(kind queueKind, args Fields, r *rules, about subject) *Error {
 	for _, c := range queueChecks {
@@ -276,8 +277,8 @@ func checkQueueArgs(kind queueKind, args Fields, r *rules, about subject) *Error
 	return nil
 }
 
-// checkMasterLocator refuses x-queue-master-locator: RabbitMQ 4.3 no longer has the argument, 3.10 crashes at a value that it
-// does not know. Both end the connection.
+// checkMasterLocator refuses x-queue-master-locator: RabbitMQ 4.3 no longer has the argument, 3.10 crashes at a value
+// that it does not know. Both end the connection.
 // Rules: Q-22.
 func checkMasterLocator(v any, r *rules) *Error {
 	if !r.oldLeaderLocator {
@@ -296,7 +297,8 @@ func intArg(args Fields, key string) int64 {
 	return -1
 }
 
-// optionalInt returns the argument if it is an integer. Of an argument that is not checked any other value counts as missing.
+// optionalInt returns the argument if it is an integer. Of an argument that is not checked any other value counts as
+// missing.
 func optionalInt(args Fields, key string) *int64 {
 	v, given := args.Get(key)
 	if !given {

@@ -19,7 +19,8 @@ const (
 	DestinationQueue    = "queue"
 	DestinationExchange = "exchange"
 
-	// x-queue-leader-locator: where a node of a cluster puts the leader of a new queue. It means nothing to a broker of one node.
+	// x-queue-leader-locator: where a node of a cluster puts the leader of a new queue. It means nothing to a broker of
+	// one node.
 
 	LocatorClientLocal = "client-local" // the default
 	LocatorBalanced    = "balanced"

@@ -50,8 +50,8 @@ func (c *quorum) keepPending(e entry, reason Reason) {
 	c.sendPendingNext()
 }
 
-// sendPendingNext puts the sending of pending dead letters on the worklist. If there are too many deaths for that, the next
-// one's turn sends this one too.
+// sendPendingNext puts the sending of pending dead letters on the worklist. If there are too many deaths for that, the
+// next one's turn sends this one too.
 func (c *quorum) sendPendingNext() { c.q.v.dieLocked(deadLetter{q: c.q, task: c.pending}) }
 
 // proceed tries the pending dead letters that are due, and those that wait as long as few enough are on their way.
@@ -109,8 +109,8 @@ func (p *pendingLetters) retryDue(now int64) {
 	p.tried = left
 }
 
-// try sends a dead letter to every target that does not have it yet. It reports whether all have it and the queue is done
-// with it.
+// try sends a dead letter to every target that does not have it yet. It reports whether all have it and the queue is
+// done with it.
 // Rules: DL-30, DL-32.
 func (c *quorum) try(d *pendingLetter) bool {
 	v := c.q.v
@@ -149,8 +149,8 @@ func (c *quorum) offer(d *pendingLetter, m *message, t *Queue) (taken bool) {
 	return true
 }
 
-// sender is the publisher that t charges d to. A dead letter that the queue had sent to itself before it told itself to stop
-// is charged to nobody.
+// sender is the publisher that t charges d to. A dead letter that the queue had sent to itself before it told itself to
+// stop is charged to nobody.
 func (c *quorum) sender(d *pendingLetter, t *Queue) publisher {
 	if t == c.q && d.beforeStop && !d.hadTarget {
 		return nil

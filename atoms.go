@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// RabbitMQ looks an exchange type up among the symbols of its runtime, Erlang's atoms. For a type that does not exist the text of the
-// error tells whether there is such an atom. There are tens of thousands, and some appear only when the module that uses them is
-// loaded. So the lists here are an approximation: of the names in AMQP 0-9-1, Erlang's reserved words and constants, and
-// everyday words, those that live brokers of both releases know.
+// RabbitMQ looks an exchange type up among the symbols of its runtime, Erlang's atoms. For a type that does not exist
+// the text of the error tells whether there is such an atom. There are tens of thousands, and some appear only when the
+// module that uses them is loaded. So the lists here are an approximation: of the names in AMQP 0-9-1, Erlang's
+// reserved words and constants, and everyday words, those that live brokers of both releases know.
 
 // isAtom reports whether a text is a symbol of RabbitMQ's runtime.
 // Rules: X-3.

@@ -11,7 +11,8 @@ import (
 // A backlog holds a queue's ready messages in the order in which they leave.
 //
 // Each priority has a lane: first in, first out. A message that comes back can go to one of two places, and the
-// queue's type decides to which: to its old position in its lane, or to the returned list, which leaves before all lanes.
+// queue's type decides to which: to its old position in its lane, or to the returned list, which leaves before all
+// lanes.
 type backlog struct {
 	levels   int16              // how many priorities; 0 or 1: none
 	absent   int16              // the priority of a message that has none
@@ -97,7 +98,8 @@ func (b *backlog) pop() entry {
 	return b.top().pop()
 }
 
-// heads yields the first returned message and the first of each lane. A queue without priorities is one list, with one head.
+// heads yields the first returned message and the first of each lane. A queue without priorities is one list, with one
+// head.
 // Rules: T-6.
 func (b *backlog) heads() iter.Seq[head] {
 	return func(yield func(head) bool) {
@@ -220,7 +222,8 @@ type putBacks struct {
 	tree  *btree.BTreeG[entry]
 }
 
-// treeDegree is how many entries a node of a tree has, roughly: as many as are moved faster than a further node is found.
+// treeDegree is how many entries a node of a tree has, roughly: as many as are moved faster than a further node is
+// found.
 const treeDegree = 16
 
 var treeNodes = btree.NewFreeListG[entry](btree.DefaultFreeListSize) // shared by all lanes

@@ -54,7 +54,8 @@ type bindRequest struct {
 	args                Fields // the arguments; prepareBind puts arguments here
 }
 
-// prepareBindLocked fills in the channel's last declared queue for an empty name, and makes the checks that need no binding.
+// prepareBindLocked fills in the channel's last declared queue for an empty name, and makes the checks that need no
+// binding.
 // Rules: M-20, X-13, Q-33.
 func (ch *Channel) prepareBindLocked(r *bindRequest) *Error {
 	if r.args == nil {
@@ -93,7 +94,8 @@ func (ch *Channel) checkBindLocked(r *bindRequest) *Error {
 	if err := ch.checkLocked(write, kind, r.destination); err != nil {
 		return err
 	}
-	// Neither side may be the default exchange. This is checked behind the permission on the destination, which it has too.
+	// Neither side may be the default exchange. This is checked behind the permission on the destination, which it has
+	// too.
 	toDefault := !r.toQueue && r.destination == ""
 	if r.source == "" || toDefault {
 		err := errDefaultExchange
@@ -110,8 +112,8 @@ func (ch *Channel) checkBindLocked(r *bindRequest) *Error {
 	return nil
 }
 
-// bindLocked makes a binding. The request has passed checkBindLocked; what else can be wrong is checked here: source, destination, what the
-// source's type demands, owner.
+// bindLocked makes a binding. The request has passed checkBindLocked; what else can be wrong is checked here: source,
+// destination, what the source's type demands, owner.
 // Rules.
 func (ch *Channel) bindLocked(r *bindRequest) *Error {
 	v := ch.v
@@ -191,8 +193,8 @@ func (v *vhost) detachLocked(b *binding) (sourceEnds bool) {
 	return b.source.cfg.AutoDelete && b.source.outgoing.len() == 0 && !b.source.deleted
 }
 
-// unbindLocked removes the one binding that is identical to the request. It succeeds if the binding, or what it would connect, does
-// not exist.
+// unbindLocked removes the one binding that is identical to the request. It succeeds if the binding, or what it would
+// connect, does not exist.
 // Rules: X-15.
 func (ch *Channel) unbindLocked(r *bindRequest) *Error {
 	v := ch.v

@@ -43,8 +43,8 @@ type Broker struct {
 const defaultVHost = "/"
 
 // New returns a broker with the virtual host "/", its predeclared exchanges, and the user guest
-// with the password guest, an administrator with all permissions. Close ends the broker. New panics at an option that is
-// nil or out of range.
+// with the password guest, an administrator with all permissions. Close ends the broker. New panics at an option that
+// is nil or out of range.
 func New(opts ...Option) *Broker {
 	b := &Broker{clock: realClock{}, vhosts: map[string]*VHost{}}
 	WithProfile(RabbitMQ43)(b)

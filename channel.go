@@ -144,8 +144,8 @@ func (ch *Channel) detachLocked(reason *Error) {
 	}
 }
 
-// giveBackLocked is the second half of end. Each queue takes back all that the channel held of it before the queue delivers any of
-// it. What the channel holds of a queue that goes with its last consumer goes with it.
+// giveBackLocked is the second half of end. Each queue takes back all that the channel held of it before the queue
+// delivers any of it. What the channel holds of a queue that goes with its last consumer goes with it.
 // Rules: D-5, D-31, L-8.
 func (ch *Channel) giveBackLocked(reason *Error) {
 	for _, q := range ch.leaving {
@@ -274,8 +274,8 @@ func (ch *Channel) UnbindQueue(queue, exchange, key string, args Table) error {
 	return ch.binding("queue.unbind", bindRequest{true, queue, exchange, key, args, nil}, ch.unbindLocked)
 }
 
-// A Binding is a binding as AMQP carries it. Arguments may have a name twice; of such fields the order counts, and each is a demand of its
-// own at a headers exchange.
+// A Binding is a binding as AMQP carries it. Arguments may have a name twice; of such fields the order counts, and each
+// is a demand of its own at a headers exchange.
 type Binding struct {
 	Source, Destination string
 	DestinationType     DestinationType // empty: DestinationQueue
@@ -404,8 +404,8 @@ func (ch *Channel) Consume(queue string, cfg ConsumeConfig) (c *Consumer, err er
 	return c, err
 }
 
-// Cancel is basic.cancel: nothing more is delivered to the consumer. An unknown tag is not an error. Of two consumers with the
-// tag, the one of direct replies ends.
+// Cancel is basic.cancel: nothing more is delivered to the consumer. An unknown tag is not an error. Of two consumers
+// with the tag, the one of direct replies ends.
 //
 // Rules: D-14, M-18.
 func (ch *Channel) Cancel(tag string) error {
@@ -450,7 +450,8 @@ func (ch *Channel) Qos(cfg QosConfig) error {
 	})
 }
 
-// setWindowLocked sets the channel's window; 0: none. A new one counts all that the channel holds, a changed one goes on counting.
+// setWindowLocked sets the channel's window; 0: none. A new one counts all that the channel holds, a changed one goes
+// on counting.
 // Rules: D-27.
 func (ch *Channel) setWindowLocked(n int) {
 	switch {

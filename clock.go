@@ -20,8 +20,9 @@ type Timer interface {
 	Stop() bool
 }
 
-// A settableClock is one whose Now can jump, because somebody sets it. Elapsed says how much time had passed when Now returned
-// now: it grows at the pace of time, whatever the clock shows. Of other clocks, what Now shows is the time that passes.
+// A settableClock is one whose Now can jump, because somebody sets it. Elapsed says how much time had passed when Now
+// returned now: it grows at the pace of time, whatever the clock shows. Of other clocks, what Now shows is the time
+// that passes.
 type settableClock interface {
 	Clock
 	Elapsed(now time.Time) time.Duration

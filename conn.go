@@ -137,8 +137,8 @@ func (c *Conn) Err() error {
 	return c.err
 }
 
-// Blocked reports whether the memory alarm asks the connection to stop publishing. It takes no lock, so it may be asked before each
-// message.
+// Blocked reports whether the memory alarm asks the connection to stop publishing. It takes no lock, so it may be asked
+// before each message.
 func (c *Conn) Blocked() bool { return c.blocked.Load() }
 
 // Channel opens a channel with the lowest free number.

@@ -44,15 +44,15 @@ func (c *Consumer) ableLocked() bool {
 	return !c.windowFullLocked()
 }
 
-// windowFullLocked reports whether c may hold no more than it does. A consumer without acknowledgements holds only what it has
-// inherited.
+// windowFullLocked reports whether c may hold no more than it does. A consumer without acknowledgements holds only what
+// it has inherited.
 // Rules: D-26, D-29.
 func (c *Consumer) windowFullLocked() bool {
 	return c.window > 0 && c.unacked >= c.window
 }
 
-// creditDeathLocked makes room for one delivery more when a message has exceeded the delivery limit, as 3.10 does for a consumer
-// with a prefetch. c is nil for basic.get.
+// creditDeathLocked makes room for one delivery more when a message has exceeded the delivery limit, as 3.10 does for a
+// consumer with a prefetch. c is nil for basic.get.
 // Rules: D-12a, D-26.
 func (c *Consumer) creditDeathLocked() {
 	if c != nil && c.q.v.rules.deathAddsCredit && c.prefetch > 0 {
@@ -142,7 +142,8 @@ func (ch *Channel) checkConsumeLocked(q *Queue, cfg ConsumeConfig) *Error {
 	return nil
 }
 
-// subscribeLocked enters c in its channel, with a tag and an inbox. The tag of a consumer of direct replies is not in use.
+// subscribeLocked enters c in its channel, with a tag and an inbox. The tag of a consumer of direct replies is not in
+// use.
 // Rules: D-16.
 func (ch *Channel) subscribeLocked(c *Consumer) {
 	if c.tag == "" {
@@ -210,7 +211,8 @@ func (q *Queue) leftLocked() {
 	}
 }
 
-// removeUnusedLocked deletes an auto-delete queue that its last consumer has left, and reports whether the queue is gone.
+// removeUnusedLocked deletes an auto-delete queue that its last consumer has left, and reports whether the queue is
+// gone.
 // Rules: Q-32.
 func (q *Queue) removeUnusedLocked() bool {
 	if !q.deleted && q.cfg.AutoDelete && q.consumers.len() == 0 {
@@ -219,8 +221,8 @@ func (q *Queue) removeUnusedLocked() bool {
 	return q.deleted
 }
 
-// endConsumersLocked ends the consumers of a queue that has gone. Many are ended when the queue is not routed to any more, so that
-// others get in between.
+// endConsumersLocked ends the consumers of a queue that has gone. Many are ended when the queue is not routed to any
+// more, so that others get in between.
 // Rules: D-13.
 func (q *Queue) endConsumersLocked() {
 	if q.consumers.len() > turn() {

@@ -7,9 +7,9 @@ import (
 	"github.com/leveretmq/leveret/internal/ring"
 )
 
-// consumers are a queue's consumers, and the order in which they get messages. Consumers that can take a message stand in lines:
-// one line for each priority, the consumer that has waited longest in front. A consumer that gets a message goes to the end of
-// its line. A consumer that cannot take a message leaves its line, and comes back when it can.
+// consumers are a queue's consumers, and the order in which they get messages. Consumers that can take a message stand
+// in lines: one line for each priority, the consumer that has waited longest in front. A consumer that gets a message
+// goes to the end of its line. A consumer that cannot take a message leaves its line, and comes back when it can.
 type consumers struct {
 	q         *Queue
 	all       ring.List[*Consumer] // in the order of subscription
@@ -61,8 +61,8 @@ func (cs *consumers) next() *Consumer {
 	return nil
 }
 
-// canTakeLocked reports whether the consumer can take a message now. If its inbox or its channel's window is full, the inbox or
-// the channel remembers the consumer, and resumes it when there is room.
+// canTakeLocked reports whether the consumer can take a message now. If its inbox or its channel's window is full, the
+// inbox or the channel remembers the consumer, and resumes it when there is room.
 func (c *Consumer) canTakeLocked() bool {
 	if c.ableLocked() {
 		return true
@@ -84,9 +84,9 @@ func (ch *Channel) stallLocked(c *Consumer) {
 	}
 }
 
-// served moves the first consumer of the first line, which has got a message, to the end of the line. A consumer of a quorum queue leaves
-// the line with the message that fills its window; a classic queue finds that out only when the consumer's turn comes again,
-// so the consumer may keep its place beyond that.
+// served moves the first consumer of the first line, which has got a message, to the end of the line. A consumer of a
+// quorum queue leaves the line with the message that fills its window; a classic queue finds that out only when the
+// consumer's turn comes again, so the consumer may keep its place beyond that.
 // Rules: D-20.
 func (cs *consumers) served(c *Consumer) {
 	if cs.q.args.singleActive || len(cs.lines) == 0 {
@@ -161,8 +161,8 @@ func (c *Consumer) rejoinLocked() bool {
 	return true
 }
 
-// heirLocked is the consumer to which the settlement of c's deliveries gives room: c itself or, of a classic queue, the consumer
-// that has the tag of c since c was cancelled. A classic queue counts by tag.
+// heirLocked is the consumer to which the settlement of c's deliveries gives room: c itself or, of a classic queue, the
+// consumer that has the tag of c since c was cancelled. A classic queue counts by tag.
 // Rules: D-26.
 func (c *Consumer) heirLocked() *Consumer {
 	if c == nil || !c.ended {
@@ -174,7 +174,8 @@ func (c *Consumer) heirLocked() *Consumer {
 	return c
 }
 
-// inheritLocked makes c take over what a cancelled consumer with its tag holds. To a quorum queue the two are one consumer.
+// inheritLocked makes c take over what a cancelled consumer with its tag holds. To a quorum queue the two are one
+// consumer.
 // Rules: D-29.
 func (c *Consumer) inheritLocked() {
 	for _, u := range c.ch.tags.All() {
@@ -219,8 +220,8 @@ func (cs *consumers) add(c *Consumer) {
 	}
 }
 
-// active returns the single active consumer, nil if there is none. After the active one has left, the next is elected when
-// this is first asked for, because many consumers may leave together.
+// active returns the single active consumer, nil if there is none. After the active one has left, the next is elected
+// when this is first asked for, because many consumers may leave together.
 func (cs *consumers) active() *Consumer {
 	if cs == nil {
 		return nil

@@ -16,7 +16,8 @@ type numbers struct {
 	lastHistory uint64 // to a history that messages share
 }
 
-// Counters count what has happened since the broker was made. All only grow; what deleted queues and virtual hosts have counted stays.
+// Counters count what has happened since the broker was made. All only grow; what deleted queues and virtual hosts have
+// counted stays.
 // Rules: O-2, O-3.
 type Counters struct {
 	Published          uint64 `json:"published"` // messages that passed all checks

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Dead letters are values on a worklist. The queue types do not publish: they append what died, and the operation that holds
-// the lock works the list off before it ends. So a death in the middle of a death is just one more item, and the order is
-// that of RabbitMQ's mailboxes. // DL-10
+// Dead letters are values on a worklist. The queue types do not publish: they append what died, and the operation that
+// holds the lock works the list off before it ends. So a death in the middle of a death is just one more item, and the
+// order is that of RabbitMQ's mailboxes. // DL-10
 
 // A Reason says why a message died.
 // Rules: DL-1.
@@ -78,10 +78,10 @@ const freeDeaths = 100_000
 // laterLocked has a queue go on with a task when those that died before have been sent.
 func (v *vhost) laterLocked(q *Queue, t task) { v.deaths.push(deadLetter{q: q, task: t}) }
 
-// dieLocked puts a dead letter on the worklist. It reports false if one operation has caused more deaths than the cycle rule
-// allows: as that rule lets a message die once in each queue, there is a number that is not reached otherwise. RabbitMQ works
-// until it is out of memory there: in 3.10 a history that a client made up can hide a circle, and in every release many
-// queues that dead-letter to all others send a message along every path there is.
+// dieLocked puts a dead letter on the worklist. It reports false if one operation has caused more deaths than the cycle
+// rule allows: as that rule lets a message die once in each queue, there is a number that is not reached otherwise.
+// RabbitMQ works until it is out of memory there: in 3.10 a history that a client made up can hide a circle, and in
+// every release many queues that dead-letter to all others send a message along every path there is.
 // Rules: DL-24.
 func (v *vhost) dieLocked(d deadLetter) bool {
 	w := &v.deaths
@@ -112,8 +112,8 @@ func (v *vhost) deadLetterAllLocked() {
 	v.deaths.pushed, v.deaths.roots, v.deaths.before = 0, 0, 0
 }
 
-// deadLetterOnceLocked sends a message that has left q to its dead-letter exchange, or drops the message if none is set: the
-// at-most-once strategy.
+// deadLetterOnceLocked sends a message that has left q to its dead-letter exchange, or drops the message if none is
+// set: the at-most-once strategy.
 // Rules: T-13, DL-2.
 func (q *Queue) deadLetterOnceLocked(e entry, reason Reason) {
 	v := q.v
@@ -170,9 +170,9 @@ func (v *vhost) deadLetterLocked(d deadLetter) {
 	}
 }
 
-// deadTargetsLocked makes the message that a dead letter is published as and finds the queues that get it, for both strategies.
-// circles are those that the cycle rule keeps it from. m is nil if the dead-letter exchange is missing. at is when the
-// message died, in seconds since 1970.
+// deadTargetsLocked makes the message that a dead letter is published as and finds the queues that get it, for both
+// strategies. circles are those that the cycle rule keeps it from. m is nil if the dead-letter exchange is missing. at
+// is when the message died, in seconds since 1970.
 // Rules: DL-2, DL-7, DL-24, DL-30.
 func (v *vhost) deadTargetsLocked(l deadLetter, at int64) (m *message, targets, circles []*Queue) {
 	x := v.deathExchangeLocked(l.q.set)
@@ -196,8 +196,8 @@ func (v *vhost) deadTargetsLocked(l deadLetter, at int64) (m *message, targets, 
 	return m, kept, circles
 }
 
-// deathExchangeLocked returns the dead-letter exchange that is set, nil if none is or it does not exist. Dead letters mostly take
-// the way of the one before.
+// deathExchangeLocked returns the dead-letter exchange that is set, nil if none is or it does not exist. Dead letters
+// mostly take the way of the one before.
 // Rules: DL-2, DL-3.
 func (v *vhost) deathExchangeLocked(s *settings) *Exchange {
 	if !s.hasDLX {
@@ -283,8 +283,8 @@ func (m *message) dropExpiration() {
 	}
 }
 
-// replaceKeys makes the dead-letter routing key the message's only key. BCC keys route no more, and 4.3 still leaves them out
-// of the history.
+// replaceKeys makes the dead-letter routing key the message's only key. BCC keys route no more, and 4.3 still leaves
+// them out of the history.
 // Rules: DL-9.
 func (v *vhost) replaceKeys(m *message, key string) {
 	bcc := m.bccKeys()

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Declaring, checking, deleting and purging queues: what a channel may do to which queue, and in which order that is checked.
+// Declaring, checking, deleting and purging queues: what a channel may do to which queue, and in which order that is
+// checked.
 
 // checkOwner refuses another connection's exclusive queue.
 // Rules: Q-30.

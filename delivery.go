@@ -60,7 +60,8 @@ func (q *Queue) deliverLocked(c *Consumer, e entry) {
 	q.sendLocked(c, e)
 }
 
-// assignLocked decides that c gets m: the delivery counts for the windows, and the next consumer is at the head of the line.
+// assignLocked decides that c gets m: the delivery counts for the windows, and the next consumer is at the head of the
+// line.
 func (q *Queue) assignLocked(c *Consumer, m *message) {
 	if !c.cfg.NoAck {
 		c.unacked++

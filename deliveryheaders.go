@@ -58,8 +58,9 @@ func (m *message) deathTable() Table {
 	return m.extra.deathHeaders().Table()
 }
 
-// WireHeaders is for listeners; programs read Headers. It returns all headers, those that the broker added included, in the order in
-// which RabbitMQ sends them; nil if the message has no headers property. They are shared with other deliveries: read only.
+// WireHeaders is for listeners; programs read Headers. It returns all headers, those that the broker added included, in
+// the order in which RabbitMQ sends them; nil if the message has no headers property. They are shared with other
+// deliveries: read only.
 // Rules: M-14, M-15, M-16.
 func (d *Delivery) WireHeaders() Fields {
 	h := d.m.headers()
@@ -83,8 +84,9 @@ func (d *Delivery) WireHeaders() Fields {
 	return h.sorted()
 }
 
-// WireProperties is for listeners. It returns Message.WireProperties of the publish for as long as nothing has changed the properties, and
-// if the queue is a classic queue. Empty means that the properties are to be encoded from Properties and WireHeaders.
+// WireProperties is for listeners. It returns Message.WireProperties of the publish for as long as nothing has changed
+// the properties, and if the queue is a classic queue. Empty means that the properties are to be encoded from
+// Properties and WireHeaders.
 // Rules: M-21.
 func (d *Delivery) WireProperties() string {
 	if d.counted != noCounts {

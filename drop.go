@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Losses. Every message that leaves the broker without being acknowledged is dropped here, with its cause: counted by its queue and
-// its virtual host, and reported to the watchers.
+// Losses. Every message that leaves the broker without being acknowledged is dropped here, with its cause: counted by
+// its queue and its virtual host, and reported to the watchers.
 
 // A loss is one message that is lost.
 type loss struct {
@@ -46,7 +46,8 @@ func (q *Queue) dropReadyLocked(cause Cause) int {
 	return n
 }
 
-// tellLostLocked tells of the n messages of a backlog that q has lost. There may be a million, so each event is made when it is told.
+// tellLostLocked tells of the n messages of a backlog that q has lost. There may be a million, so each event is made
+// when it is told.
 func (q *Queue) tellLostLocked(lost backlog, n int, cause Cause) {
 	hook, at := q.v.events.Dropped, q.v.timeLocked()
 	var tellAll func()
@@ -88,8 +89,8 @@ const (
 	orphanOverhead = 256     // bytes that a message takes besides what its queue counts, roughly
 )
 
-// orphanLocked notes that channels hold messages of a deleted queue. To look for them takes as long as there are unacknowledged
-// messages, so the channels let go of them together, when they have become many.
+// orphanLocked notes that channels hold messages of a deleted queue. To look for them takes as long as there are
+// unacknowledged messages, so the channels let go of them together, when they have become many.
 func (v *vhost) orphanLocked(h holdings) {
 	v.stored.orphans += h.bytes + orphanOverhead*int64(h.n)
 	if v.stored.orphans < maxOrphans {

@@ -9,9 +9,9 @@ type reports struct {
 	alarmTold bool // state of the memory alarm that connections and watchers know
 }
 
-// Effects are what an operation has to tell others: event hooks and the handlers of consumers. The operation appends them in
-// the order in which things happen, and they run after it has released the lock. One goroutine at a time runs them, that of
-// this or of a concurrent operation, so they are told one by one and in order.
+// Effects are what an operation has to tell others: event hooks and the handlers of consumers. The operation appends
+// them in the order in which things happen, and they run after it has released the lock. One goroutine at a time runs
+// them, that of this or of a concurrent operation, so they are told one by one and in order.
 type effects struct {
 	pending []func()
 	running bool      // a goroutine runs them: batch and next belong to that goroutine, which does not hold the lock
@@ -22,8 +22,8 @@ type effects struct {
 
 func (v *vhost) afterLocked(f func()) { v.effects.pending = append(v.effects.pending, f) }
 
-// run runs all effects. It is called with the lock held and returns without it. An effect may panic or end the goroutine with
-// runtime.Goexit: the others run first.
+// run runs all effects. It is called with the lock held and returns without it. An effect may panic or end the
+// goroutine with runtime.Goexit: the others run first.
 func (e *effects) run(v *vhost) {
 	all := false
 	defer func() {

@@ -139,7 +139,8 @@ func (r *rules) notation() erl.Notation {
 	return erl.Unicode
 }
 
-// text returns octets that a client sent as they stand in an error text: in 4.3 those that are not UTF-8 are characters of Latin-1.
+// text returns octets that a client sent as they stand in an error text: in 4.3 those that are not UTF-8 are characters
+// of Latin-1.
 // Rules: E-6.
 func (r *rules) text(octets string) string {
 	if r.octetTexts || utf8.ValidString(octets) {

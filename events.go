@@ -5,25 +5,27 @@ import "time"
 // Events is how anybody watches a broker: a set of optional functions, one for each kind of event. [WithEvents] and
 // [Broker.Watch] have a broker call them; a hook that is nil costs nothing, and nor does anything where nobody watches.
 //
-// Each virtual host tells its events in the order in which things happened, and one at a time: a hook never runs twice at once
-// for one virtual host, but it may for two. Hooks run after the operation that caused the event has released its locks, before
-// that operation returns or during a concurrent one, on the goroutine of whichever it is; for what a clock does, that of the timer
-// or of [ManualClock.Advance]. [Broker.Settle] waits for events that are outstanding.
+// Each virtual host tells its events in the order in which things happened, and one at a time: a hook never runs twice
+// at once for one virtual host, but it may for two. Hooks run after the operation that caused the event has released
+// its locks, before that operation returns or during a concurrent one, on the goroutine of whichever it is; for what a
+// clock does, that of the timer or of [ManualClock.Advance]. [Broker.Settle] waits for events that are outstanding.
 //
-// A hook may do anything: call the broker, and add and stop watchers, itself included. What its own calls lead to is told
-// after it has returned. It must not call Broker.Settle or ManualClock.Advance, and while it blocks, the other events and
-// handlers of its virtual host wait: operations go on, and what they have to tell gathers in memory without a bound, some 300 bytes an event.
-// [MemoryInfo] has their number, Untold. A hook that panics, or ends its goroutine by [runtime.Goexit], takes nothing from others:
-// all other hooks and handlers run first, then the panic goes on to the operation's caller.
+// A hook may do anything: call the broker, and add and stop watchers, itself included. What its own calls lead to is
+// told after it has returned. It must not call Broker.Settle or ManualClock.Advance, and while it blocks, the other
+// events and handlers of its virtual host wait: operations go on, and what they have to tell gathers in memory without
+// a bound, some 300 bytes an event. [MemoryInfo] has their number, Untold. A hook that panics, or ends its goroutine by
+// [runtime.Goexit], takes nothing from others: all other hooks and handlers run first, then the panic goes on to the
+// operation's caller.
 //
-// A message has a number, Message, that lasts: all its copies in all queues and all its dead letters have it. A copy is a message's
-// place in one queue. It has a number, too, Copy, which it keeps when it is requeued; a dead letter's copy in its target is another one,
-// and its Parent is the copy that died. So the copies of a message are a tree. Both numbers count from 1 in each virtual host; Message
-// is 0 for a message that was published when nobody watched.
+// A message has a number, Message, that lasts: all its copies in all queues and all its dead letters have it. A copy is
+// a message's place in one queue. It has a number, too, Copy, which it keeps when it is requeued; a dead letter's copy
+// in its target is another one, and its Parent is the copy that died. So the copies of a message are a tree. Both
+// numbers count from 1 in each virtual host; Message is 0 for a message that was published when nobody watched.
 //
-// A copy that was Enqueued ends in one of three ways, with one event: Acked, DeadLettered, or Dropped with this Copy. A publish or a dead
-// letter that gets into no queue, or is kept out of one, is Returned, Refused, or Dropped with Copy 0. So nothing is lost without an
-// event and its cause; only what [Broker.Close] finds in the queues goes silently, with the broker.
+// A copy that was Enqueued ends in one of three ways, with one event: Acked, DeadLettered, or Dropped with this Copy. A
+// publish or a dead letter that gets into no queue, or is kept out of one, is Returned, Refused, or Dropped with Copy
+// 0. So nothing is lost without an event and its cause; only what [Broker.Close] finds in the queues goes silently,
+// with the broker.
 // Rules: O-5.
 type Events struct {
 	Published    func(PublishedEvent)    // a publisher handed over a message
@@ -70,7 +72,8 @@ type EventMessage struct {
 	Body        []byte
 }
 
-// An EventSession tells on which channel something was done. Both are 0 for operations of the program itself, on [VHost], [Queue] and the like.
+// An EventSession tells on which channel something was done. Both are 0 for operations of the program itself, on
+// [VHost], [Queue] and the like.
 type EventSession struct {
 	Conn    uint64 // Conn.ID
 	Channel uint16 // Channel.Number
@@ -106,9 +109,10 @@ type EnqueuedEvent struct {
 	Parent uint64 // for a dead letter: the copy that died; 0: published
 }
 
-// A RefusedEvent is a message that Queue refused because of its length limit and overflow. With reject-publish-dlx the refused
-// message dies: DeadLettered or Dropped follows for this Copy. With reject-publish a publisher is told by a nack on a confirming
-// channel, and a dead letter is Dropped, unless it is sent at least once: then it will be sent again.
+// A RefusedEvent is a message that Queue refused because of its length limit and overflow. With reject-publish-dlx the
+// refused message dies: DeadLettered or Dropped follows for this Copy. With reject-publish a publisher is told by a
+// nack on a confirming channel, and a dead letter is Dropped, unless it is sent at least once: then it will be sent
+// again.
 type RefusedEvent struct {
 	EventMessage
 	Queue  string
@@ -129,8 +133,8 @@ type AckedEvent struct {
 	EventDelivery
 }
 
-// A RequeuedEvent is a message that went back: its holder gave it back, its channel ended, or its time to be acknowledged was over.
-// A quorum queue may end its life at once, if it has come back too often.
+// A RequeuedEvent is a message that went back: its holder gave it back, its channel ended, or its time to be
+// acknowledged was over. A quorum queue may end its life at once, if it has come back too often.
 type RequeuedEvent struct {
 	EventMessage
 	EventDelivery
@@ -142,8 +146,9 @@ type RejectedEvent struct {
 	EventDelivery
 }
 
-// A DeadLetteredEvent is one death and where it led. The message is the dead letter: Exchange is the dead-letter exchange. With the
-// at-least-once strategy the event comes when all targets have the dead letter, after their Enqueued.
+// A DeadLetteredEvent is one death and where it led. The message is the dead letter: Exchange is the dead-letter
+// exchange. With the at-least-once strategy the event comes when all targets have the dead letter, after their
+// Enqueued.
 type DeadLetteredEvent struct {
 	EventMessage
 	Queue  string // where it died
@@ -219,8 +224,9 @@ type PolicyEvent struct {
 	Operator    bool
 }
 
-// An IgnoredEvent is about what RabbitMQ accepts without a word though it has no effect: an argument of a queue or an exchange that
-// nothing knows, mostly because its name is misspelt, or a policy whose keys suit nothing that it applies to.
+// An IgnoredEvent is about what RabbitMQ accepts without a word though it has no effect: an argument of a queue or an
+// exchange that nothing knows, mostly because its name is misspelt, or a policy whose keys suit nothing that it applies
+// to.
 type IgnoredEvent struct {
 	Time                    time.Time
 	VHost                   string

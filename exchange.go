@@ -43,7 +43,8 @@ type ExchangeConfig struct {
 	Internal   bool  // takes no publishes, only bindings, dead letters and alternates
 	Arguments  Table // alternate-exchange
 
-	// ArgumentFields are the arguments in the order and with the duplicates that a client sent. When they are not nil, Arguments is ignored.
+	// ArgumentFields are the arguments in the order and with the duplicates that a client sent. When they are not nil,
+	// Arguments is ignored.
 	ArgumentFields Fields
 }
 
@@ -85,7 +86,8 @@ func (v *vhost) addExchangeLocked(name string, kind ExchangeType, cfg ExchangeCo
 	return x
 }
 
-// setPolicyLocked puts a policy in force, which with the exchange's arguments names its alternate exchange; nil: none applies.
+// setPolicyLocked puts a policy in force, which with the exchange's arguments names its alternate exchange; nil: none
+// applies.
 // Rules: X-33.
 func (x *Exchange) setPolicyLocked(p *policy) {
 	x.policy = p

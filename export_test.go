@@ -8,8 +8,8 @@ import (
 	"github.com/leveretmq/leveret/internal/shown"
 )
 
-// RuleNames lists what users of the package do not see: the fields of a profile, and the traits of each type of queue. Of a
-// stream these are the traits in which it differs from a classic queue, as which it works otherwise.
+// RuleNames lists what users of the package do not see: the fields of a profile, and the traits of each type of queue.
+// Of a stream these are the traits in which it differs from a classic queue, as which it works otherwise.
 func RuleNames() []string {
 	var names []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[rules]()) {

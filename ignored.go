@@ -7,8 +7,8 @@ import (
 	"github.com/leveretmq/leveret/internal/similar"
 )
 
-// What RabbitMQ accepts without a word though it has no effect: arguments that nothing knows, which mostly are misspelt, and policies that suit
-// nothing. Who watches is told.
+// What RabbitMQ accepts without a word though it has no effect: arguments that nothing knows, which mostly are
+// misspelt, and policies that suit nothing. Who watches is told.
 
 // ignoredQueueArgumentsLocked tells of the arguments of a new queue that queues of no type know in this release.
 // Rules.

@@ -2,12 +2,12 @@ package leveret
 
 import "cmp"
 
-// What an import of definitions makes. RabbitMQ does not check there what it checks of a client's declarations: a queue may have the
-// empty name, an alternate exchange be no string, and the default exchange be bound.
+// What an import of definitions makes. RabbitMQ does not check there what it checks of a client's declarations: a queue
+// may have the empty name, an alternate exchange be no string, and the default exchange be bound.
 
-// ImportQueue makes a queue as an import of definitions does. A queue that exists stays as it is. The empty name is a name like others: only
-// what is published to it, or bound to it by an import, gets there. No imported queue is exclusive. An error is ErrPreconditionFailed: of the
-// arguments, or because of a limit.
+// ImportQueue makes a queue as an import of definitions does. A queue that exists stays as it is. The empty name is a
+// name like others: only what is published to it, or bound to it by an import, gets there. No imported queue is
+// exclusive. An error is ErrPreconditionFailed: of the arguments, or because of a limit.
 // Rules: J-9, Q-9.
 func (v *vhost) ImportQueue(name string, cfg QueueConfig) error {
 	return v.system.do("queue.declare", func() *Error {
@@ -24,8 +24,8 @@ func (v *vhost) ImportQueue(name string, cfg QueueConfig) error {
 	})
 }
 
-// ImportExchange makes an exchange as an import of definitions does. An exchange that exists stays as it is. An alternate exchange that is no
-// string is none. The error is that of DeclareExchange for an unknown type.
+// ImportExchange makes an exchange as an import of definitions does. An exchange that exists stays as it is. An
+// alternate exchange that is no string is none. The error is that of DeclareExchange for an unknown type.
 // Rules: J-9.
 func (v *vhost) ImportExchange(name string, kind ExchangeType, cfg ExchangeConfig) error {
 	return v.system.do("exchange.declare", func() *Error {
@@ -42,9 +42,10 @@ func (v *vhost) ImportExchange(name string, kind ExchangeType, cfg ExchangeConfi
 	})
 }
 
-// ImportBinding makes a binding as an import of definitions does. The default exchange may be its source or its destination: what is
-// published to the default exchange still goes to the queue of that name only, but what another exchange leads there follows such
-// bindings. A missing source or destination is ErrNotFound, a binding that its source refuses ErrPreconditionFailed.
+// ImportBinding makes a binding as an import of definitions does. The default exchange may be its source or its
+// destination: what is published to the default exchange still goes to the queue of that name only, but what another
+// exchange leads there follows such bindings. A missing source or destination is ErrNotFound, a binding that its source
+// refuses ErrPreconditionFailed.
 // Rules: J-9.
 func (v *vhost) ImportBinding(b Binding) error {
 	r, err := b.request()

@@ -21,8 +21,8 @@ type Inbox struct {
 	received received // of an inbox that is not shared
 }
 
-// InboxConfig limits an inbox, and tells a listener when something has come. A delivery that exceeds a limit is still taken; the
-// next is not.
+// InboxConfig limits an inbox, and tells a listener when something has come. A delivery that exceeds a limit is still
+// taken; the next is not.
 type InboxConfig struct {
 	MaxDeliveries int // 0: no limit
 	MaxBytes      int // of bodies; 0: no limit
@@ -91,16 +91,16 @@ func (in *Inbox) expectLocked(m *message) {
 }
 
 const (
-	// maxUnreadReplies is how many bytes of direct replies may wait for one client, which RabbitMQ does not bound. No prefetch holds
-	// replies back.
+	// maxUnreadReplies is how many bytes of direct replies may wait for one client, which RabbitMQ does not bound. No
+	// prefetch holds replies back.
 	maxUnreadReplies = 128 << 20
 
 	// replyOverhead is how many bytes an unread reply takes besides its body and its properties, roughly.
 	replyOverhead = 512
 )
 
-// takesReplyLocked counts a direct reply that is going to be put into the inbox, unless too much of them is unread. in is nil for a
-// consumer with a handler.
+// takesReplyLocked counts a direct reply that is going to be put into the inbox, unless too much of them is unread. in
+// is nil for a consumer with a handler.
 func (in *Inbox) takesReplyLocked(m *message) bool {
 	if in == nil {
 		return true
@@ -119,8 +119,8 @@ func (in *Inbox) putLocked(n Notification) {
 	}
 }
 
-// putAlarmLocked puts in what tells of the memory alarm. It takes the place of what the client has not been told yet: only the present
-// state matters, however often the alarm has changed.
+// putAlarmLocked puts in what tells of the memory alarm. It takes the place of what the client has not been told yet:
+// only the present state matters, however often the alarm has changed.
 func (in *Inbox) putAlarmLocked(n Notification) {
 	if in.alarm > 0 {
 		in.items[in.alarm-1] = n

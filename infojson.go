@@ -36,8 +36,8 @@ func (u UserInfo) MarshalJSON() ([]byte, error) {
 	}{fields(u), u.Password})
 }
 
-// MarshalJSON has the members of the transport beside those of the connection, as RabbitMQ's management API does, the state
-// "running" or "blocked", the number of channels, and the time of the connection in milliseconds since 1970.
+// MarshalJSON has the members of the transport beside those of the connection, as RabbitMQ's management API does, the
+// state "running" or "blocked", the number of channels, and the time of the connection in milliseconds since 1970.
 func (c ConnInfo) MarshalJSON() ([]byte, error) {
 	type fields ConnInfo
 	if c.ClientProperties == nil {
@@ -56,7 +56,8 @@ func (c ConnInfo) MarshalJSON() ([]byte, error) {
 	}{fields(c), c.Transport.flat(), c.ConnectedAt.UnixMilli(), len(c.Channels), state})
 }
 
-// MarshalJSON has TLS and traffic on one level, and the heartbeat as "timeout" in seconds, as RabbitMQ's management API does.
+// MarshalJSON has TLS and traffic on one level, and the heartbeat as "timeout" in seconds, as RabbitMQ's management API
+// does.
 func (t Transport) MarshalJSON() ([]byte, error) { return json.Marshal(t.flat()) }
 
 // flatTransport is a Transport in JSON.
@@ -73,8 +74,8 @@ func (t Transport) flat() flatTransport {
 	return flatTransport{t.Mechanism, t.FrameMax, int64(t.Heartbeat.Seconds()), t.TLS != TLSInfo{}, t.TLS, t.Traffic}
 }
 
-// MarshalJSON has the body as a text, or in base64 if it is no UTF-8, with "payload_encoding" and "payload_bytes", as RabbitMQ's
-// management API does. The timestamp among the properties is in seconds since 1970.
+// MarshalJSON has the body as a text, or in base64 if it is no UTF-8, with "payload_encoding" and "payload_bytes", as
+// RabbitMQ's management API does. The timestamp among the properties is in seconds since 1970.
 func (m MessageInfo) MarshalJSON() ([]byte, error) {
 	type fields MessageInfo
 	payload, encoding := string(m.Body), "string"

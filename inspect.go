@@ -185,8 +185,8 @@ func (v *vhost) Exchanges() []ExchangeInfo {
 	return collect(v.sortedExchangesLocked(), (*Exchange).infoLocked)
 }
 
-// Bindings describes all bindings: the implicit ones of the default exchange, then those that were made, by the name of their source, each
-// exchange's oldest first. RabbitMQ 3.10 does not show what an import bound to the default exchange.
+// Bindings describes all bindings: the implicit ones of the default exchange, then those that were made, by the name of
+// their source, each exchange's oldest first. RabbitMQ 3.10 does not show what an import bound to the default exchange.
 // Rules: X-16, J-4.
 func (v *vhost) Bindings() []BindingInfo {
 	v.lock()
@@ -326,9 +326,10 @@ func (q *Queue) Messages() []MessageInfo {
 	return infos
 }
 
-// Waiting describes the messages of a quorum queue that are neither ready nor delivered: first those that wait for a delayed
-// retry, by the time when they are ready again, then the dead letters that wait for a target to take them, which
-// [QueueInfo] counts in Messages, too. After a purge it also describes dead letters that were on their way, which nothing counts.
+// Waiting describes the messages of a quorum queue that are neither ready nor delivered: first those that wait for a
+// delayed retry, by the time when they are ready again, then the dead letters that wait for a target to take them,
+// which [QueueInfo] counts in Messages, too. After a purge it also describes dead letters that were on their way, which
+// nothing counts.
 func (q *Queue) Waiting() []MessageInfo {
 	q.v.lock()
 	defer q.v.unlock()
@@ -346,9 +347,9 @@ func (q *Queue) describeLocked(e *entry) MessageInfo {
 		Redelivered: q.redelivered(e), Deadline: instant(e.deadline), Deaths: e.m.history()}
 }
 
-// Persistent is for tools such as rabbitmqctl, which list these figures. It counts the messages published as persistent, with
-// delivery mode 2, and the octets of their bodies: those that Messages describes and those that were delivered and are not settled.
-// It looks at all messages of the virtual host that were delivered and are not settled.
+// Persistent is for tools such as rabbitmqctl, which list these figures. It counts the messages published as
+// persistent, with delivery mode 2, and the octets of their bodies: those that Messages describes and those that were
+// delivered and are not settled. It looks at all messages of the virtual host that were delivered and are not settled.
 func (q *Queue) Persistent() (messages int, bytes int64) {
 	q.v.lock()
 	defer q.v.unlock()

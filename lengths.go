@@ -2,14 +2,15 @@ package leveret
 
 import "github.com/leveretmq/leveret/internal/wire"
 
-// Names, keys and most properties are short strings on the wire, of at most 255 bytes, and all properties of a message go into one frame.
-// What a listener brings has come over the wire. What a program gives is checked: no client could be sent it, or name it.
+// Names, keys and most properties are short strings on the wire, of at most 255 bytes, and all properties of a message
+// go into one frame. What a listener brings has come over the wire. What a program gives is checked: no client could be
+// sent it, or name it.
 
 // maxShort is the length of the longest short string, in bytes.
 const maxShort = wire.MaxShort
 
-// maxProperties is how large a message's properties may be that a program publishes, in bytes as they are encoded: a frame of
-// the default size holds them behind the fixed part of the content header.
+// maxProperties is how large a message's properties may be that a program publishes, in bytes as they are encoded: a
+// frame of the default size holds them behind the fixed part of the content header.
 const maxProperties = wire.FrameMax - wire.FrameOverhead - wire.ContentHead
 
 // checkShort refuses what is longer than a short string.
@@ -31,8 +32,8 @@ func checkPrefetch(n int) *Error {
 // isListeners reports whether the channel's connection is that of a remote client.
 func (ch *Channel) isListeners() bool { return ch.conn.cfg.Inbox != nil }
 
-// checkStrings refuses a publish with a string that is too long. Of numbers up to 255 the bitwise or is at most 255, too: with one
-// comparison BenchmarkPublish takes 2 % longer than without the check, with one for each string 40 %.
+// checkStrings refuses a publish with a string that is too long. Of numbers up to 255 the bitwise or is at most 255,
+// too: with one comparison BenchmarkPublish takes 2 % longer than without the check, with one for each string 40 %.
 func (m *Message) checkStrings(exchange, key string) *Error {
 	lengths := len(exchange) | len(key)
 	if p := m.Properties; p != nil {

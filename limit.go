@@ -1,7 +1,7 @@
 package leveret
 
-// Length limits count ready messages; in quorum queues also those that wait for a retry and dead letters that wait for their
-// confirmation. A queue at its limit is full, not over it. // L-1, L-2
+// Length limits count ready messages; in quorum queues also those that wait for a retry and dead letters that wait for
+// their confirmation. A queue at its limit is full, not over it. // L-1, L-2
 //
 //	drop-head           a queue over its limit loses its head until it is not
 //	reject-publish      classic: a message that would not fit is refused

@@ -7,9 +7,10 @@ import (
 
 // LogEvents returns Events that write every event to a log, for [WithEvents] or [Broker.Watch].
 //
-// Losses, refusals, the memory alarm, what is ignored and what the broker closed because of an error are warnings. What somebody asked to be removed, by a
-// purge or a deletion, is information, as is the life of connections, channels, queues, exchanges, bindings, consumers and policies. All else
-// that happens to messages is debugging. Of a body only the size is written, in bytes, and of properties nothing.
+// Losses, refusals, the memory alarm, what is ignored and what the broker closed because of an error are warnings. What
+// somebody asked to be removed, by a purge or a deletion, is information, as is the life of connections, channels,
+// queues, exchanges, bindings, consumers and policies. All else that happens to messages is debugging. Of a body only
+// the size is written, in bytes, and of properties nothing.
 func LogEvents(to *slog.Logger) Events {
 	l := eventLog{to}
 	return Events{

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// memory is the memory alarm. While more memory is used than the limit, every connection is blocked (connection.blocked), and a
-// listener stops reading from the connections that publish. Publishes of the Go API are never refused.
+// memory is the memory alarm. While more memory is used than the limit, every connection is blocked
+// (connection.blocked), and a listener stops reading from the connections that publish. Publishes of the Go API are
+// never refused.
 //
 // To tell all connections costs much, so the alarm has a hysteresis, and it is never on for less than alarmTime.
 type memory struct {
@@ -36,8 +37,9 @@ type MemoryInfo struct {
 	Limit  int64 `json:"limit"`  // bytes; 0: none
 	Alarm  bool  `json:"alarm"`
 
-	// Untold is how many calls of event hooks and handlers wait for those of earlier operations to return. Each takes some 300 bytes, and
-	// keeps the body of its message; nothing bounds them. A number that grows says that a hook is too slow, or does not return.
+	// Untold is how many calls of event hooks and handlers wait for those of earlier operations to return. Each takes some
+	// 300 bytes, and keeps the body of its message; nothing bounds them. A number that grows says that a hook is too slow,
+	// or does not return.
 	Untold int `json:"untold"`
 }
 
@@ -54,33 +56,36 @@ func (b *Broker) Memory() MemoryInfo {
 	return MemoryInfo{Untold: untold, Used: m.used(), Bodies: m.bodies.Load(), Limit: m.limit.Load(), Alarm: m.alarm.Load()}
 }
 
-// SetMemoryLimit sets how many bytes of message bodies the broker may hold before it raises the memory alarm; 0 removes the limit. A
-// negative limit raises the alarm until another limit is set, because an empty broker exceeds it, too. For a limit of all memory that the
-// process uses see [Broker.ReportMemory].
+// SetMemoryLimit sets how many bytes of message bodies the broker may hold before it raises the memory alarm; 0 removes
+// the limit. A negative limit raises the alarm until another limit is set, because an empty broker exceeds it, too. For
+// a limit of all memory that the process uses see [Broker.ReportMemory].
 //
-// What the alarm does depends on who publishes. Clients of package amqpd are held up: when one sends a message during the alarm, the
-// body is not read before the alarm is cleared, and nothing that the client sends after it. The alarm is in force for them when
-// SetMemoryLimit returns. Publishers of the Go API are never held up and never refused: a session can ask [Conn.Blocked], and should. To bound what
-// they may put into a queue give the queue x-max-length-bytes, with x-overflow reject-publish if they are to be told: see [ErrRejected].
+// What the alarm does depends on who publishes. Clients of package amqpd are held up: when one sends a message during
+// the alarm, the body is not read before the alarm is cleared, and nothing that the client sends after it. The alarm is
+// in force for them when SetMemoryLimit returns. Publishers of the Go API are never held up and never refused: a
+// session can ask [Conn.Blocked], and should. To bound what they may put into a queue give the queue
+// x-max-length-bytes, with x-overflow reject-publish if they are to be told: see [ErrRejected].
 //
-// The alarm is raised by the operation that exceeds the limit. It is cleared when a tenth of the limit is free again, and not before it
-// has been on for a quarter of a second of the broker's clock. SetMemoryLimit itself raises and clears it at once.
+// The alarm is raised by the operation that exceeds the limit. It is cleared when a tenth of the limit is free again,
+// and not before it has been on for a quarter of a second of the broker's clock. SetMemoryLimit itself raises and
+// clears it at once.
 func (b *Broker) SetMemoryLimit(bytes int64) {
 	b.memory.limit.Store(bytes)
 	b.collectGrowth()
 	b.setAlarm(b.memory.exceeded(bytes))
 }
 
-// ReportMemory tells the broker how many bytes of memory the process uses, which may be more than 0. From then on the limit that
-// SetMemoryLimit sets is for what was reported last, instead of for message bodies: so the alarm knows of everything, and a program that
-// reports a few times a second bounds it. With 0 the bodies count again. `leveret serve` does this.
+// ReportMemory tells the broker how many bytes of memory the process uses, which may be more than 0. From then on the
+// limit that SetMemoryLimit sets is for what was reported last, instead of for message bodies: so the alarm knows of
+// everything, and a program that reports a few times a second bounds it. With 0 the bodies count again. `leveret serve`
+// does this.
 func (b *Broker) ReportMemory(bytes int64) {
 	b.memory.process.Store(max(bytes, 0))
 	b.updateAlarm()
 }
 
-// collectGrowth brings memory.bodies up to date. Without a limit virtual hosts do not report what they have grown by, so that
-// they do not all write to the same figure.
+// collectGrowth brings memory.bodies up to date. Without a limit virtual hosts do not report what they have grown by,
+// so that they do not all write to the same figure.
 func (b *Broker) collectGrowth() {
 	b.eachVHost(func(v *vhost) {
 		v.mu.Lock()
@@ -117,7 +122,8 @@ func (m *memory) used() int64 {
 // exceeded reports whether more than limit is used.
 func (m *memory) exceeded(limit int64) bool { return limit != 0 && m.used() > limit }
 
-// wanted reports whether the alarm has to be on. Once it is on, a tenth of the limit has to be free for it to be cleared.
+// wanted reports whether the alarm has to be on. Once it is on, a tenth of the limit has to be free for it to be
+// cleared.
 func (m *memory) wanted() bool {
 	limit := m.limit.Load()
 	if m.alarm.Load() {
@@ -160,8 +166,8 @@ func (m *memory) stopClearing() {
 	}
 }
 
-// setAlarm sets or clears the alarm and tells all connections. Whoever changes the alarm meanwhile tells them, too: each is told
-// the state that it does not know yet. No lock may be held.
+// setAlarm sets or clears the alarm and tells all connections. Whoever changes the alarm meanwhile tells them, too:
+// each is told the state that it does not know yet. No lock may be held.
 // Rules: C-19.
 func (b *Broker) setAlarm(on bool) {
 	if b.memory.alarm.Swap(on) == on {

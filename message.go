@@ -19,8 +19,8 @@ type Message struct {
 	Mandatory bool // return the message if no queue receives it (Outcome.Return)
 	Immediate bool // refused as RabbitMQ refuses it: 540
 
-	// WireProperties is for listeners: the content header's property flags and values as the client sent them, if they are to
-	// be sent on like this (see Delivery.WireProperties). Empty: Properties are encoded anew.
+	// WireProperties is for listeners: the content header's property flags and values as the client sent them, if they are
+	// to be sent on like this (see Delivery.WireProperties). Empty: Properties are encoded anew.
 	WireProperties string
 }
 
@@ -107,8 +107,8 @@ func (p *Properties) Has() Property {
 // given reports whether one property is present, as Has does for all.
 func (p *Properties) given(nonzero bool, bit Property) bool { return nonzero || p.Present&bit != 0 }
 
-// unchecked reports whether p has none of the properties that a publish checks or takes something from, but for the common
-// delivery modes.
+// unchecked reports whether p has none of the properties that a publish checks or takes something from, but for the
+// common delivery modes.
 func (p *Properties) unchecked() bool {
 	const checked = PropHeaders | PropReplyTo | PropExpiration | PropUserID | PropDeliveryMode
 	if p == nil {
@@ -169,7 +169,8 @@ type extra struct {
 	removed      int32          // bytes of properties that a plain expiration and dying have removed; quorum queues still count them
 }
 
-// published is what few messages have of their publish: several routing keys, or properties that are sent on as they came.
+// published is what few messages have of their publish: several routing keys, or properties that are sent on as they
+// came.
 type published struct {
 	all    []string // the keys that route: key, CC, BCC; behind them those of BCC that route no more
 	routes uint32   // how many of them route
@@ -244,7 +245,8 @@ func (m *message) deaths() *death {
 	return m.extra.deaths
 }
 
-// headers are the headers as published, in wire order. A program's Table is put in order each time: most are only given back.
+// headers are the headers as published, in wire order. A program's Table is put in order each time: most are only given
+// back.
 func (m *message) headers() Fields {
 	switch p := m.props; {
 	case p == nil:
@@ -293,8 +295,8 @@ func (m *message) editProps() *Properties {
 	return m.props
 }
 
-// takeHeaders makes the values of the headers canonical, which is what a listener can encode. What a client sent is canonical
-// already. A program's Table stays a Table, its own if it can: with Fields for each message
+// takeHeaders makes the values of the headers canonical, which is what a listener can encode. What a client sent is
+// canonical already. A program's Table stays a Table, its own if it can: with Fields for each message
 // BenchmarkHeaders/values=canonical takes 2.8 times as long.
 func (m *message) takeHeaders() *Error {
 	p := m.props
@@ -347,8 +349,8 @@ func (m *message) wireProperties() string {
 	return m.extra.published.wire
 }
 
-// takeExpiration takes the number from the property expiration. RabbitMQ 4.3 delivers the number's plain form, 3.10 what the
-// publisher wrote.
+// takeExpiration takes the number from the property expiration. RabbitMQ 4.3 delivers the number's plain form, 3.10
+// what the publisher wrote.
 // Rules: L-3, M-5, M-6, T-10.
 func (ch *Channel) takeExpiration(m *message) *Error {
 	p := m.props
@@ -367,8 +369,8 @@ func (ch *Channel) takeExpiration(m *message) *Error {
 	return nil
 }
 
-// takeCC takes the further routing keys from the headers CC and BCC, in this order, and removes BCC. Of several headers of
-// one name the first counts, and only this one is removed.
+// takeCC takes the further routing keys from the headers CC and BCC, in this order, and removes BCC. Of several headers
+// of one name the first counts, and only this one is removed.
 // Rules: M-9, M-10, M-11.
 func (ch *Channel) takeCC(m *message) *Error {
 	if !m.mayCopy() {

@@ -2,8 +2,8 @@ package leveret
 
 import "slices"
 
-// What a client does on a Channel, the program that owns the broker does on a VHost or a Queue. These methods run on the
-// virtual host's own channel, v.system: no permission is checked there, and no error closes it.
+// What a client does on a Channel, the program that owns the broker does on a VHost or a Queue. These methods run on
+// the virtual host's own channel, v.system: no permission is checked there, and no error closes it.
 
 // DeclareExchange makes an exchange, or checks that the one there is has the same properties.
 // Rules: M-20.

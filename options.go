@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// An Option configures a broker when it is made. New panics at an option that is nil or has a value out of its range: it is a
-// mistake of the program, and a broker without it would be another than the program wants.
+// An Option configures a broker when it is made. New panics at an option that is nil or has a value out of its range:
+// it is a mistake of the program, and a broker without it would be another than the program wants.
 type Option func(*Broker)
 
-// WithClock makes the broker take all time from c, which must not be nil and must show a time from 1970 to 2262. The default
-// is the real clock.
+// WithClock makes the broker take all time from c, which must not be nil and must show a time from 1970 to 2262. The
+// default is the real clock.
 func WithClock(c Clock) Option {
 	return func(b *Broker) {
 		demand(c != nil, "WithClock(nil): a clock is wanted")

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What a channel does is checked against its user's permissions, which are in the table of access.go. A channel remembers
-// what it was allowed to do last.
+// What a channel does is checked against its user's permissions, which are in the table of access.go. A channel
+// remembers what it was allowed to do last.
 
 // resource is a kind of thing that permissions are for.
 type resource uint8
@@ -64,7 +64,8 @@ func (ch *Channel) checkTopicLocked(perm permission, exchange, key string) *Erro
 	return AccessRefused.errorf(exchange, "%s", topicRefusal(perm, key, at, ch.v.rules))
 }
 
-// refusal is the text for a user who may not access a resource. resource is how RabbitMQ writes it: "queue 'q' in vhost '/'".
+// refusal is the text for a user who may not access a resource. resource is how RabbitMQ writes it: "queue 'q' in vhost
+// '/'".
 // Rules: A-4.
 func refusal(perm permission, resource, user string, r *rules) string {
 	text := fmt.Sprintf("access to %s refused for user '%s'", resource, user)
@@ -96,8 +97,9 @@ const (
 	epochLength         = 20 * time.Millisecond
 )
 
-// epochs save channels reading the clock: a channel reads it for the first operation or delivery in an epoch only, so when the channel
-// was last used is known within epochLength. With the clock read each time BenchmarkPublish/by=guest takes 75 % longer.
+// epochs save channels reading the clock: a channel reads it for the first operation or delivery in an epoch only, so
+// when the channel was last used is known within epochLength. With the clock read each time BenchmarkPublish/by=guest
+// takes 75 % longer.
 type epochs struct {
 	current uint64 // never that of a new channel, 0
 	end     Timer  // ends the current epoch; nil while no channel was used in it

@@ -47,8 +47,8 @@ type policy struct {
 	unfit      [len(kinds)]bool
 }
 
-// compilePolicy validates a policy as RabbitMQ does when it is set. The error is an *Error with the whole report as its Reason:
-// one finding about each of definition, apply-to, pattern and priority, in this order.
+// compilePolicy validates a policy as RabbitMQ does when it is set. The error is an *Error with the whole report as its
+// Reason: one finding about each of definition, apply-to, pattern and priority, in this order.
 // Rules: P-1, P-2, P-3.
 func compilePolicy(p Policy, which policyLevel, r *rules) (*policy, error) {
 	if p.ApplyTo == "" {
@@ -140,8 +140,8 @@ const (
 
 // SetPolicy sets a policy, in place of one of the same name, and puts it in force on every queue
 // and exchange that it applies to. A policy that is not valid is ErrPreconditionFailed with
-// RabbitMQ's report, one that applies to streams is ErrNotImplemented, one with a value that JSON has no type for is ErrSyntax. None
-// of them changes anything.
+// RabbitMQ's report, one that applies to streams is ErrNotImplemented, one with a value that JSON has no type for is
+// ErrSyntax. None of them changes anything.
 func (v *vhost) SetPolicy(p Policy) error { return v.setPolicy(p, userPolicies) }
 
 // SetOperatorPolicy is SetPolicy for an operator policy. It is combined with the policy that
@@ -190,8 +190,9 @@ type policyChange struct {
 	was, now *policy // nil: there was none, or there is none any more
 }
 
-// best returns the policy that applies after the change to what current applied to. Only what the old policy applied to, and
-// what the new one is for, is looked at: BenchmarkBystander/import-again takes 100 times as long if everything is.
+// best returns the policy that applies after the change to what current applied to. Only what the old policy applied
+// to, and what the new one is for, is looked at: BenchmarkBystander/import-again takes 100 times as long if everything
+// is.
 func (c policyChange) best(current *policy, all policies, match func(*policy) bool) *policy {
 	changed := current != nil && current == c.was
 	comesFirst := c.now != nil && (current == nil || comparePolicies(c.now, current) <= 0)
@@ -204,7 +205,8 @@ func (c policyChange) best(current *policy, all policies, match func(*policy) bo
 	return current
 }
 
-// applyPolicyChangeLocked finds the policies of the exchanges and queues that a change concerns, and puts them in force.
+// applyPolicyChangeLocked finds the policies of the exchanges and queues that a change concerns, and puts them in
+// force.
 // Rules: P-18, P-19, P-20.
 func (v *vhost) applyPolicyChangeLocked(c policyChange) {
 	if c.level == userPolicies {
@@ -246,8 +248,8 @@ func (p *policy) text(key string) (string, bool) {
 	return s, ok
 }
 
-// applyToQueues are the kinds of object that have queues of a type among them: of each type for "all" and "queues", of one for
-// the others.
+// applyToQueues are the kinds of object that have queues of a type among them: of each type for "all" and "queues", of
+// one for the others.
 var applyToQueues = map[ApplyTo][len(kinds)]bool{
 	ApplyToAll:           {classicQueue: true, quorumQueue: true, streamQueue: true},
 	ApplyToQueues:        {classicQueue: true, quorumQueue: true, streamQueue: true},
@@ -279,8 +281,8 @@ func (p *policy) found(name string, v *vhost) bool {
 	return found
 }
 
-// policies are those of a virtual host in the order in which they are tried: highest priority first. Where priorities are equal
-// RabbitMQ's order is arbitrary; here it is that of the names.
+// policies are those of a virtual host in the order in which they are tried: highest priority first. Where priorities
+// are equal RabbitMQ's order is arbitrary; here it is that of the names.
 // Rules: P-11, P-12.
 type policies []*policy
 
@@ -335,8 +337,8 @@ func mergedDefinition(p, operator *policy) Table {
 	return merged
 }
 
-// mergedValue decides between a policy and an operator policy that set the same key: of two numbers mostly the lower one is in
-// force, of other values the operator's.
+// mergedValue decides between a policy and an operator policy that set the same key: of two numbers mostly the lower
+// one is in force, of other values the operator's.
 // Rules: P-14, P-15.
 func mergedValue(key string, v, operator any) any {
 	a, okA := wholeNumber(v)

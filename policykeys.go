@@ -138,8 +138,8 @@ func hasUnfitKey(definition map[string]any, kind queueKind, r *rules) bool {
 	return false
 }
 
-// checkDefinition returns the first finding in a definition: of bad values and rules between keys, group by group, then of the
-// keys there are not, all in one.
+// checkDefinition returns the first finding in a definition: of bad values and rules between keys, group by group, then
+// of the keys there are not, all in one.
 // Rules: P-3, P-4, P-7, P-8.
 func checkDefinition(definition map[string]any, which policyLevel, r *rules) string {
 	if len(definition) == 0 {

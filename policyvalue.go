@@ -14,8 +14,9 @@ import (
 // The values of a policy's definition: which Go types stand for them, and how RabbitMQ prints them.
 
 // policyValue brings the value of a definition to one of the types of policy.definition. These are fewer than those of
-// canonicalValue, because JSON has one type for integers of any size, one for other numbers and one for texts. A float64 is no
-// integer even if it is whole; a json.Number is what it says. The members of tables and arrays stay as they are.
+// canonicalValue, because JSON has one type for integers of any size, one for other numbers and one for texts. A
+// float64 is no integer even if it is whole; a json.Number is what it says. The members of tables and arrays stay as
+// they are.
 // Rules: P-5.
 func policyValue(v any) any {
 	switch v := v.(type) {

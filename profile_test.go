@@ -20,8 +20,8 @@ var update = flag.Bool("update", false, "write anew what the tests of this packa
 
 const shownFile = "testdata/shown.txt"
 
-// TestEveryRuleIsShown changes the fields of both profiles and the traits of each type of queue, one at a time, and demands
-// that a scenario notices. The scenario that noticed last time stands in testdata/shown.txt and is asked first.
+// TestEveryRuleIsShown changes the fields of both profiles and the traits of each type of queue, one at a time, and
+// demands that a scenario notices. The scenario that noticed last time stands in testdata/shown.txt and is asked first.
 func TestEveryRuleIsShown(t *testing.T) {
 	list, err := shown.Read(shownFile)
 	if err != nil {
@@ -198,8 +198,8 @@ func differs(script *scenario.Script, p leveret.Profile, name string) bool {
 	return differsOn(script, leveret.WithChangedRule(p, name))
 }
 
-// differsOn reports whether a script shows something else than it expects on a broker that is made with the option. A broker that
-// panics or hangs differs too.
+// differsOn reports whether a script shows something else than it expects on a broker that is made with the option. A
+// broker that panics or hangs differs too.
 func differsOn(script *scenario.Script, changed leveret.Option) bool {
 	done := make(chan bool, 1)
 	go func() {
@@ -222,8 +222,8 @@ func differsOn(script *scenario.Script, changed leveret.Option) bool {
 	}
 }
 
-// TestRulesHaveNumbers demands that the comment of every field of the profile and of the traits begins with the numbers of its
-// rules, and that a scenario which names one of them notices the field.
+// TestRulesHaveNumbers demands that the comment of every field of the profile and of the traits begins with the numbers
+// of its rules, and that a scenario which names one of them notices the field.
 func TestRulesHaveNumbers(t *testing.T) {
 	list, err := shown.Read(shownFile)
 	if err != nil {

@@ -3,8 +3,8 @@ package leveret
 // A Queue holds messages and hands them out. Order is first in, first out within a priority;
 // basic.get and consumers draw from the same head.
 type Queue struct {
-	// What a publish and a delivery touch stands first, in two cache lines: with the fields of a declaration in between, and
-	// those of store and backlog likewise, BenchmarkQueues/n=100000 takes 10 to 20 % longer.
+	// What a publish and a delivery touch stands first, in two cache lines: with the fields of a declaration in between,
+	// and those of store and backlog likewise, BenchmarkQueues/n=100000 takes 10 to 20 % longer.
 	v         *vhost
 	impl      queueType  // what it does with messages
 	traits    *traits    // of its type
@@ -43,10 +43,12 @@ type QueueConfig struct {
 	AutoDelete bool // goes with its last consumer
 	Arguments  Table
 
-	// ArgumentFields are the arguments in the order and with the duplicates that a client sent. When they are not nil, Arguments is ignored.
+	// ArgumentFields are the arguments in the order and with the duplicates that a client sent. When they are not nil,
+	// Arguments is ignored.
 	ArgumentFields Fields
 
-	// NoWait is for listeners: the client expects no answer. Such a redeclare does not restart the idle time of a classic queue.
+	// NoWait is for listeners: the client expects no answer. Such a redeclare does not restart the idle time of a classic
+	// queue.
 	NoWait bool
 }
 
@@ -88,7 +90,8 @@ func (v *vhost) newQueueLocked(q *Queue) {
 	v.queueEventLocked(q.name, "")
 }
 
-// lowerTTL is the time to live of a message that arrives, in ms: the lower of the queue's and its own; negative for none.
+// lowerTTL is the time to live of a message that arrives, in ms: the lower of the queue's and its own; negative for
+// none.
 // Rules: T-1.
 func lowerTTL(queue, own int64) int64 {
 	if own >= 0 && (queue < 0 || own < queue) {
@@ -109,8 +112,8 @@ func (q *Queue) stateLocked() QueueState {
 
 func (q *Queue) consumerCountLocked() int { return q.consumers.len() + q.impl.ghosts() }
 
-// removeQueueLocked deletes q with everything in it. Nothing is dead-lettered. Consumers are told. Unacknowledged messages stay
-// with their holders, and settling them has no effect.
+// removeQueueLocked deletes q with everything in it. Nothing is dead-lettered. Consumers are told. Unacknowledged
+// messages stay with their holders, and settling them has no effect.
 // Rules, D-13, D-33, DL-4.
 func (v *vhost) removeQueueLocked(q *Queue, cause Cause) {
 	q.deleted = true

@@ -2,9 +2,10 @@ package leveret
 
 import "github.com/leveretmq/leveret/internal/schedule"
 
-// A queueType is how one type of queue orders what it does with messages: classic.go and quorum.go tell it. Each act is one
-// whole step of RabbitMQ's queue process. When the act returns, no consumer waits for a message that is ready, no head that
-// the queue has looked at is overdue, and with drop-head the limits are kept. All of it runs under the virtual host's lock.
+// A queueType is how one type of queue orders what it does with messages: classic.go and quorum.go tell it. Each act is
+// one whole step of RabbitMQ's queue process. When the act returns, no consumer waits for a message that is ready, no
+// head that the queue has looked at is overdue, and with drop-head the limits are kept. All of it runs under the
+// virtual host's lock.
 type queueType interface {
 	wakeable // when a head expires
 
@@ -14,8 +15,8 @@ type queueType interface {
 	accept(a arrival) bool
 	// get hands the head to basic.get; nil if there is no ready message.
 	get(ch *Channel, cfg GetConfig) *Delivery
-	// takeBack puts messages that a holder returns to their places: a consumer, or nil for basic.get. It returns those that have
-	// been delivered too often.
+	// takeBack puts messages that a holder returns to their places: a consumer, or nil for basic.get. It returns those
+	// that have been delivered too often.
 	takeBack(back []entry, how settling, from *Consumer) (over []entry)
 	// tookBack follows the return of all messages that a holder returns together. over have been delivered too often.
 	tookBack(over []entry, from *Consumer)
@@ -50,7 +51,8 @@ type arrival struct {
 	parent     uint64    // the copy that died; 0: published
 }
 
-// A waitingMessage is set aside by its queue: for a delayed retry or, with a reason, as a dead letter that its targets do not have.
+// A waitingMessage is set aside by its queue: for a delayed retry or, with a reason, as a dead letter that its targets
+// do not have.
 type waitingMessage struct {
 	e      entry
 	at     int64 // when the wait ends, in ns since 1970; 0: not known
@@ -58,8 +60,8 @@ type waitingMessage struct {
 }
 
 // traits are how a type of queue differs outside of its acts. The table below is the only place that asks for the type;
-// what differs by release comes from the profile. A comment begins with the numbers of the rules that the field is about.
-// TestEveryRuleIsShown changes each field of each type and demands that a scenario notices.
+// what differs by release comes from the profile. A comment begins with the numbers of the rules that the field is
+// about. TestEveryRuleIsShown changes each field of each type and demands that a scenario notices.
 type traits struct {
 	serverNamed        bool  // it may be declared without a name
 	transient          bool  // it may be exclusive, auto-delete or not durable

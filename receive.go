@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// A consumer's own inbox: how a Go program takes what was delivered to it. A consumer of a listener's connection has none:
-// all of them share the connection's Inbox.
+// A consumer's own inbox: how a Go program takes what was delivered to it. A consumer of a listener's connection has
+// none: all of them share the connection's Inbox.
 
 // ConsumeConfig are the properties of a subscription.
 type ConsumeConfig struct {
@@ -18,7 +18,8 @@ type ConsumeConfig struct {
 	Arguments Table  // x-priority, x-consumer-timeout (quorum queues)
 	Prefetch  int    // deliveries that may be unacknowledged; 0: what Channel.Qos set, none by default
 
-	// ArgumentFields are the arguments in the order and with the duplicates that a client sent. When they are not nil, Arguments is ignored.
+	// ArgumentFields are the arguments in the order and with the duplicates that a client sent. When they are not nil,
+	// Arguments is ignored.
 	ArgumentFields Fields
 
 	// Handler, if set, is called with each delivery instead of queueing it: in order, after the

@@ -65,8 +65,8 @@ func (ch *Channel) takeReplyToLocked(m *message) *Error {
 	return nil
 }
 
-// findReplyLocked returns the channel whose consumer a direct reply-to name leads to, or nil. In 4.3 the name must be the one that the channel
-// was given, in 3.10 any other with the same process and key does.
+// findReplyLocked returns the channel whose consumer a direct reply-to name leads to, or nil. In 4.3 the name must be
+// the one that the channel was given, in 3.10 any other with the same process and key does.
 // Rules: M-19.
 func (v *vhost) findReplyLocked(name string) (*Channel, replyAddress, replyNameState) {
 	address, state := parseReplyName(name, v.rules)
@@ -77,7 +77,8 @@ func (v *vhost) findReplyLocked(name string) (*Channel, replyAddress, replyNameS
 	return ch, address, state
 }
 
-// replyStateLocked answers a declaration of the pseudo queue or of a generated name. It makes the name the last declared one.
+// replyStateLocked answers a declaration of the pseudo queue or of a generated name. It makes the name the last
+// declared one.
 // Rules: M-19, Q-33.
 func (ch *Channel) replyStateLocked(name string, s *QueueState) *Error {
 	if name != replyQueue {
@@ -95,8 +96,8 @@ func (ch *Channel) replyStateLocked(name string, s *QueueState) *Error {
 	return nil
 }
 
-// isVolatile reports whether name is that of a volatile queue, which is what 4.3 makes of every well-formed direct reply-to name,
-// whether its consumer is there or not.
+// isVolatile reports whether name is that of a volatile queue, which is what 4.3 makes of every well-formed direct
+// reply-to name, whether its consumer is there or not.
 // Rules: M-19b.
 func (v *vhost) isVolatile(name string) bool {
 	if v.rules.repliesBypassQueues || !strings.HasPrefix(name, replyPrefix) {
@@ -106,7 +107,8 @@ func (v *vhost) isVolatile(name string) bool {
 	return state == replyWellFormed
 }
 
-// orVolatile returns what an operation says of a volatile queue if err says that there is no queue of such a name, and err otherwise.
+// orVolatile returns what an operation says of a volatile queue if err says that there is no queue of such a name, and
+// err otherwise.
 // Rules: M-19b.
 func (v *vhost) orVolatile(err *Error, code Code, format string) *Error {
 	if err.Code != NotFound || !v.isVolatile(err.Name) {
@@ -146,8 +148,8 @@ func (v *vhost) checkReplyNames(m *message) *Error {
 	return nil
 }
 
-// deliverRepliesLocked hands a message to the consumers whose direct reply-to names are among its routing keys. 4.3 also routes to names
-// whose consumer is gone: there a copy is lost.
+// deliverRepliesLocked hands a message to the consumers whose direct reply-to names are among its routing keys. 4.3
+// also routes to names whose consumer is gone: there a copy is lost.
 // Rules: M-18, M-19a.
 func (v *vhost) deliverRepliesLocked(m *message) (n replies) {
 	for key := range m.eachKey {
@@ -167,8 +169,8 @@ func (v *vhost) deliverRepliesLocked(m *message) (n replies) {
 	return n
 }
 
-// deliverReplyLocked hands a reply to the channel's consumer. A client that does not read keeps 128 MiB of them, and the rest is
-// lost. In 3.10 the next message gets the same delivery tag.
+// deliverReplyLocked hands a reply to the channel's consumer. A client that does not read keeps 128 MiB of them, and
+// the rest is lost. In 3.10 the next message gets the same delivery tag.
 // Rules: M-18.
 func (ch *Channel) deliverReplyLocked(m *message) {
 	c := ch.reply

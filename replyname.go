@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// A direct reply-to name is amq.rabbitmq.reply-to.PROCESS.KEY. PROCESS is the base64 of an Erlang process identifier in the external
-// term format, with a hash of its node in the node's place. KEY is random. Clients may change a name, so what a release accepts
-// of one is a rule (M-19).
+// A direct reply-to name is amq.rabbitmq.reply-to.PROCESS.KEY. PROCESS is the base64 of an Erlang process identifier in
+// the external term format, with a hash of its node in the node's place. KEY is random. Clients may change a name, so
+// what a release accepts of one is a rule (M-19).
 
 const (
 	replyQueue  = "amq.rabbitmq.reply-to"
@@ -29,7 +29,8 @@ type replyAddress struct {
 	key     string
 }
 
-// isReplyQueue reports whether a declaration of name is about direct reply-to. A dot behind the pseudo queue's name is not asked for.
+// isReplyQueue reports whether a declaration of name is about direct reply-to. A dot behind the pseudo queue's name is
+// not asked for.
 // Rules: M-19.
 func isReplyQueue(name string) bool { return strings.HasPrefix(name, replyQueue) }
 
@@ -51,8 +52,8 @@ const (
 	processHead    = 5     // octets in front of the node's name, if its length is in two of them
 )
 
-// newReplyProcess returns the process of the n-th channel that consumes replies. Its numbers have as many bits as those of a process
-// in any release.
+// newReplyProcess returns the process of the n-th channel that consumes replies. Its numbers have as many bits as those
+// of a process in any release.
 func newReplyProcess(n uint32) replyProcess {
 	return replyProcess{n & (1<<numberBits - 1), n >> numberBits & (1<<serialBits - 1), replyCreation}
 }
@@ -77,8 +78,8 @@ const (
 	replyCrash                     // RabbitMQ cannot read it
 )
 
-// parseReplyName reads a direct reply-to name. 3.10 takes the process and the key to be the parts between dots, however many dots there
-// are; 4.3 takes what follows the first dot to be the key.
+// parseReplyName reads a direct reply-to name. 3.10 takes the process and the key to be the parts between dots, however
+// many dots there are; 4.3 takes what follows the first dot to be the key.
 // Rules: M-19.
 func parseReplyName(name string, r *rules) (replyAddress, replyNameState) {
 	suffix, ok := strings.CutPrefix(name, replyPrefix)

@@ -5,8 +5,8 @@ import (
 	"github.com/leveretmq/leveret/internal/schedule"
 )
 
-// Delayed retry: a quorum queue holds a returned message back for a while, the longer the more deliveries of the message have
-// failed. The message is neither ready nor unacknowledged meanwhile and does not expire. // D-41, D-42
+// Delayed retry: a quorum queue holds a returned message back for a while, the longer the more deliveries of the
+// message have failed. The message is neither ready nor unacknowledged meanwhile and does not expire. // D-41, D-42
 
 // delays reports whether a message that comes back in this way is delayed.
 // Rules: D-41.
@@ -35,7 +35,8 @@ func (s *settings) retryDelay(deliveries uint32) int64 {
 	return min(s.retryMin*n, longest)
 }
 
-// delayedRetries are the messages of a quorum queue that wait for their next delivery, by the time when they are ready again.
+// delayedRetries are the messages of a quorum queue that wait for their next delivery, by the time when they are ready
+// again.
 type delayedRetries struct {
 	c     *quorum
 	wait  *btree.BTreeG[delayedRetry]

@@ -4,8 +4,8 @@ import "errors"
 
 // What errors are compared with, by errors.Is. Each group says who returns its errors, and when.
 
-// One error for each reply code: the code itself, under the name that Go programs look for. An [Error] matches the one of its
-// code. So does the error of everything that an Error has closed, which is [ErrClosed] too.
+// One error for each reply code: the code itself, under the name that Go programs look for. An [Error] matches the one
+// of its code. So does the error of everything that an Error has closed, which is [ErrClosed] too.
 const (
 	// Any operation on a virtual host, user, policy, exchange, queue or binding, in a session or not.
 
@@ -18,8 +18,8 @@ const (
 	// ErrResourceLocked: the exclusive queue of another connection; basic.get from a queue with a single active
 	// consumer.
 	ErrResourceLocked = ResourceLocked
-	// ErrSyntax: what AMQP cannot say: a Table or Fields with a value that it has no type for, a name, a key or a property of
-	// more than 255 bytes, headers that no frame has room for, a negative prefetch.
+	// ErrSyntax: what AMQP cannot say: a Table or Fields with a value that it has no type for, a name, a key or a property
+	// of more than 255 bytes, headers that no frame has room for, a negative prefetch.
 	ErrSyntax = SyntaxError
 	// ErrNotImplemented: RabbitMQ does not do this: immediate, a prefetch size, DeleteConfig with quorum queues. Or
 	// leveret does not: a stream, a policy for streams.
@@ -48,12 +48,12 @@ const (
 	ErrUnexpectedFrame = UnexpectedFrame
 )
 
-// ErrClosed is returned by operations on a broker, connection, channel or consumer that is closed. If the broker closed it
-// for a reason, the error wraps the [Error] with this reason.
+// ErrClosed is returned by operations on a broker, connection, channel or consumer that is closed. If the broker closed
+// it for a reason, the error wraps the [Error] with this reason.
 var ErrClosed = errors.New("leveret: closed")
 
-// Why a consumer has ended. The error of Consumer.Err and Consumer.Receive is ErrClosed, and one of these unless the channel
-// or connection was closed.
+// Why a consumer has ended. The error of Consumer.Err and Consumer.Receive is ErrClosed, and one of these unless the
+// channel or connection was closed.
 var (
 	ErrCancelled    = errors.New("consumer cancelled")        // by Consumer.Cancel, Consumer.Close or Channel.Cancel
 	ErrQueueDeleted = errors.New("queue deleted")             // its queue was deleted or has expired
@@ -67,7 +67,8 @@ var (
 	ErrUnroutable = errors.New("leveret: publish dropped: no route")        // no queue was reached
 )
 
-// Error returns the name of the code, as String does. A Code is an error so that it can be compared with: see [ErrNotFound].
+// Error returns the name of the code, as String does. A Code is an error so that it can be compared with: see
+// [ErrNotFound].
 func (c Code) Error() string { return c.String() }
 
 // Is makes errors.Is match e against its code.

@@ -3,7 +3,8 @@ package leveret
 import "slices"
 
 // What is in force for a queue: its arguments and the policies that apply to it, combined setting by setting. The table
-// settingRules has all settings; the values that the engine runs on and the explanation of each ([Effective]) both come from it.
+// settingRules has all settings; the values that the engine runs on and the explanation of each ([Effective]) both come
+// from it.
 
 // overflow is what happens to messages that a full queue has no room for.
 type overflow uint8
@@ -139,8 +140,8 @@ func (f settingField) set(s *settings, v any) {
 	*f.number(s) = n
 }
 
-// argument returns the value of an argument. One of an unusable type, which only arguments that are not checked can have,
-// counts as missing.
+// argument returns the value of an argument. One of an unusable type, which only arguments that are not checked can
+// have, counts as missing.
 func (f settingField) argument(args Fields, name string) any {
 	v, _ := args.Get(name)
 	if f.text != nil {
@@ -293,8 +294,8 @@ func (q *resolver) each(f func(*settingRule, Setting)) {
 	}
 }
 
-// deliveryLimitInForce returns the release's default in place of no limit. RabbitMQ 3.10 has none, and takes a negative limit
-// for 0.
+// deliveryLimitInForce returns the release's default in place of no limit. RabbitMQ 3.10 has none, and takes a negative
+// limit for 0.
 // Rules: Q-20.
 func (r *rules) deliveryLimitInForce(v any) any {
 	n, given := v.(int64)

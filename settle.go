@@ -147,9 +147,9 @@ func (ch *Channel) outstandingLocked(tag uint64, multiple bool) ([]uint64, *Erro
 	return chosen, nil
 }
 
-// settleAllLocked settles many deliveries as RabbitMQ does: those of basic.get first, then consumer by consumer in the order of
-// their tags, each in the order of delivery. Those of one consumer that follow each other are settled together, each one of basic.get is
-// settled alone.
+// settleAllLocked settles many deliveries as RabbitMQ does: those of basic.get first, then consumer by consumer in the
+// order of their tags, each in the order of delivery. Those of one consumer that follow each other are settled
+// together, each one of basic.get is settled alone.
 // Rules: D-5.
 func (ch *Channel) settleAllLocked(chosen []uint64, how settling) {
 	for _, tags := range ch.byConsumerLocked(chosen) {
@@ -187,8 +187,8 @@ func (ch *Channel) byConsumerLocked(chosen []uint64) [][]uint64 {
 	return all
 }
 
-// nextGroupLocked returns how many deliveries, from the first, are settled together, and who holds them. It returns 0 if the first
-// has been settled meanwhile.
+// nextGroupLocked returns how many deliveries, from the first, are settled together, and who holds them. It returns 0
+// if the first has been settled meanwhile.
 // Rules: D-5.
 func (ch *Channel) nextGroupLocked(tags []uint64) (of holder, n int) {
 	first := ch.tags.Get(tags[0])
@@ -372,8 +372,9 @@ func (c *Consumer) releasedLocked() {
 	}
 }
 
-// unstallLocked takes settled deliveries out of the channel's window and lets the consumers go on that wait for room in it. Their
-// queues know of the settlement already: a consumer that waited for room in its own window has got its messages before the channel has room again.
+// unstallLocked takes settled deliveries out of the channel's window and lets the consumers go on that wait for room in
+// it. Their queues know of the settlement already: a consumer that waited for room in its own window has got its
+// messages before the channel has room again.
 // Rules: D-27.
 func (ch *Channel) unstallLocked() {
 	if ch.volume != 0 { // with several settled at once it may get below 0
@@ -397,8 +398,8 @@ func (ch *Channel) unstallLocked() {
 	}
 }
 
-// lineUpLocked puts the consumers of q that wait for the channel's window in line, in the order in which they left it. Those whose own
-// window is full go on waiting.
+// lineUpLocked puts the consumers of q that wait for the channel's window in line, in the order in which they left it.
+// Those whose own window is full go on waiting.
 // Rules: D-27.
 func (ch *Channel) lineUpLocked(q *Queue) {
 	waiting := ch.stalled

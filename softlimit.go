@@ -1,16 +1,16 @@
 package leveret
 
-// A quorum queue with reject-publish does not look at each message. When it gets over its limit it tells its publishers to
-// stop, and when it is down to 80 % it tells them to go on; a message that was on its way is taken. So it keeps, for each
-// publisher, whether it told the publisher to stop. // L-11, L-12
+// A quorum queue with reject-publish does not look at each message. When it gets over its limit it tells its publishers
+// to stop, and when it is down to 80 % it tells them to go on; a message that was on its way is taken. So it keeps, for
+// each publisher, whether it told the publisher to stop. // L-11, L-12
 
-// A publisher is what a quorum queue tells to stop: a channel, or a quorum queue with at-least-once dead letters. At-most-once
-// dead letters have none and are never stopped.
+// A publisher is what a quorum queue tells to stop: a channel, or a quorum queue with at-least-once dead letters.
+// At-most-once dead letters have none and are never stopped.
 // Rules: L-15.
 type publisher interface{ knownTo() *acquaintances }
 
-// acquaintances are the quorum queues that keep the state of a publisher, so that all can forget it when it ends. A publisher
-// that sends several messages at once does not hear what they tell it before it is done.
+// acquaintances are the quorum queues that keep the state of a publisher, so that all can forget it when it ends. A
+// publisher that sends several messages at once does not hear what they tell it before it is done.
 type acquaintances struct {
 	queues map[*quorum]struct{}
 	busy   bool
@@ -33,8 +33,8 @@ type softLimit struct {
 	knownQueues acquaintances      // as a publisher of dead letters
 }
 
-// rejects reports whether the queue has told a publisher to stop. A publisher that the queue does not know may start, unless
-// the queue is over its limit.
+// rejects reports whether the queue has told a publisher to stop. A publisher that the queue does not know may start,
+// unless the queue is over its limit.
 // Rules: L-11, L-12.
 func (c *quorum) rejects(by publisher) bool {
 	if stopped, known := c.soft.stopped[by]; known {
@@ -53,8 +53,8 @@ func (c *quorum) rejects(by publisher) bool {
 	return stop
 }
 
-// updateRejecting tells publishers to stop when the queue is over a limit, and to go on when it gets down to 80 % of all its
-// limits. A change of overflow while the queue is at 80 % or below tells no publisher.
+// updateRejecting tells publishers to stop when the queue is over a limit, and to go on when it gets down to 80 % of
+// all its limits. A change of overflow while the queue is at 80 % or below tells no publisher.
 // Rules: L-11, L-12.
 func (c *quorum) updateRejecting() {
 	s, n := c.q.set, c.length()
@@ -70,8 +70,8 @@ func (c *quorum) updateRejecting() {
 	c.soft.low = low
 }
 
-// tellPublishers tells all publishers that the queue knows to stop or to go on. To 3.10's queues that rule does not apply for
-// the dead letters that they send themselves.
+// tellPublishers tells all publishers that the queue knows to stop or to go on. To 3.10's queues that rule does not
+// apply for the dead letters that they send themselves.
 // Rules: L-11.
 func (c *quorum) tellPublishers(stop bool) {
 	for by := range c.soft.stopped {
@@ -85,7 +85,8 @@ func (c *quorum) tellPublishers(stop bool) {
 	}
 }
 
-// sendAll has a publisher send several messages at once: it hears only afterwards of queues that told it to stop or to go on.
+// sendAll has a publisher send several messages at once: it hears only afterwards of queues that told it to stop or to
+// go on.
 // Rules: L-11, C-10, DL-31.
 func sendAll(by publisher, send func()) {
 	known := by.knownTo()

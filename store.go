@@ -2,8 +2,8 @@ package leveret
 
 import "fmt"
 
-// A store is what a queue holds: the ready messages in the order in which they leave, and the figures of all messages. It
-// knows no virtual host, no clock and no consumer: the time is an argument. The queue's type (classic.go, quorum.go)
+// A store is what a queue holds: the ready messages in the order in which they leave, and the figures of all messages.
+// It knows no virtual host, no clock and no consumer: the time is an argument. The queue's type (classic.go, quorum.go)
 // decides what happens to a message; the store keeps it and counts it.
 type store struct {
 	backlog

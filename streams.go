@@ -1,8 +1,8 @@
 package leveret
 
-// Streams are known by name only. RabbitMQ's checks of their arguments, properties and policies are made, so that a wrong
-// declaration is refused as RabbitMQ refuses it; what RabbitMQ would take is refused as not implemented. A queue under the
-// name of a stream would lose with the first read what a stream keeps.
+// Streams are known by name only. RabbitMQ's checks of their arguments, properties and policies are made, so that a
+// wrong declaration is refused as RabbitMQ refuses it; what RabbitMQ would take is refused as not implemented. A queue
+// under the name of a stream would lose with the first read what a stream keeps.
 
 // noStreams refuses a stream, or what is for streams only.
 func noStreams(name, what string) *Error {

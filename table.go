@@ -24,9 +24,9 @@ import (
 //	[]byte            binary                   nil       void
 //	[]any, []string   array                    Table, map[string]any, Fields   table
 //
-// A time.Duration is accepted too and means a long of whole milliseconds. So is a *big.Int: definitions files may have a
-// long that needs more than 64 bits, of which AMQP clients get the lowest. A Table does not
-// keep an order; on delivery it reads in the order of its keys, as RabbitMQ 4.3 delivers headers.
+// A time.Duration is accepted too and means a long of whole milliseconds. So is a *big.Int: definitions files may have
+// a long that needs more than 64 bits, of which AMQP clients get the lowest. A Table does not keep an order; on
+// delivery it reads in the order of its keys, as RabbitMQ 4.3 delivers headers.
 type Table map[string]any
 
 // Fields is a table as AMQP carries it: an ordered list in which a name may occur twice.
@@ -125,7 +125,8 @@ func (t Table) canonical() (Table, error) {
 	return out, nil
 }
 
-// isCanonicalTable reports whether all values are what a delivery has, so that the table can be given to consumers as it is.
+// isCanonicalTable reports whether all values are what a delivery has, so that the table can be given to consumers as
+// it is.
 func isCanonicalTable(t Table, depth int) bool {
 	for name, v := range t {
 		if len(name) > maxFieldName || !isCanonicalInTable(v, depth+1) {

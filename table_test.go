@@ -131,7 +131,8 @@ func TestCanonicalIsStable(t *testing.T) {
 	})
 }
 
-// A program's headers stay a Table. What consumers read, and what goes on the wire, is what the detour through Fields would give.
+// A program's headers stay a Table. What consumers read, and what goes on the wire, is what the detour through Fields
+// would give.
 func TestCanonicalTables(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table := fieldsGen(2).Draw(t, "fields").Table()

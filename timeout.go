@@ -97,8 +97,8 @@ func (ch *Channel) takeBackLocked(q *Queue, late func(*unacked) bool) {
 	}
 }
 
-// lateConsumerLocked returns the consumer with a tag that its queue cancelled because it was too slow, nil if there is none. Its tag
-// stays taken until the client cancels it, too.
+// lateConsumerLocked returns the consumer with a tag that its queue cancelled because it was too slow, nil if there is
+// none. Its tag stays taken until the client cancels it, too.
 // Rules: D-35.
 func (ch *Channel) lateConsumerLocked(tag string) *Consumer {
 	for _, c := range ch.late {

@@ -6,16 +6,18 @@ import (
 	"github.com/leveretmq/leveret/internal/turns"
 )
 
-// Turns. An operation that has much to do releases the lock now and then, so that nobody waits long for it: a million messages
-// that are settled, committed, trimmed or expired, a message that dies in thousands of queues, a policy over all queues. The
-// operation counts its steps, of about a microsecond each, and when its turn is over others get in between. It returns, as every
-// operation, when all that it caused has happened. What is done in fewer steps is one step to all others.
+// Turns. An operation that has much to do releases the lock now and then, so that nobody waits long for it: a million
+// messages that are settled, committed, trimmed or expired, a message that dies in thousands of queues, a policy over
+// all queues. The operation counts its steps, of about a microsecond each, and when its turn is over others get in
+// between. It returns, as every operation, when all that it caused has happened. What is done in fewer steps is one
+// step to all others.
 //
-// Where an operation may let others in, nothing is half done: each message is in a place, and all figures are right. What the
-// operation knew before it looks at again. A queue may have gone, a channel may have ended, a delivery may have been settled.
+// Where an operation may let others in, nothing is half done: each message is in a place, and all figures are right.
+// What the operation knew before it looks at again. A queue may have gone, a channel may have ended, a delivery may
+// have been settled.
 
-// turn is how many steps an operation takes before it lets others in. Dead letters go first, so that those of one queue stay in
-// order.
+// turn is how many steps an operation takes before it lets others in. Dead letters go first, so that those of one queue
+// stay in order.
 func turn() int { return turns.Length }
 
 // longTurn is after how many steps it does so even if there are dead letters on their way.
@@ -35,8 +37,8 @@ type turnState struct {
 // tookLocked counts n steps of a long operation.
 func (v *vhost) tookLocked(n int) { v.timing.steps += n }
 
-// lookedLocked lets others in as restLocked does. It is for a loop that only looks at its elements, of which i is the number, and
-// counts a step for looksPerStep of them.
+// lookedLocked lets others in as restLocked does. It is for a loop that only looks at its elements, of which i is the
+// number, and counts a step for looksPerStep of them.
 func (v *vhost) lookedLocked(i int) {
 	if i%looksPerStep == looksPerStep-1 {
 		v.tookLocked(1)
@@ -80,8 +82,8 @@ func (v *vhost) yieldLocked() {
 	}
 }
 
-// runApart runs what is pending, and comes back with the lock. An effect may panic or end its goroutine. It shall not end an
-// operation that is not done, so it has a goroutine of its own; what it did happens again after the operation.
+// runApart runs what is pending, and comes back with the lock. An effect may panic or end its goroutine. It shall not
+// end an operation that is not done, so it has a goroutine of its own; what it did happens again after the operation.
 func (e *effects) runApart(v *vhost) {
 	over := make(chan func())
 	go func() {

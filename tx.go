@@ -154,8 +154,9 @@ func (ch *Channel) Rollback() error {
 }
 
 // committedLocked returns the queues that get a transaction's message. A message for a classic queue
-// that has been deleted and declared again is lost. A quorum queue is known by its name, so the new one gets the message. In
-// 3.10 every queue is known by its name, and the default exchange routes to any queue that has the name now.
+// that has been deleted and declared again is lost. A quorum queue is known by its name, so the new one gets the
+// message. In 3.10 every queue is known by its name, and the default exchange routes to any queue that has the name
+// now.
 // Rules: C-10.
 func (v *vhost) committedLocked(p publication) (queues []*Queue, lost bool, err *Error) {
 	byName, nameless := v.rules.routesToNames, p.m.exchange == v.nameless

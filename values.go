@@ -87,7 +87,8 @@ func fieldTerm(v any) any {
 	return v
 }
 
-// asInteger returns the number that a value of an integer type is, the largest or smallest int64 for one beyond. A timestamp is none.
+// asInteger returns the number that a value of an integer type is, the largest or smallest int64 for one beyond. A
+// timestamp is none.
 // Rules: E-9.
 func asInteger(v any) (int64, bool) {
 	switch v := v.(type) {
@@ -190,7 +191,8 @@ func (c comparison) untyped(a, b any) bool {
 	return c.composite(a, b)
 }
 
-// equalLarge reports whether a or b is an integer of more than 64 bits, and if so whether they are equal. No other number has so many.
+// equalLarge reports whether a or b is an integer of more than 64 bits, and if so whether they are equal. No other
+// number has so many.
 func equalLarge(a, b any) (equal, large bool) {
 	x, xLarge := a.(*big.Int)
 	y, yLarge := b.(*big.Int)

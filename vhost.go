@@ -11,8 +11,8 @@ import (
 // Rules: A-11.
 type VHost struct{ vhost }
 
-// vhost is the virtual host itself. VHost and Broker embed it, so that the methods belong to both in every documentation
-// tool, as those of testing.T and testing.B do.
+// vhost is the virtual host itself. VHost and Broker embed it, so that the methods belong to both in every
+// documentation tool, as those of testing.T and testing.B do.
 type vhost struct {
 	handle *VHost // what embeds it
 	b      *Broker
@@ -85,11 +85,13 @@ func (v *vhost) unlock() {
 	if v.timing.heap.Len() > 0 {
 		v.armLocked()
 	}
-	// The memory alarm concerns all virtual hosts, so no lock may be held: it comes last, even if a hook panics (memory.go).
+	// The memory alarm concerns all virtual hosts, so no lock may be held: it comes last, even if a hook panics
+	// (memory.go).
 	if v.grownLocked() {
 		defer v.b.updateAlarm()
 	}
-	// The lock is released; hooks and handlers run after it, in order, unless another operation is running them (effects.go).
+	// The lock is released; hooks and handlers run after it, in order, unless another operation is running them
+	// (effects.go).
 	if len(v.effects.pending) == 0 || v.effects.running {
 		v.mu.Unlock()
 		return
@@ -107,7 +109,8 @@ func (v *vhost) nowLocked() int64 {
 
 func (v *vhost) timeLocked() time.Time { return time.Unix(0, v.nowLocked()) }
 
-// close ends the virtual host and its connections. lost is why its messages are lost; if it is empty their loss is not reported.
+// close ends the virtual host and its connections. lost is why its messages are lost; if it is empty their loss is not
+// reported.
 func (v *vhost) close(reason *Error, lost Cause) {
 	v.lock()
 	v.closed, v.turns.lost = true, lost

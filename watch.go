@@ -5,17 +5,18 @@ import (
 	"sync/atomic"
 )
 
-// Watchers come and go. The broker keeps all of them as one set of hooks, each of which calls the watchers' hooks one after
-// the other; a virtual host that nobody watches has none.
+// Watchers come and go. The broker keeps all of them as one set of hooks, each of which calls the watchers' hooks one
+// after the other; a virtual host that nobody watches has none.
 
-// Watch has the broker report to e until stop is called. There can be several watchers at a time. The hooks of one event are
-// called in the order in which the watchers were added. See [Events] for what a hook may rely on.
+// Watch has the broker report to e until stop is called. There can be several watchers at a time. The hooks of one
+// event are called in the order in which the watchers were added. See [Events] for what a hook may rely on.
 //
-// A watcher that is added in the middle sees whole operations: all that begin after Watch has returned, and none in part.
+// A watcher that is added in the middle sees whole operations: all that begin after Watch has returned, and none in
+// part.
 //
-// After stop has returned, no hook of e begins any more, except those that another goroutine was calling at that moment. After a
-// [Broker.Settle] that follows, those have ended too. Where stop is called by a hook, no other hook for the same virtual host begins.
-// A second call of stop does nothing.
+// After stop has returned, no hook of e begins any more, except those that another goroutine was calling at that
+// moment. After a [Broker.Settle] that follows, those have ended too. Where stop is called by a hook, no other hook for
+// the same virtual host begins. A second call of stop does nothing.
 func (b *Broker) Watch(e Events) (stop func()) {
 	w := &watcher{events: e}
 	b.setWatchers(func(all []*watcher) []*watcher { return append(all, w) })
@@ -103,8 +104,8 @@ func (e *Events) add(w *watcher) {
 	join(&e.MemoryAlarmCleared, w, o.MemoryAlarmCleared)
 }
 
-// join has *hook call f for w after what it calls already. A hook that panics or ends its goroutine does not keep the event
-// from those after it.
+// join has *hook call f for w after what it calls already. A hook that panics or ends its goroutine does not keep the
+// event from those after it.
 func join[E any](hook *func(E), w *watcher, f func(E)) {
 	if f == nil {
 		return

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// The dead-letter history of a message has one entry for each queue and reason, most recent first. The broker keeps records of
-// it and makes the headers x-death, x-first-death-* and x-last-death-* when they are read. In RabbitMQ 3.10 there are no
-// records: the header x-death is the history (xdeath310.go).
+// The dead-letter history of a message has one entry for each queue and reason, most recent first. The broker keeps
+// records of it and makes the headers x-death, x-first-death-* and x-last-death-* when they are read. In RabbitMQ 3.10
+// there are no records: the header x-death is the history (xdeath310.go).
 
 // A Death is one entry of a message's dead-letter history.
 type Death struct {
@@ -63,9 +63,9 @@ func (x *extra) record(d *death) (again bool) {
 	return false
 }
 
-// A commonHistory is shared by messages that died alike all along: each time in the same queue and for the same reason, published
-// to the same exchange with the same key, and the first time in the same second. Messages whose own routing keys, expiration or
-// number in events are kept beside their history share none. With a history for each message
+// A commonHistory is shared by messages that died alike all along: each time in the same queue and for the same reason,
+// published to the same exchange with the same key, and the first time in the same second. Messages whose own routing
+// keys, expiration or number in events are kept beside their history share none. With a history for each message
 // BenchmarkFull/dead-letter=true takes 22 % longer and BenchmarkReject 11 %, with headers=table 87 %.
 type commonHistory struct {
 	number uint64 // of this history in its virtual host
@@ -95,7 +95,8 @@ func (h *commonHistory) properties() *Properties {
 	return h.read.props
 }
 
-// commonHistories are the last histories that messages got when they died in one queue, by the number of the one before.
+// commonHistories are the last histories that messages got when they died in one queue, by the number of the one
+// before.
 type commonHistories [4]*commonHistory
 
 // sharesHistory reports whether a message that dies may share its new history with others.
@@ -135,8 +136,8 @@ func (d *death) except(gone *death) *death {
 	return &c
 }
 
-// recordedKeys are the routing-keys of a death, without those of BCC; nil: the routing key alone. RabbitMQ 4.3 removes, for
-// each BCC key, the first equal key; 3.10 lists the routing key and what the message's headers CC and BCC name now.
+// recordedKeys are the routing-keys of a death, without those of BCC; nil: the routing key alone. RabbitMQ 4.3 removes,
+// for each BCC key, the first equal key; 3.10 lists the routing key and what the message's headers CC and BCC name now.
 // Rules: DL-15.
 func (r *rules) recordedKeys(m *message) []string {
 	if r.keysWithoutBCC {
@@ -158,8 +159,8 @@ func (r *rules) recordedKeys(m *message) []string {
 	return keys
 }
 
-// headerKeys are the routing key and those of the headers CC and BCC; nil if there are none. If the publisher sent two CC or BCC
-// headers, the second is there when the first has been taken off.
+// headerKeys are the routing key and those of the headers CC and BCC; nil if there are none. If the publisher sent two
+// CC or BCC headers, the second is there when the first has been taken off.
 func (m *message) headerKeys() []string {
 	var keys []string
 	for _, name := range [...]string{headerCC, headerBCC} {
@@ -172,8 +173,8 @@ func (m *message) headerKeys() []string {
 	return append([]string{m.key}, keys...)
 }
 
-// cyclic reports whether m, which has just died, must not go to queue t: m has died in t before, and no death since then, this
-// one included, was a rejection. A consumer that rejects wants the cycle.
+// cyclic reports whether m, which has just died, must not go to queue t: m has died in t before, and no death since
+// then, this one included, was a rejection. A consumer that rejects wants the cycle.
 // Rules: DL-23, DL-24, DL-25, DL-26.
 func (v *vhost) cyclic(m *message, reason Reason, t *Queue) bool {
 	if reason == Rejected {
@@ -190,7 +191,8 @@ func (v *vhost) cyclic(m *message, reason Reason, t *Queue) bool {
 // entriesOfHistory is how many entries of a history an operation deals with in one step.
 const entriesOfHistory = 8
 
-// automatic reports whether the history has a death in a queue and no rejection since then, and at how many entries it looked.
+// automatic reports whether the history has a death in a queue and no rejection since then, and at how many entries it
+// looked.
 func (d *death) automatic(queue string) (there bool, looked int) {
 	for ; d != nil && d.reason != Rejected; d = d.next {
 		if looked++; d.queue == queue {

@@ -2,8 +2,9 @@ package leveret
 
 import "slices"
 
-// In RabbitMQ 3.10 the header x-death is the history itself. The broker edits what is there, also what a client sent. How it
-// was edited shows in the order of the array and of the fields: a table in which the broker sets a field comes out sorted.
+// In RabbitMQ 3.10 the header x-death is the history itself. The broker edits what is there, also what a client sent.
+// How it was edited shows in the order of the array and of the fields: a table in which the broker sets a field comes
+// out sorted.
 
 // freshEntry is the entry of a first death.
 // Rules: DL-20.
@@ -15,8 +16,8 @@ func (d *death) freshEntry() Fields {
 	return t
 }
 
-// recordInHeaders adds a death to the header x-death, and returns at how many entries it looked. The headers x-first-death-* are set only if there was no x-death at all,
-// not even an unusable one.
+// recordInHeaders adds a death to the header x-death, and returns at how many entries it looked. The headers
+// x-first-death-* are set only if there was no x-death at all, not even an unusable one.
 // Rules: DL-19, DL-22.
 func (m *message) recordInHeaders(d *death) (looked int) {
 	h := m.headers()
@@ -34,8 +35,8 @@ func (m *message) recordInHeaders(d *death) (looked int) {
 	return 0
 }
 
-// continued returns the array with one more death. The entry of this death comes first. The others follow, two or more of them
-// in reverse; elements that are no tables are dropped.
+// continued returns the array with one more death. The entry of this death comes first. The others follow, two or more
+// of them in reverse; elements that are no tables are dropped.
 // Rules: DL-20, DL-21, DL-22.
 func continued(array []any, d *death, entry Fields) []any {
 	written := entry.byName()
@@ -86,7 +87,8 @@ func isDeath(t Fields, queue, reason string) bool {
 	return t.text("queue") == queue && t.text("reason") == reason
 }
 
-// cyclicHeader is cyclic for a history in a header. What is no table, which only a client can have put there, ends the search.
+// cyclicHeader is cyclic for a history in a header. What is no table, which only a client can have put there, ends the
+// search.
 // Rules: DL-27.
 func cyclicHeader(h Fields, queue string) bool {
 	for _, e := range h.array(headerDeaths) {

@@ -31,7 +31,8 @@ func TestAlarmHoldsAtOnce(t *testing.T) {
 	}
 }
 
-// A publisher that is blocked and let go many times is told of each change once, in turn, and ends up as the alarm does.
+// A publisher that is blocked and let go many times is told of each change once, in turn, and ends up as the alarm
+// does.
 func TestAlarmThatChangesOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := leverettest.New(t)

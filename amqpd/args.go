@@ -169,8 +169,8 @@ func (n *names) get(b []byte) (string, bool) {
 	return *slot, true
 }
 
-// looselyValid reports whether b is what RabbitMQ 3.10 takes for UTF-8: surrogates may be in it, and all four octets can say, but no
-// character in more octets than it needs.
+// looselyValid reports whether b is what RabbitMQ 3.10 takes for UTF-8: surrogates may be in it, and all four octets
+// can say, but no character in more octets than it needs.
 // Rules: E-12.
 func looselyValid(b []byte) bool {
 	for len(b) > 0 {
@@ -185,7 +185,8 @@ func looselyValid(b []byte) bool {
 	return true
 }
 
-// looseSize is the size of a surrogate, or of a number above 10FFFF in four octets, at the beginning of b; 0: there is none.
+// looseSize is the size of a surrogate, or of a number above 10FFFF in four octets, at the beginning of b; 0: there is
+// none.
 func looseSize(b []byte) int {
 	var size int
 	switch {

@@ -136,8 +136,8 @@ func text(v any) (string, bool) {
 // stdPipe is the address of both ends of every net.Pipe.
 var stdPipe = func() net.Addr { end, _ := net.Pipe(); return end.RemoteAddr() }()
 
-// isLocal reports whether an address is known to be on this machine. Of what other transports call an address nothing is known:
-// behind a tunnel or a websocket may be anybody.
+// isLocal reports whether an address is known to be on this machine. Of what other transports call an address nothing
+// is known: behind a tunnel or a websocket may be anybody.
 // Rules: A-12.
 func isLocal(peer net.Addr) bool {
 	switch peer := peer.(type) {

@@ -17,7 +17,8 @@ func (c *conn) basicPublishLocked(ch *channel, a *args) error {
 	return nil
 }
 
-// serverContent returns the handler of a method with content that only a server sends. Its content is waited for before it is refused.
+// serverContent returns the handler of a method with content that only a server sends. Its content is waited for before
+// it is refused.
 // Rules: C-17.
 func serverContent(id methodID, skip func(*args)) handler {
 	return func(_ *conn, ch *channel, a *args) error {
@@ -183,7 +184,8 @@ func (c *conn) basicCancelLocked(ch *channel, a *args) error {
 	return nil
 }
 
-// basicCancelOkLocked is what a client would answer to a basic.cancel of the broker's that asks for an answer; none does.
+// basicCancelOkLocked is what a client would answer to a basic.cancel of the broker's that asks for an answer; none
+// does.
 func (c *conn) basicCancelOkLocked(*channel, *args) error {
 	if c.release.cancelOkFail {
 		return internalError()

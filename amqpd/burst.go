@@ -6,8 +6,8 @@ import (
 )
 
 // A burst is what a client sends that does nothing but publish small messages, without confirms, and so fast that to be
-// woken for each costs more than the message. The reader lets the input of a burst gather before it reads. A client that waits
-// for an answer is never in a burst, and what is published arrives half a millisecond late at most.
+// woken for each costs more than the message. The reader lets the input of a burst gather before it reads. A client
+// that waits for an answer is never in a burst, and what is published arrives half a millisecond late at most.
 type burst struct {
 	messages int       // small messages, published without an answer, in the frames that were read together
 	other    bool      // these frames brought something else, too, or the client was sent something
@@ -30,8 +30,8 @@ func (b *burst) published(size int, unanswered bool) {
 	}
 }
 
-// judge looks at what the frames that were read together have brought, and reports whether they belong to a burst. was says whether
-// the frames before them did.
+// judge looks at what the frames that were read together have brought, and reports whether they belong to a burst. was
+// says whether the frames before them did.
 func (b *burst) judge(was bool) bool {
 	n, other := b.messages, b.other
 	b.messages, b.other = 0, false
@@ -45,7 +45,8 @@ func (b *burst) judge(was bool) bool {
 	return b.keepsPace(n, was)
 }
 
-// keepsPace adds n messages to the run and reports whether the run is a burst. A run that is too short to tell is what it was.
+// keepsPace adds n messages to the run and reports whether the run is a burst. A run that is too short to tell is what
+// it was.
 func (b *burst) keepsPace(n int, was bool) bool {
 	if b.run == 0 {
 		b.since = time.Now()
@@ -60,8 +61,8 @@ func (b *burst) keepsPace(n int, was bool) bool {
 	return is
 }
 
-// gather lets the input of a burst gather for a moment. The kernel is told to wake the reader only when much of it is there:
-// package net would be woken for each message in vain, at the cost that is to be saved.
+// gather lets the input of a burst gather for a moment. The kernel is told to wake the reader only when much of it is
+// there: package net would be woken for each message in vain, at the cost that is to be saved.
 func (s *socket) gather() {
 	s.setLowWater(sharedBuffer / 4)
 	runtime.Gosched() // the thread sleeps: others first
@@ -74,7 +75,8 @@ func (s *socket) endBurst() bool {
 	return s.setLowWater(1)
 }
 
-// setLowWater sets how many octets must have come for the reader to be woken, and reports whether it was another number.
+// setLowWater sets how many octets must have come for the reader to be woken, and reports whether it was another
+// number.
 func (s *socket) setLowWater(octets int) bool {
 	if s.lowWater == octets {
 		return false

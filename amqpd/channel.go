@@ -36,7 +36,8 @@ func (c *conn) openChannelLocked(number uint16, a *args) error {
 	if err := a.end(); err != nil {
 		return err
 	}
-	// The session checks the limit too, but knows nothing of channels whose close the client has not answered yet. They count.
+	// The session checks the limit too, but knows nothing of channels whose close the client has not answered yet. They
+	// count.
 	if n := len(c.open.byNumber); n >= c.tune.channelMax {
 		return unattributed{&leveret.Error{Code: leveret.NotAllowed, Reason: wire.TooManyChannels(n, c.tune.channelMax)}}
 	}
@@ -64,8 +65,8 @@ func secondOpenLocked(_ *conn, _ *channel, a *args) error {
 	return errSecondOpen()
 }
 
-// errSecondOpen is the error of the session for a number in use. The session is not asked: it does not know a channel whose
-// close the client has not answered yet.
+// errSecondOpen is the error of the session for a number in use. The session is not asked: it does not know a channel
+// whose close the client has not answered yet.
 func errSecondOpen() error {
 	return &leveret.Error{Code: leveret.ChannelError, Reason: wire.SecondOpen}
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// How many octets may wait to be written before the connection stops reading. RabbitMQ has no such bound: there a client that sends
-// everything before it reads anything fills the memory until the alarm stops it. During the alarm the bound is lower.
+// How many octets may wait to be written before the connection stops reading. RabbitMQ has no such bound: there a
+// client that sends everything before it reads anything fills the memory until the alarm stops it. During the alarm the
+// bound is lower.
 const (
 	maxPending      = 64 << 20
 	maxPendingAlarm = 1 << 20
@@ -83,8 +84,9 @@ type batch struct {
 	args     args       // of the method that is executed: kept here they cost no allocation
 }
 
-// A turn is the lock of a connection. It is a channel because the reader keeps it while the broker runs the event hooks of
-// the program: in a testing/synctest bubble time passes while a goroutine waits for a channel, but not while it waits for a mutex.
+// A turn is the lock of a connection. It is a channel because the reader keeps it while the broker runs the event hooks
+// of the program: in a testing/synctest bubble time passes while a goroutine waits for a channel, but not while it
+// waits for a mutex.
 type turn chan struct{}
 
 func (t turn) Lock()   { t <- struct{}{} }

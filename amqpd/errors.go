@@ -56,8 +56,8 @@ type closeReason struct {
 	cause methodID // the method to blame; 0: none
 }
 
-// sendable reports whether the text fits into a close frame. One that RabbitMQ 4.3 has cut to 255 characters may have more
-// bytes than fit; 4.3 then drops the connection.
+// sendable reports whether the text fits into a close frame. One that RabbitMQ 4.3 has cut to 255 characters may have
+// more bytes than fit; 4.3 then drops the connection.
 // Rules: E-4.
 func (r closeReason) sendable() bool { return len(r.text) <= wire.MaxShort }
 

@@ -261,7 +261,8 @@ func (c *conn) login() error {
 	return nil
 }
 
-// loginAnswer is what a client is told whose login is refused: nothing, if it does not want to know or if its response makes no sense.
+// loginAnswer is what a client is told whose login is refused: nothing, if it does not want to know or if its response
+// makes no sense.
 func (c *conn) loginAnswer(mechanism string, cause error) error {
 	if !c.client.wantsClose || cause == errMalformed || cause == errUnknownMechanism {
 		return errSilent

@@ -2,12 +2,13 @@ package amqpd
 
 import "time"
 
-// Heartbeats. Once an interval the connection looks whether anything has come from the client since it last looked. A client of which
-// nothing came twice in a row is dead, and is found out after two to three intervals, as by RabbitMQ. Only octets count, and only one
-// look an interval: a server that was held up for a minute looks once, and reads what has come meanwhile before it looks again.
+// Heartbeats. Once an interval the connection looks whether anything has come from the client since it last looked. A
+// client of which nothing came twice in a row is dead, and is found out after two to three intervals, as by RabbitMQ.
+// Only octets count, and only one look an interval: a server that was held up for a minute looks once, and reads what
+// has come meanwhile before it looks again.
 //
-// While the reader waits because much is unread by the client, nothing can come. The client lives if it takes something then. While the
-// memory alarm keeps the reader from reading nobody looks, as in RabbitMQ.
+// While the reader waits because much is unread by the client, nothing can come. The client lives if it takes something
+// then. While the memory alarm keeps the reader from reading nobody looks, as in RabbitMQ.
 
 // A pulse is what is known of a client's life.
 type pulse struct {
@@ -21,7 +22,8 @@ type pulse struct {
 // maxMissed is how many looks in a row may see no life.
 const maxMissed = 1
 
-// look sees whether octets have come, or were taken if the client has to take them, and reports whether the client is dead.
+// look sees whether octets have come, or were taken if the client has to take them, and reports whether the client is
+// dead.
 func (p *pulse) look(received, sent uint64) (dead bool) {
 	alive := received != p.received || p.unread && sent != p.sent
 	p.received, p.sent = received, sent
@@ -43,8 +45,9 @@ func (c *conn) startPulse() {
 	c.pulse.timer = time.AfterFunc(c.tune.heartbeat, c.feelPulse)
 }
 
-// feelPulse looks once, and ends the connection of a dead client. The next look is a whole interval later, however late this one is. While
-// the reader runs an event hook of the program it keeps the lock: then this waits, because nothing is read.
+// feelPulse looks once, and ends the connection of a dead client. The next look is a whole interval later, however late
+// this one is. While the reader runs an event hook of the program it keeps the lock: then this waits, because nothing
+// is read.
 func (c *conn) feelPulse() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -37,7 +37,8 @@ func TestPulse(t *testing.T) {
 	assert.True(t, p.look(100, 20), "the client reads nothing")
 }
 
-// A server that was held up looks once, late, at a client that sent all the while. By the next look the octets have been read.
+// A server that was held up looks once, late, at a client that sent all the while. By the next look the octets have
+// been read.
 func TestPulseOfAServerThatWasHeldUp(t *testing.T) {
 	var p pulse
 	received := uint64(100)
@@ -59,7 +60,8 @@ func dialed(t *testing.T, srv *Server, heartbeat uint16, requests string) net.Co
 	return nc
 }
 
-// A client that does not read what it has asked for, and falls silent, is found out like any other, however much waits for it.
+// A client that does not read what it has asked for, and falls silent, is found out like any other, however much waits
+// for it.
 func TestSilentClientThatDoesNotRead(t *testing.T) {
 	for name, gets := range map[string]int{"the reader reads": 40, "the reader waits": 2000} {
 		t.Run(name, func(t *testing.T) {
@@ -144,7 +146,8 @@ func TestSlowClientsLive(t *testing.T) {
 	})
 }
 
-// A client is not held to be dead while nobody reads from it: during the memory alarm, and while a hook of the program takes its time.
+// A client is not held to be dead while nobody reads from it: during the memory alarm, and while a hook of the program
+// takes its time.
 func TestNobodyLooksWhileNobodyReads(t *testing.T) {
 	t.Run("alarm", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {

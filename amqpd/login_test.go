@@ -27,7 +27,8 @@ type elsewhere struct {
 
 func (c elsewhere) RemoteAddr() net.Addr { return c.peer }
 
-// A nameOnly is the address of a transport that says nothing of where the far end is, as those of tunnels and websockets.
+// A nameOnly is the address of a transport that says nothing of where the far end is, as those of tunnels and
+// websockets.
 type nameOnly string
 
 func (a nameOnly) Network() string { return string(a) }

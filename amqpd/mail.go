@@ -2,8 +2,8 @@ package amqpd
 
 import "sync/atomic"
 
-// mail tells the writer that the inbox holds something. While the reader executes frames it looks itself for what they have put
-// into the inbox, and the writer is not woken: that would cost more than to write the little that there is.
+// mail tells the writer that the inbox holds something. While the reader executes frames it looks itself for what they
+// have put into the inbox, and the writer is not woken: that would cost more than to write the little that there is.
 type mail struct {
 	wake chan<- struct{}
 	held atomic.Bool // the reader will look

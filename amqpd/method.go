@@ -81,7 +81,8 @@ const (
 	txRollbackOk methodID = 90<<16 + 31
 )
 
-// A handler executes one method on an open channel, with the turn of the connection held. It reads all arguments before it does anything.
+// A handler executes one method on an open channel, with the turn of the connection held. It reads all arguments before
+// it does anything.
 type handler func(c *conn, ch *channel, a *args) error
 
 // methods are all methods of the protocol. Those that only a server sends, and those of the

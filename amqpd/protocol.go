@@ -6,8 +6,9 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// RabbitMQ 3.10 speaks AMQP 0-8 besides 0-9-1. Frames, tables, properties and codes are the same. 0-8 has none of RabbitMQ's own
-// methods, two methods with fewer arguments, another number for connection.close, and classes that RabbitMQ does not implement.
+// RabbitMQ 3.10 speaks AMQP 0-8 besides 0-9-1. Frames, tables, properties and codes are the same. 0-8 has none of
+// RabbitMQ's own methods, two methods with fewer arguments, another number for connection.close, and classes that
+// RabbitMQ does not implement.
 
 const (
 	protocolHeader   = "AMQP\x00\x00\x09\x01"

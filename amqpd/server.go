@@ -27,8 +27,8 @@ const (
 	maxInboxBytes = 1 << 20
 )
 
-// shutdownWait is how long Close gives a client to answer, and hookWait how much longer it waits for a connection that has
-// cut its client off and does not end: it runs an event hook of the program.
+// shutdownWait is how long Close gives a client to answer, and hookWait how much longer it waits for a connection that
+// has cut its client off and does not end: it runs an event hook of the program.
 const (
 	shutdownWait = 2 * time.Second
 	hookWait     = time.Second
@@ -54,8 +54,8 @@ type Server struct {
 	// CertLogin returns the user that a certificate stands for. Nil: its distinguished name.
 	CertLogin func(*x509.Certificate) string
 
-	// Logger gets refused logins with their causes, what closed connections and channels because of an error, and lost connections as
-	// warnings; other connections that open and close as information. Nil: nothing is logged.
+	// Logger gets refused logins with their causes, what closed connections and channels because of an error, and lost
+	// connections as warnings; other connections that open and close as information. Nil: nothing is logged.
 	Logger *slog.Logger
 
 	Heartbeat        time.Duration // proposed to clients, in whole seconds, at most 65535 s; 0: 60 s; negative: none
@@ -63,8 +63,8 @@ type Server struct {
 	ChannelMax       int           // channels in a connection, from 1 to 65535; 0: 2047
 	HandshakeTimeout time.Duration // 0: 10 s
 
-	// LoopbackUsers may log in from this machine only: over a loopback address, a Unix socket, Pipe or net.Pipe. A connection of
-	// another kind may come from anywhere. Nil: guest. Empty: nobody is so restricted.
+	// LoopbackUsers may log in from this machine only: over a loopback address, a Unix socket, Pipe or net.Pipe. A
+	// connection of another kind may come from anywhere. Nil: guest. Empty: nobody is so restricted.
 	LoopbackUsers []string
 
 	mu        sync.Mutex
@@ -129,7 +129,8 @@ func isTemporary(err error) bool {
 	return errors.As(err, &t) && t.Temporary()
 }
 
-// ServeConn serves one connection and returns when it has ended. It closes nc. Errors are ErrServerClosed and those of Serve.
+// ServeConn serves one connection and returns when it has ended. It closes nc. Errors are ErrServerClosed and those of
+// Serve.
 func (s *Server) ServeConn(nc net.Conn) error {
 	if err := s.check(); err != nil {
 		nc.Close()

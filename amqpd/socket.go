@@ -114,7 +114,8 @@ func (s *socket) tryRead(fd uintptr) bool {
 	return true
 }
 
-// tryWrite writes what can be written without waiting and returns how much that was. An error shows when the writer writes next.
+// tryWrite writes what can be written without waiting and returns how much that was. An error shows when the writer
+// writes next.
 func (s *socket) tryWrite(b []byte) (n int) {
 	s.out, s.wrote = b, 0
 	_ = s.raw.Write(s.put)

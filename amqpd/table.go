@@ -274,8 +274,8 @@ func appendNumber(b []byte, v any) []byte {
 	panic(fmt.Sprintf("amqpd: the broker delivered a header of type %T, which is no field type", v))
 }
 
-// appendShort appends a short string. What does not fit into its one-octet length is cut off: only Go programs can give the
-// broker such names.
+// appendShort appends a short string. What does not fit into its one-octet length is cut off: only Go programs can give
+// the broker such names.
 // Rules: E-11.
 func appendShort(b []byte, s string) []byte {
 	if len(s) > wire.MaxShort {

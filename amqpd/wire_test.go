@@ -463,8 +463,8 @@ var wireCases = []wireCase{
 
 var close08 = call(0, connectionClose08, u16(200), ss("bye"), u32(0))
 
-// oddFields are fields that may be encoded differently: a long with tag L, a bool that is neither 0 nor 1, a name twice, a float's
-// negative zero, and the same within a table and an array.
+// oddFields are fields that may be encoded differently: a long with tag L, a bool that is neither 0 nor 1, a name
+// twice, a float's negative zero, and the same within a table and an array.
 var oddFields = oddScalars + ss("n") + "F" + ls(oddScalars) + ss("a") + "A" + ls("L"+u64(1)+"t\x07F"+ls(oddScalars))
 
 var oddScalars = ss("z") + "L" + u64(5) + ss("b") + "t\xff" + ss("b") + "t\x00" + ss("f") + "f\x80\x00\x00\x00"
@@ -484,8 +484,8 @@ func consumeFrom(queue string) string {
 
 var longName = strings.Repeat("é", 125)
 
-// RabbitMQ 4.3 drops a connection that it would have to end with a text that it cannot send. What it has sent by then is
-// left to chance, so the answer is not recorded.
+// RabbitMQ 4.3 drops a connection that it would have to end with a text that it cannot send. What it has sent by then
+// is left to chance, so the answer is not recorded.
 func TestUnsendableTextDropsTheConnection(t *testing.T) {
 	b := wireBroker(t, leveret.RabbitMQ43)
 	defer b.Close()

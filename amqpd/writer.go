@@ -13,8 +13,8 @@ func (c *conn) notifyWriterLocked() {
 	}
 }
 
-// flushLocked sends the output of the frames that were just executed: a small one at once, if the writer is idle, because to
-// wake the writer for it costs more. The rest, and what the socket does not take now, is left to the writer.
+// flushLocked sends the output of the frames that were just executed: a small one at once, if the writer is idle,
+// because to wake the writer for it costs more. The rest, and what the socket does not take now, is left to the writer.
 func (c *conn) flushLocked() {
 	defer c.notifyWriterLocked()
 	if !c.in.direct() || c.stage != running || c.writer.busy {

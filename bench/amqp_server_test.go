@@ -162,10 +162,10 @@ func (r *amqpRun) deadLetter() {
 	})
 }
 
-// BenchmarkAMQP compares servers on loopback, and in memory. impl=null is what the client can do at most, impl=keep the same
-// of a server that keeps what is published until it is delivered, as a broker has to;
-// cpu-ns is the CPU time a message of client and server, server-cpu-ns the server's part: they suffer less than the time
-// does from what else the machine is doing.
+// BenchmarkAMQP compares servers on loopback, and in memory. impl=null is what the client can do at most, impl=keep the
+// same of a server that keeps what is published until it is delivered, as a broker has to; cpu-ns is the CPU time a
+// message of client and server, server-cpu-ns the server's part: they suffer less than the time does from what else the
+// machine is doing.
 func BenchmarkAMQP(b *testing.B) {
 	for _, net := range []struct {
 		name    string

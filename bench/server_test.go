@@ -21,8 +21,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// The test binary is also the null server: started with BENCH_SERVE=null, or =keep, it serves AMQP on a free port. leveret is
-// the command itself. So a server's CPU time and memory are its process's.
+// The test binary is also the null server: started with BENCH_SERVE=null, or =keep, it serves AMQP on a free port.
+// leveret is the command itself. So a server's CPU time and memory are its process's.
 func TestMain(m *testing.M) {
 	if kind := os.Getenv("BENCH_SERVE"); kind != "" {
 		if err := serveNull(kind == "keep"); err != nil {
@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// ballast is how many bytes of garbage may gather before they are collected, in clients and null servers as in leveret's.
+// ballast is how many bytes of garbage may gather before they are collected, in clients and null servers as in
+// leveret's.
 const ballast = 128 << 20
 
 func serveNull(keep bool) error {

@@ -82,8 +82,8 @@ func (g *generator) holder() string {
 	return g.pick(actors...)
 }
 
-// tag returns a tag for a new consumer: one of its own, or one that a consumer of the channel had before. RabbitMQ 3.10's channel
-// crashes later when a quorum queue has seen a tag again.
+// tag returns a tag for a new consumer: one of its own, or one that a consumer of the channel had before. RabbitMQ
+// 3.10's channel crashes later when a quorum queue has seen a tag again.
 func (g *generator) tag(actor string) string {
 	b := g.book(actor)
 	inUse := func(tag string) bool { _, there := g.subscribed[tag]; return there }

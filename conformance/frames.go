@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// A frames has what a broker sent on one connection, in an order that RabbitMQ owes. It answers a channel's requests in the order
-// in which they were made. What it sends unasked has an order of its own: the messages of one consumer, the returned
-// messages, the confirms. How those mix with answers, and with what other channels get, is left to chance.
+// A frames has what a broker sent on one connection, in an order that RabbitMQ owes. It answers a channel's requests in
+// the order in which they were made. What it sends unasked has an order of its own: the messages of one consumer, the
+// returned messages, the confirms. How those mix with answers, and with what other channels get, is left to chance.
 type frames struct {
 	all      []*stream // in the order in which the channels were opened; the first is that of channel 0
 	channels map[uint16]*stream
@@ -120,8 +120,8 @@ func (f *frames) received(kind byte, channel uint16, payload []byte) {
 	}
 }
 
-// dropLatest drops what consumers got just before the broker closed the connection: its channels end one after the other, and
-// what one gives back may still reach another.
+// dropLatest drops what consumers got just before the broker closed the connection: its channels end one after the
+// other, and what one gives back may still reach another.
 func (f *frames) dropLatest() {
 	for _, l := range f.latest {
 		list := l.stream.consumers[l.tag]
@@ -201,8 +201,8 @@ func (f *frames) lines() []string {
 // deliveryTag matches the tag in the text of a delivery.
 var deliveryTag = regexp.MustCompile(`^(basic\.deliver "[^"]*") (\d+)`)
 
-// received returns what consumers got, one after the other. If they consume from several queues their messages are numbered in
-// any order: then the numbers stand by themselves.
+// received returns what consumers got, one after the other. If they consume from several queues their messages are
+// numbered in any order: then the numbers stand by themselves.
 func (s *stream) received() []string {
 	var list, numbers []string
 	queues := map[string]bool{}

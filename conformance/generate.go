@@ -83,8 +83,9 @@ func (g *generator) choose(choices []choice) choice {
 	panic("the weights do not add up")
 }
 
-// weight changes the usual weight of an action twice: every program does a few things much more often than others do, and
-// some never, so that what is usually rare meets itself; and it does more often what the programs before it did rarely.
+// weight changes the usual weight of an action twice: every program does a few things much more often than others do,
+// and some never, so that what is usually rare meets itself; and it does more often what the programs before it did
+// rarely.
 func (g *generator) weight(i int, c choice, traits []string) int {
 	for len(g.factors) <= i {
 		g.factors = append(g.factors, []int{0, 1, 2, 2, 2, 2, 2, 12}[g.IntN(8)])

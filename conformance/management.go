@@ -76,7 +76,8 @@ func refusal(status int, body []byte) error {
 	return &leveret.Error{Code: leveret.Code(status), Reason: html.UnescapeString(reason)}
 }
 
-// unprinted returns the text whose term 3.10 shows in its place: as a text with escapes, or as numbers on several lines.
+// unprinted returns the text whose term 3.10 shows in its place: as a text with escapes, or as numbers on several
+// lines.
 func unprinted(reason string) string {
 	inner, begins := strings.CutPrefix(reason, "<<")
 	inner, ends := strings.CutSuffix(inner, ">>")

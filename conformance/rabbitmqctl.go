@@ -161,8 +161,8 @@ func (c *rabbitmqctl) Import(definitions string) error {
 	return err
 }
 
-// inVHost names the virtual host in each definition of a document, because the command is not for a single one. What the
-// document has twice it keeps.
+// inVHost names the virtual host in each definition of a document, because the command is not for a single one. What
+// the document has twice it keeps.
 func inVHost(document, vhost string) (string, error) {
 	in := json.NewDecoder(strings.NewReader(document))
 	if _, err := in.Token(); err != nil { // the opening brace

@@ -42,8 +42,8 @@ func TestRandomPrograms(t *testing.T) {
 	(&campaign{profile: broker.profile, broker: broker, count: 300}).run(t)
 }
 
-// TestPrograms runs random programs that were written to a directory on the listener (see internal/mutate), until one shows something
-// else than it says.
+// TestPrograms runs random programs that were written to a directory on the listener (see internal/mutate), until one
+// shows something else than it says.
 func TestPrograms(t *testing.T) {
 	if *written == "" {
 		t.Skip("no random programs: go run ./internal/mutate -fixes -programs 300")
@@ -183,8 +183,8 @@ func (c *campaign) compare(t *testing.T, seed uint64, sides []side) {
 	}
 }
 
-// keep makes a scenario of a program that differed. It expects what leveret's Go API shows, so that the scenarios fail on
-// the listener or the broker until the difference is settled.
+// keep makes a scenario of a program that differed. It expects what leveret's Go API shows, so that the scenarios fail
+// on the listener or the broker until the difference is settled.
 func (c *campaign) keep(t *testing.T, d *difference) {
 	name := fmt.Sprintf("../testdata/scenarios/found/seed-%s-%d.txt", scenario.Releases[c.profile], d.seed)
 	c.write(t, name, fmt.Sprintf("# A random program that differed on %s; this is what leveret showed.\n%s", d.side, d.script.Text()))

@@ -121,8 +121,8 @@ func TestRulesHaveCode(t *testing.T) {
 	}
 }
 
-// rulePlaces returns, for each number in a comment of the module's Go code, a place where it stands; one outside of tests if
-// there is one.
+// rulePlaces returns, for each number in a comment of the module's Go code, a place where it stands; one outside of
+// tests if there is one.
 func rulePlaces(t *testing.T) map[string]string {
 	places := map[string]string{}
 	err := filepath.WalkDir("..", func(path string, e fs.DirEntry, err error) error {

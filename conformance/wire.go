@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// The texts of frames. What a frame says is written with all its fields, and each value of a table with its type's letter, so
-// that nothing is lost that a client library may not pass on.
+// The texts of frames. What a frame says is written with all its fields, and each value of a table with its type's
+// letter, so that nothing is lost that a client library may not pass on.
 
-// A method is one that a broker sends: its name and the types of its arguments, a letter each: o octet, s short, l long,
-// L longlong, b the octet of bits, n shortstr, S longstr, F table.
+// A method is one that a broker sends: its name and the types of its arguments, a letter each: o octet, s short, l
+// long, L longlong, b the octet of bits, n shortstr, S longstr, F table.
 type method struct{ name, arguments string }
 
 var methods = map[uint32]method{

@@ -435,7 +435,8 @@ func TestArgumentValuesInDefinitions(t *testing.T) {
 	assert.Equal(t, leveret.Table{"a": int64(1), "b": 1000.0}, table.Table, "the first of two counts")
 }
 
-// Of an argument that was given twice the last one is exported, also within tables. RabbitMQ's own queues go by the first.
+// Of an argument that was given twice the last one is exported, also within tables. RabbitMQ's own queues go by the
+// first.
 func TestArgumentsGivenTwice(t *testing.T) {
 	twice := leveret.Fields{{Name: "z", Value: "1"}, {Name: "z", Value: "2"}}
 	b := leveret.New()

@@ -213,8 +213,8 @@ func (x *exporter) exchanges(v *leveret.VHost) {
 	}
 }
 
-// bindings adds the bindings, also those of internal exchanges and, in 4.3, of exclusive queues and to the default exchange. The implicit
-// ones are left out: the first of each queue.
+// bindings adds the bindings, also those of internal exchanges and, in 4.3, of exclusive queues and to the default
+// exchange. The implicit ones are left out: the first of each queue.
 // Rules: J-4.
 func (x *exporter) bindings(v *leveret.VHost) {
 	implicit := map[string]bool{}

@@ -17,7 +17,8 @@ func FieldNames() []string {
 	return names
 }
 
-// ChangeField has the package play p but for one field, until the test ends: a switch is turned over, the other member counts.
+// ChangeField has the package play p but for one field, until the test ends: a switch is turned over, the other member
+// counts.
 func ChangeField(t testing.TB, p leveret.Profile, name string) {
 	was := releases[p]
 	changed := *was

@@ -191,8 +191,8 @@ func (im *importer) password(e *User) (leveret.PasswordHash, error) {
 	return p, nil
 }
 
-// vhost creates a virtual host and sets what its entry says. RabbitMQ does not look at the limits there, nor at a default queue type
-// that is not in the metadata.
+// vhost creates a virtual host and sets what its entry says. RabbitMQ does not look at the limits there, nor at a
+// default queue type that is not in the metadata.
 // Rules: J-3.
 func (im *importer) vhost(e *VHost) error {
 	if im.noDefaultQueueType && e.Metadata != nil && e.Metadata.QueueType != "" && !isQueueType(e.Metadata.QueueType) {
@@ -210,8 +210,8 @@ func (im *importer) vhost(e *VHost) error {
 	return refusedByCode(v.SetMetadata(info.Description, info.Tags...))
 }
 
-// merge puts what the entry says in the place of what is known of the virtual host. Of what is both in "metadata" and beside it, as in
-// older files, the metadata count; in 3.10 what is beside them.
+// merge puts what the entry says in the place of what is known of the virtual host. Of what is both in "metadata" and
+// beside it, as in older files, the metadata count; in 3.10 what is beside them.
 // Rules: J-3.
 func (im *importer) merge(e *VHost, info *leveret.VHostInfo) {
 	if !im.topFirst {

@@ -6,8 +6,8 @@ import (
 	"github.com/leveretmq/leveret/internal/jsondoc"
 )
 
-// release is what differs between releases of RabbitMQ in definitions. Each field is one behaviour; its comment begins with the
-// numbers of its rules. TestEveryRuleIsShown changes each field and demands that a scenario notices.
+// release is what differs between releases of RabbitMQ in definitions. Each field is one behaviour; its comment begins
+// with the numbers of its rules. TestEveryRuleIsShown changes each field and demands that a scenario notices.
 // Rules: V-49, V-64.
 type release struct {
 	oldShape           bool // J-1, J-2, J-3: the export has no origin, virtual hosts are no more than names

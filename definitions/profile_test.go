@@ -18,8 +18,8 @@ var update = flag.Bool("update", false, "write anew what the tests of this packa
 
 const shownFile = "../testdata/shown.txt"
 
-// tables are for fields about what no scenario imports: whole virtual hosts, and documents of which something is left out. Each
-// has a document, and what the virtual host "v" of it becomes on each release.
+// tables are for fields about what no scenario imports: whole virtual hosts, and documents of which something is left
+// out. Each has a document, and what the virtual host "v" of it becomes on each release.
 var tables = map[string]struct {
 	document string
 	want     map[string]string

@@ -132,8 +132,8 @@ func (im *importer) queue(e *Queue) error {
 	return refusedByCode(err)
 }
 
-// isUnfit reports whether a queue's type does not have one of its properties, such as a quorum queue that is not durable. RabbitMQ
-// passes such queues over.
+// isUnfit reports whether a queue's type does not have one of its properties, such as a quorum queue that is not
+// durable. RabbitMQ passes such queues over.
 // Rules: J-9.
 func isUnfit(err error) bool {
 	return errors.Is(err, leveret.ErrPreconditionFailed) && strings.HasPrefix(explanation(err), "invalid property")

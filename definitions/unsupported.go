@@ -8,11 +8,11 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// What a RabbitMQ with its plugins exports and leveret does not have: streams, and the exchange types, parameters and policies of
-// plugins. An import refuses a document with any of it, unless it is left out first.
+// What a RabbitMQ with its plugins exports and leveret does not have: streams, and the exchange types, parameters and
+// policies of plugins. An import refuses a document with any of it, unless it is left out first.
 
-// ImportSupported is Import without what leveret does not have: see [Definitions.Supported]. It returns what was left out,
-// section by section. If anything else is refused nothing is changed, as by Import.
+// ImportSupported is Import without what leveret does not have: see [Definitions.Supported]. It returns what was left
+// out, section by section. If anything else is refused nothing is changed, as by Import.
 func ImportSupported(b *leveret.Broker, data []byte) (leftOut []*Error, err error) {
 	d, err := parseFor(b, data)
 	if err != nil {
@@ -22,9 +22,10 @@ func ImportSupported(b *leveret.Broker, data []byte) (leftOut []*Error, err erro
 	return leftOut, d.Apply(b)
 }
 
-// Supported returns a copy of the definitions without what leveret does not have in a release: streams and what is for streams
-// only, exchanges of the types of plugins, policies and parameters of plugins, and the bindings and topic permissions of
-// what is left out so. Each entry that is left out, or is changed, is told of by an Error with its place and the reason.
+// Supported returns a copy of the definitions without what leveret does not have in a release: streams and what is for
+// streams only, exchanges of the types of plugins, policies and parameters of plugins, and the bindings and topic
+// permissions of what is left out so. Each entry that is left out, or is changed, is told of by an Error with its place
+// and the reason.
 func (d *Definitions) Supported(p leveret.Profile) (supported *Definitions, leftOut []*Error) {
 	s := supporter{release: releases[p], out: map[located]bool{}}
 	kept := *d

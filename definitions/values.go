@@ -24,7 +24,8 @@ import (
 // their width, texts and bytes become one, a value that JSON cannot express is "undefined".
 
 // Arguments are a table of arguments or a policy's definition. In JSON the values have no field
-// types: on the way back an integral number is an int64, or a *big.Int if it is larger, another number a float64, a text a string.
+// types: on the way back an integral number is an int64, or a *big.Int if it is larger, another number a float64, a
+// text a string.
 // Rules: J-6, J-7.
 type Arguments struct{ leveret.Table }
 
@@ -38,7 +39,8 @@ func (t Arguments) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// lastOf returns fields as a table. Of a name that occurs twice the last counts, as in a JSON object that RabbitMQ writes.
+// lastOf returns fields as a table. Of a name that occurs twice the last counts, as in a JSON object that RabbitMQ
+// writes.
 // Rules: J-6.
 func lastOf(f leveret.Fields) leveret.Table {
 	t := make(leveret.Table, len(f))
@@ -312,8 +314,8 @@ func (l *Limits) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// of returns the limits of those names, leveret.NoLimit for one that is not given, and RabbitMQ's complaints about them as limits of
-// that kind.
+// of returns the limits of those names, leveret.NoLimit for one that is not given, and RabbitMQ's complaints about them
+// as limits of that kind.
 func (l Limits) of(kind string, names ...string) ([]int, []limits.Fault) {
 	parsed, wrong := limits.Parse(l, kind, names...)
 	all := make([]int, len(names))

@@ -14,7 +14,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// states are those in which a test may leave its connection. Each returns what has to be undone for no goroutine to be left.
+// states are those in which a test may leave its connection. Each returns what has to be undone for no goroutine to be
+// left.
 var states = map[string]func(t *testing.T, b *leveret.Broker, conn *amqp091.Connection, ch *amqp091.Channel) (undo func()){
 	"idle": func(*testing.T, *leveret.Broker, *amqp091.Connection, *amqp091.Channel) func() { return func() {} },
 	"blocked": func(t *testing.T, b *leveret.Broker, _ *amqp091.Connection, ch *amqp091.Channel) func() {

@@ -38,8 +38,8 @@ func DialConfig(t T, b *leveret.Broker, cfg amqp091.Config) *amqp091.Connection 
 	return conn
 }
 
-// hangUp closes the connection as a client does. If the close is not answered the connection is cut off: the memory alarm may be on, or
-// nobody reads from a channel that the test has given to the client. It may be closed already.
+// hangUp closes the connection as a client does. If the close is not answered the connection is cut off: the memory
+// alarm may be on, or nobody reads from a channel that the test has given to the client. It may be closed already.
 func hangUp(conn *amqp091.Connection, nc net.Conn) {
 	closed := make(chan struct{})
 	go func() {
@@ -52,8 +52,8 @@ func hangUp(conn *amqp091.Connection, nc net.Conn) {
 	}
 }
 
-// comes reports whether done is closed, having let the other goroutines run for a while. It waits for no time, because in a synctest
-// bubble time stands still as long as a goroutine waits for a mutex.
+// comes reports whether done is closed, having let the other goroutines run for a while. It waits for no time, because
+// in a synctest bubble time stands still as long as a goroutine waits for a mutex.
 func comes(done <-chan struct{}) bool {
 	for range 100_000 {
 		select {
@@ -66,8 +66,8 @@ func comes(done <-chan struct{}) bool {
 	return false
 }
 
-// Dialer returns a dial function for a program that connects by itself, and again after it has lost a connection. It is the field Dial of
-// amqp091-go's Config: whatever address the program names, it gets the broker, in memory.
+// Dialer returns a dial function for a program that connects by itself, and again after it has lost a connection. It is
+// the field Dial of amqp091-go's Config: whatever address the program names, it gets the broker, in memory.
 //
 //	cfg := amqp091.Config{Dial: leverettest.Dialer(t, b)}
 //	conn, err := amqp091.DialConfig("amqp://guest:guest@rabbitmq/", cfg)
@@ -78,8 +78,9 @@ func Dialer(t T, b *leveret.Broker) func(network, addr string) (net.Conn, error)
 	return func(string, string) (net.Conn, error) { return srv.Dial() }
 }
 
-// URL listens on a free port of this machine and returns the URL of the broker's virtual host "/" there, with guest's password, for a program
-// that takes nothing but a URL. When the test ends, the listener and its connections are closed.
+// URL listens on a free port of this machine and returns the URL of the broker's virtual host "/" there, with guest's
+// password, for a program that takes nothing but a URL. When the test ends, the listener and its connections are
+// closed.
 //
 // Sockets do not work in a testing/synctest bubble: use [Dialer] there.
 func URL(t T, b *leveret.Broker) string {
@@ -102,7 +103,8 @@ func URL(t T, b *leveret.Broker) string {
 	return u.String()
 }
 
-// Load imports a definitions file, as RabbitMQ exports it, into the broker. The test ends if the file cannot be imported.
+// Load imports a definitions file, as RabbitMQ exports it, into the broker. The test ends if the file cannot be
+// imported.
 func Load(t T, b *leveret.Broker, path string) {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -11,8 +11,8 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// A Journey is what happened to one message, through all its copies and deaths. Its String tells the story: a line an event, each copy
-// under the one it was made from, a loss marked at the beginning of its line.
+// A Journey is what happened to one message, through all its copies and deaths. Its String tells the story: a line an
+// event, each copy under the one it was made from, a loss marked at the beginning of its line.
 type Journey struct {
 	VHost      string
 	Message    uint64              // its number, see leveret.EventMessage
@@ -280,8 +280,8 @@ func queueTable(b *leveret.Broker) string {
 	return out.String()
 }
 
-// Timeline tells what happened to all messages, or to those that all matchers accept, in the order in which it happened. Each line
-// begins with the message's number.
+// Timeline tells what happened to all messages, or to those that all matchers accept, in the order in which it
+// happened. Each line begins with the message's number.
 func (r *Recorder) Timeline(matchers ...Matcher) string {
 	type moment struct {
 		number int

@@ -1,5 +1,5 @@
-// Package leverettest helps tests of programs that use RabbitMQ: a broker that checks itself, connections to it for the amqp091-go
-// client, the story of every message, and assertions on what became of them.
+// Package leverettest helps tests of programs that use RabbitMQ: a broker that checks itself, connections to it for the
+// amqp091-go client, the story of every message, and assertions on what became of them.
 //
 //	func TestOrders(t *testing.T) {
 //		b := leverettest.New(t)
@@ -14,13 +14,14 @@
 //
 // # Time
 //
-// Nothing but URL touches the network, and everything else works inside a testing/synctest bubble, where a message's TTL or a delay
-// passes without waiting, and where synctest.Wait returns when everything has happened. Two things do not work in a bubble. A goroutine
-// that waits for a sync.Mutex is not durably blocked: if the holder waits for time to pass, the time stands still, and the test hangs.
-// A goroutine that waits for a socket is not durably blocked either.
+// Nothing but URL touches the network, and everything else works inside a testing/synctest bubble, where a message's
+// TTL or a delay passes without waiting, and where synctest.Wait returns when everything has happened. Two things do
+// not work in a bubble. A goroutine that waits for a sync.Mutex is not durably blocked: if the holder waits for time to
+// pass, the time stands still, and the test hangs. A goroutine that waits for a socket is not durably blocked either.
 //
-// Outside a bubble a client works beside the test: what it has not yet sent, the broker does not know. An assertion looks once, and
-// waits for nobody; let the test wait for what its program does, an answer or a closed channel, before it asserts.
+// Outside a bubble a client works beside the test: what it has not yet sent, the broker does not know. An assertion
+// looks once, and waits for nobody; let the test wait for what its program does, an answer or a closed channel, before
+// it asserts.
 package leverettest
 
 import "github.com/leveretmq/leveret"

@@ -8,8 +8,8 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// A Matcher says what is wrong with a message; nil means that the message is as it should be. What no matcher names is not looked at.
-// Any function of this type is a matcher.
+// A Matcher says what is wrong with a message; nil means that the message is as it should be. What no matcher names is
+// not looked at. Any function of this type is a matcher.
 type Matcher func(leveret.MessageInfo) error
 
 // Body accepts a message with this body.
@@ -51,8 +51,8 @@ func MessageID(want string) Matcher {
 	}
 }
 
-// Header accepts a message that was published with this header. The headers of deaths are not among them: see Died. A whole number
-// equals any of its size, whatever its type.
+// Header accepts a message that was published with this header. The headers of deaths are not among them: see Died. A
+// whole number equals any of its size, whatever its type.
 func Header(name string, want any) Matcher {
 	return func(m leveret.MessageInfo) error {
 		got, there := headers(m.Properties)[name]

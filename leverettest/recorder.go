@@ -46,16 +46,18 @@ func KeepIf(keep func(leveret.EventMessage) bool) RecordOption {
 	return func(r *Recorder) { r.keep = keep }
 }
 
-// KeepLast has the journeys of the last n messages kept, and as many events of each kind. Default: 10000. What is older is forgotten.
+// KeepLast has the journeys of the last n messages kept, and as many events of each kind. Default: 10000. What is older
+// is forgotten.
 func KeepLast(n int) RecordOption { return func(r *Recorder) { r.limit = max(n, 1) } }
 
 // recorders are those of the brokers that are recorded, so that assertions find them.
 var recorders sync.Map // *leveret.Broker to *Recorder
 
-// Record records what happens to messages that are published from now on, until the test ends. If the test fails, the journeys of
-// the messages that were lost, or are in a queue still, and what is in the queues are printed.
+// Record records what happens to messages that are published from now on, until the test ends. If the test fails, the
+// journeys of the messages that were lost, or are in a queue still, and what is in the queues are printed.
 //
-// Assertions on the broker print the journeys concerned when they fail. A broker that is not recorded is as fast as ever.
+// Assertions on the broker print the journeys concerned when they fail. A broker that is not recorded is as fast as
+// ever.
 func Record(t T, b *leveret.Broker, opts ...RecordOption) *Recorder {
 	r := &Recorder{keep: func(leveret.EventMessage) bool { return true }, limit: 10_000, journeys: map[messageID]*Journey{},
 		told: map[messageID]bool{}}
@@ -140,7 +142,8 @@ func note[E any](r *Recorder, e E, m leveret.EventMessage, kind *[]E) {
 	}
 }
 
-// Published returns the publishes of the messages that are kept, in their order, as the following methods do the other events.
+// Published returns the publishes of the messages that are kept, in their order, as the following methods do the other
+// events.
 func (r *Recorder) Published() []leveret.PublishedEvent { return eventsOf(r, &r.ledger.published) }
 
 // Returned returns what came back to its publisher.

@@ -9,11 +9,11 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// RequireQueue ends the test unless the ready messages of a queue are what the matchers say: one matcher for each message, in the
-// order in which they would leave the queue. Without a matcher the queue has to be empty.
+// RequireQueue ends the test unless the ready messages of a queue are what the matchers say: one matcher for each
+// message, in the order in which they would leave the queue. Without a matcher the queue has to be empty.
 //
-// Like all assertions it looks at the virtual host "/" of b, waits for nothing but the broker's own work, and prints the journeys
-// concerned if b is recorded (see [Record]).
+// Like all assertions it looks at the virtual host "/" of b, waits for nothing but the broker's own work, and prints
+// the journeys concerned if b is recorded (see [Record]).
 func RequireQueue(t T, b *leveret.Broker, queue string, matchers ...Matcher) {
 	t.Helper()
 	got := ready(t, b, queue)
@@ -42,8 +42,8 @@ func RequireQueueAnyOrder(t T, b *leveret.Broker, queue string, matchers ...Matc
 	failQueue(t, b, queue, got, wrong)
 }
 
-// unmatched gives each matcher a message of its own and returns the first for which there is none, -1 if all have one. A matcher
-// takes a message from another one that has a second choice.
+// unmatched gives each matcher a message of its own and returns the first for which there is none, -1 if all have one.
+// A matcher takes a message from another one that has a second choice.
 func unmatched(messages []leveret.MessageInfo, matchers []Matcher) int {
 	owner := make([]int, len(messages)) // the matcher of each message, from 1; 0: none
 	for i := range matchers {
@@ -122,15 +122,16 @@ func journeysText(b *leveret.Broker, concerned func(*Journey) bool) string {
 	return r.tell(r.journeysIf(concerned))
 }
 
-// Deaths says which dead letters a test expects of a queue. The zero value of a field means that anything will do, but for Times.
+// Deaths says which dead letters a test expects of a queue. The zero value of a field means that anything will do, but
+// for Times.
 type Deaths struct {
 	Reason leveret.Reason // why; empty: for whatever reason
 	Times  int            // how often
 	To     []string       // the queues that each dead letter went to, in any order; nil: wherever it went
 }
 
-// RequireDeadLettered ends the test unless so many messages died in a queue and went through its dead-letter exchange as want says. Those
-// are counted that all matchers accept, as they were published first. The broker must be recorded.
+// RequireDeadLettered ends the test unless so many messages died in a queue and went through its dead-letter exchange
+// as want says. Those are counted that all matchers accept, as they were published first. The broker must be recorded.
 func RequireDeadLettered(t T, b *leveret.Broker, queue string, want Deaths, matchers ...Matcher) {
 	t.Helper()
 	b.Settle()
@@ -172,8 +173,9 @@ func reasonText(r leveret.Reason) string {
 	return fmt.Sprintf(" (%s)", r)
 }
 
-// RequireNoLoss ends the test if a message was lost since [Record], for another cause than those that are named, in whatever virtual
-// host. A message that a publisher was told about, by basic.return or a nack, is not lost. The broker must be recorded.
+// RequireNoLoss ends the test if a message was lost since [Record], for another cause than those that are named, in
+// whatever virtual host. A message that a publisher was told about, by basic.return or a nack, is not lost. The broker
+// must be recorded.
 func RequireNoLoss(t T, b *leveret.Broker, but ...leveret.Cause) {
 	t.Helper()
 	b.Settle()
@@ -189,8 +191,8 @@ func RequireNoLoss(t T, b *leveret.Broker, but ...leveret.Cause) {
 	}
 }
 
-// RequireDrained ends the test if the named queues, or without names all queues of the virtual host "/", hold a message: ready,
-// unacknowledged, or waiting for a retry or for a dead-letter target.
+// RequireDrained ends the test if the named queues, or without names all queues of the virtual host "/", hold a
+// message: ready, unacknowledged, or waiting for a retry or for a dead-letter target.
 func RequireDrained(t T, b *leveret.Broker, queues ...string) {
 	t.Helper()
 	b.Settle()

@@ -306,8 +306,8 @@ func (s *Server) deadOf(q *queue) *queue {
 	return q.dead
 }
 
-// deathProperties are the properties of a message that had none when it was rejected on that queue, to which the default
-// exchange had brought it.
+// deathProperties are the properties of a message that had none when it was rejected on that queue, to which the
+// default exchange had brought it.
 func deathProperties(queue string) []byte {
 	var death []byte
 	death = binary.BigEndian.AppendUint64(append(appendShort(death, "count"), 'l'), 1)

@@ -85,7 +85,8 @@ func TestStatusOfMemory(t *testing.T) {
 	assert.Contains(t, p.ctl("status"), "\nMemory high watermark setting: none, computed to: none\n")
 }
 
-// Whatever fills the memory of the process raises the alarm, also what is in no queue: here transactions that are not committed.
+// Whatever fills the memory of the process raises the alarm, also what is in no queue: here transactions that are not
+// committed.
 func TestAlarmGoesByTheProcess(t *testing.T) {
 	p, url := spawnControlled(t, "--vm-memory-high-watermark", "150MB", "--log", "none")
 	conn, err := amqp.Dial(withGuest(url))

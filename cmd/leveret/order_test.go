@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// connectInOrder declares and consumes with arguments whose names are in no order and occur twice, for which amqp091-go has no type.
+// connectInOrder declares and consumes with arguments whose names are in no order and occur twice, for which amqp091-go
+// has no type.
 func (f *fixture) connectInOrder() {
 	uri, err := amqp.ParseURI(f.url)
 	require.NoError(f.t, err)

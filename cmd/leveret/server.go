@@ -69,7 +69,8 @@ func start(s settings, log *slog.Logger) (_ *server, err error) {
 	return srv, nil
 }
 
-// guardMemory sets the memory limit. Where the system does not tell how much memory there is, a fraction of it is no limit.
+// guardMemory sets the memory limit. Where the system does not tell how much memory there is, a fraction of it is no
+// limit.
 func (srv *server) guardMemory(w memory.Watermark, log *slog.Logger) {
 	srv.memory = memory.NewGuard(srv.broker)
 	limit, err := srv.memory.Set(w)

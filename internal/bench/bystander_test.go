@@ -11,8 +11,9 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// BenchmarkBystander does something large in a virtual host, while a bystander, another client of the virtual host, sends small
-// requests. max-wait-ms is the longest that one of these took. Two processors are in use, and each case runs once:
+// BenchmarkBystander does something large in a virtual host, while a bystander, another client of the virtual host,
+// sends small requests. max-wait-ms is the longest that one of these took. Two processors are in use, and each case
+// runs once:
 //
 //	go test -run '^$' -bench Bystander -benchtime 1x ./internal/bench
 func BenchmarkBystander(b *testing.B) {

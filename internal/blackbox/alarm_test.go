@@ -21,7 +21,8 @@ func watchAlarms(b *leveret.Broker) *alarms {
 	return &a
 }
 
-// Publishers that are as fast as consumers keep the broker at its limit. The alarm changes a few times a second all the same.
+// Publishers that are as fast as consumers keep the broker at its limit. The alarm changes a few times a second all the
+// same.
 func TestAlarmDoesNotFlap(t *testing.T) {
 	b, clk := newTestBroker(t, leveret.WithMemoryLimit(10_000))
 	told := watchAlarms(b)

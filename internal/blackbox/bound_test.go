@@ -22,7 +22,8 @@ func grows(f func()) int64 {
 	return int64(heapInUse()) - int64(before)
 }
 
-// A connection that declares exclusive queues and deletes them, as a client does for each of its requests, keeps none of them.
+// A connection that declares exclusive queues and deletes them, as a client does for each of its requests, keeps none
+// of them.
 func TestDeletedExclusiveQueuesAreForgotten(t *testing.T) {
 	b, _ := newTestBroker(t)
 	ch := mustChannel(t, b)

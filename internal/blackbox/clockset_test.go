@@ -20,7 +20,8 @@ func (c *setClock) Elapsed(now time.Time) time.Duration {
 	return now.Add(-c.ahead).Sub(start) + time.Hour
 }
 
-// Queues that nobody uses go when the time has passed, whatever the clock shows meanwhile. Messages expire by what it shows.
+// Queues that nobody uses go when the time has passed, whatever the clock shows meanwhile. Messages expire by what it
+// shows.
 func TestTheClockIsSet(t *testing.T) {
 	for _, by := range []time.Duration{time.Hour, -time.Hour} {
 		clk := &setClock{ManualClock: leveret.NewManualClock(start)}

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// RabbitMQ takes a misspelt argument without a word, and so does leveret. Who watches is told once, and what may have been meant.
+// RabbitMQ takes a misspelt argument without a word, and so does leveret. Who watches is told once, and what may have
+// been meant.
 func TestArgumentsThatNothingKnows(t *testing.T) {
 	for _, profile := range []leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310} {
 		b, _ := newTestBroker(t, leveret.WithProfile(profile))

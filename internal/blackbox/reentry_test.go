@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// anything is what a hook may call, by name: every method of the broker, of a queue and of a session, in one way or another. Broker.Settle
-// and ManualClock.Advance are what it must not call.
+// anything is what a hook may call, by name: every method of the broker, of a queue and of a session, in one way or
+// another. Broker.Settle and ManualClock.Advance are what it must not call.
 var anything = map[string]func(b *leveret.Broker, ch *leveret.Channel){
 	"publish":         func(b *leveret.Broker, _ *leveret.Channel) { b.Publish("amq.fanout", "", leveret.Message{}) },
 	"channel publish": func(_ *leveret.Broker, ch *leveret.Channel) { ch.Publish("amq.fanout", "", leveret.Message{}) },

@@ -31,7 +31,8 @@ func TestEverythingAtOnceInShortTurns(t *testing.T) {
 	TestEverythingAtOnce(t)
 }
 
-// Every copy that was published while others got in between ends once: it is acknowledged, dead-lettered, dropped, or still there.
+// Every copy that was published while others got in between ends once: it is acknowledged, dead-lettered, dropped, or
+// still there.
 func TestCopiesAddUpInShortTurns(t *testing.T) {
 	shortTurns(t)
 	for seed := range uint64(max(scaled(10), 2)) {

@@ -115,8 +115,8 @@ func TestWatchersSeeWholeOperations(t *testing.T) {
 	require.NotZero(t, total)
 }
 
-// A hook that panics takes nothing from other watchers, other events, handlers and the memory alarm, and the panic reaches the
-// caller of the operation. The same holds for one that ends its goroutine.
+// A hook that panics takes nothing from other watchers, other events, handlers and the memory alarm, and the panic
+// reaches the caller of the operation. The same holds for one that ends its goroutine.
 func TestHookThatPanicsTakesNothingFromOthers(t *testing.T) {
 	for name, end := range map[string]func(){"panic": func() { panic("hook") }, "Goexit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFieldsAreRead finds unexported fields of structs that are written and never read: a rule without a reader is not kept.
+// TestFieldsAreRead finds unexported fields of structs that are written and never read: a rule without a reader is not
+// kept.
 func TestFieldsAreRead(t *testing.T) {
 	if testing.Short() || race.Enabled {
 		t.Skip("type-checks the module from source, which takes long and has no races")

@@ -25,8 +25,8 @@ type Pair struct{ Key, Value any }
 // LineLength is the number of columns in which RabbitMQ prints most terms.
 const LineLength = 80
 
-// A Notation says which binaries and lists print as texts, and in which octets. A binary of UTF-8 that is a text ends in /utf8 in the
-// notations that know UTF-8; in the others each octet is a character.
+// A Notation says which binaries and lists print as texts, and in which octets. A binary of UTF-8 that is a text ends
+// in /utf8 in the notations that know UTF-8; in the others each octet is a character.
 type Notation uint8
 
 // The notations.
@@ -43,7 +43,8 @@ func Format(term any, column int) string { return Console.Format(term, column) }
 // FormatWidth is Format for lines of another length.
 func FormatWidth(term any, column, width int) string { return Console.FormatWidth(term, column, width) }
 
-// Format returns term as it prints in the notation, behind column characters of its line, on lines of LineLength columns.
+// Format returns term as it prints in the notation, behind column characters of its line, on lines of LineLength
+// columns.
 func (n Notation) Format(term any, column int) string { return n.FormatWidth(term, column, LineLength) }
 
 // Behind returns text with term printed behind it.
@@ -135,8 +136,8 @@ func scalarOf(text string, bytes bool) measured {
 	return measured{text: text, len: utf8.RuneCountInString(text), bytes: bytes}
 }
 
-// listed returns the String that a list is if all it has are characters of a text, the List that a string is otherwise, and any other
-// term as it is. To Erlang both are lists of integers.
+// listed returns the String that a list is if all it has are characters of a text, the List that a string is otherwise,
+// and any other term as it is. To Erlang both are lists of integers.
 func (n Notation) listed(term any) any {
 	switch term := term.(type) {
 	case String:

@@ -42,7 +42,8 @@ func TestNotations(t *testing.T) {
 	}
 }
 
-// The column in which a term begins, and the room that it takes, are counted in characters: to Octets each octet is one.
+// The column in which a term begins, and the room that it takes, are counted in characters: to Octets each octet is
+// one.
 func TestBehind(t *testing.T) {
 	term := erl.Tuple{erl.Atom("a"), erl.Binary(strings.Repeat("é", 30))}
 	text := strings.Repeat("é", 20) + ": "

@@ -80,7 +80,8 @@ var reserved = map[string]bool{
 	"receive": true, "rem": true, "try": true, "when": true, "xor": true,
 }
 
-// binary prints bytes as text if the notation shows their characters, else as numbers. What is not UTF-8 is taken for Latin-1.
+// binary prints bytes as text if the notation shows their characters, else as numbers. What is not UTF-8 is taken for
+// Latin-1.
 func (n Notation) binary(s string) string {
 	if n > Console || !utf8.ValidString(s) || utf8.RuneCountInString(s) == len(s) {
 		return latin1(s)

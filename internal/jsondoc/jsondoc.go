@@ -21,8 +21,8 @@ const (
 	Last                // in RabbitMQ 3.10
 )
 
-// Decode returns the value that a document is. Its numbers are int64, *big.Int if they are larger, or float64 if they have a
-// fraction or an exponent.
+// Decode returns the value that a document is. Its numbers are int64, *big.Int if they are larger, or float64 if they
+// have a fraction or an exponent.
 func Decode(data []byte, which Counts) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(Unique(data, which)))
 	d.UseNumber()
@@ -57,8 +57,8 @@ func numbers(v any) (_ any, err error) {
 	return v, nil
 }
 
-// Number returns an int64 or a *big.Int for a number without fraction and exponent, a float64 for another one. One that is too
-// large for a float64 is an error.
+// Number returns an int64 or a *big.Int for a number without fraction and exponent, a float64 for another one. One that
+// is too large for a float64 is an error.
 func Number(n json.Number) (any, error) {
 	if strings.ContainsAny(n.String(), ".eE") {
 		f, err := n.Float64()

@@ -56,8 +56,9 @@ func (f Fault) text(n erl.Notation) string {
 	return text
 }
 
-// Parse returns those of a document's limits that have one of the names, and what is wrong: first one complaint about all other
-// names, then one for each value that is not an integer, in the order of the names. Kind is what RabbitMQ calls such limits.
+// Parse returns those of a document's limits that have one of the names, and what is wrong: first one complaint about
+// all other names, then one for each value that is not an integer, in the order of the names. Kind is what RabbitMQ
+// calls such limits.
 func Parse(given map[string]any, kind string, names ...string) (parsed Limits, wrong []Fault) {
 	parsed = Limits{}
 	var unknown erl.List

@@ -172,7 +172,8 @@ func (s *machine) get(t *rapid.T) {
 	}
 }
 
-// buffer keeps a settlement for the commit: those of one kind that follow each other are one, in the order of their tags.
+// buffer keeps a settlement for the commit: those of one kind that follow each other are one, in the order of their
+// tags.
 func (ch *mChannel) buffer(us []*mUnacked, how string) {
 	if n := len(ch.txAcks); n > 0 && ch.txAcks[n-1].how == how {
 		last := &ch.txAcks[n-1]

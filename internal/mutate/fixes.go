@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// tryFixes shows which fixes random programs miss when they are taken back. The programs say what the engine does with the fix;
-// they run on engines without it, through the Go API, or through the listener where that has the fix.
+// tryFixes shows which fixes random programs miss when they are taken back. The programs say what the engine does with
+// the fix; they run on engines without it, through the Go API, or through the listener where that has the fix.
 func tryFixes(count int, names []string, dir string, workers int) error {
 	mutants, err := readMutants(fixesFile, ".")
 	if err != nil {

@@ -7,12 +7,12 @@
 //
 //	go run ./internal/mutate -fixes -programs 20000
 //
-// The last two forms ask how much random programs notice: of changed rules and of changed operators, and of fixes that are taken
-// back, those of testdata/fixes.txt. Nothing fails.
+// The last two forms ask how much random programs notice: of changed rules and of changed operators, and of fixes that
+// are taken back, those of testdata/fixes.txt. Nothing fails.
 //
-// Each mutant is a build of the root package's tests with one file replaced (go test -overlay), so that the tree stays as it
-// is. What noticed last time runs first, then all scenarios, then the other tests. A mutant that no test notices has
-// survived: it is printed, and the program fails.
+// Each mutant is a build of the root package's tests with one file replaced (go test -overlay), so that the tree stays
+// as it is. What noticed last time runs first, then all scenarios, then the other tests. A mutant that no test notices
+// has survived: it is printed, and the program fails.
 package main
 
 import (

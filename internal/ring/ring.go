@@ -9,8 +9,8 @@ type List[T any] struct {
 	n     int
 }
 
-// A Place is where a value stands in a list: at most in one at a time. The zero Place stands in none. It is kept with the value, so
-// that neither entering nor leaving allocates.
+// A Place is where a value stands in a list: at most in one at a time. The zero Place stands in none. It is kept with
+// the value, so that neither entering nor leaving allocates.
 type Place[T any] struct {
 	Value T
 

@@ -73,7 +73,8 @@ type Conn interface {
 	Err() error  // why the broker ended the connection; nil: it is open, or the client has closed it
 }
 
-// Framed is a Conn that leads over a network and knows what the broker sent, each frame written with all its fields and types.
+// Framed is a Conn that leads over a network and knows what the broker sent, each frame written with all its fields and
+// types.
 type Framed interface {
 	Frames() []string
 }

@@ -17,7 +17,8 @@ type words struct {
 	named leveret.Fields
 }
 
-// newWords takes the arguments of a step. A word that begins with $reply-to begins with the reply-to of the message received last.
+// newWords takes the arguments of a step. A word that begins with $reply-to begins with the reply-to of the message
+// received last.
 func newWords(st *Step, replyTo string) *words {
 	w := &words{step: st}
 	for _, a := range st.Args {

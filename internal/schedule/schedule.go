@@ -62,8 +62,8 @@ func (h *Heap[T]) All() []*Timer[T] {
 	return all
 }
 
-// Earliest returns the earliest time that real gives for the value of a timer. That time must not be before the time that the
-// timer is set for; ok false means never. Earliest reports false if real gives no time at all.
+// Earliest returns the earliest time that real gives for the value of a timer. That time must not be before the time
+// that the timer is set for; ok false means never. Earliest reports false if real gives no time at all.
 func (h *Heap[T]) Earliest(real func(T) (at int64, ok bool)) (at int64, ok bool) {
 	var look func(i int)
 	look = func(i int) {

@@ -2,9 +2,9 @@
 //
 // The list is a file, testdata/shown.txt: one line for each switch and release, with its witnesses. A switch is a field
 // of the profile (profile.headerHistory), a trait of a type of queue (traits.quorum.window), a field of
-// definitions' profile (definitions.oldShape), or a mutant of testdata/mutants.txt (softLimit+1). A witness is the name of a scenario (dead-letter/cycle) or of a Go test
-// (TestManualClockOrder). The file only tells where to look first: the tests that write it demand that a witness
-// notices, in every run.
+// definitions' profile (definitions.oldShape), or a mutant of testdata/mutants.txt (softLimit+1). A witness is the name
+// of a scenario (dead-letter/cycle) or of a Go test (TestManualClockOrder). The file only tells where to look first:
+// the tests that write it demand that a witness notices, in every run.
 package shown
 
 import (

@@ -1,8 +1,8 @@
 // Package similar finds the name that somebody may have meant.
 package similar
 
-// Name returns the candidate that differs least from name, if that is by at most a third of the name's length; otherwise "". Of
-// several the first in the order of their bytes counts.
+// Name returns the candidate that differs least from name, if that is by at most a third of the name's length;
+// otherwise "". Of several the first in the order of their bytes counts.
 func Name(name string, candidates []string) string {
 	best, least := "", len(name)/3+1
 	for _, candidate := range candidates {

@@ -1,6 +1,6 @@
-// Package wire has what two places know of AMQP 0-9-1 as RabbitMQ speaks it: the broker's sessions, which programs use directly,
-// and the listener, which serves clients. Limits stand here, and the explanations of errors that both find: the listener
-// also counts channels whose close the client has not answered yet, and knows the mechanism of a login.
+// Package wire has what two places know of AMQP 0-9-1 as RabbitMQ speaks it: the broker's sessions, which programs use
+// directly, and the listener, which serves clients. Limits stand here, and the explanations of errors that both find:
+// the listener also counts channels whose close the client has not answered yet, and knows the mechanism of a login.
 package wire
 
 import "fmt"
@@ -9,8 +9,9 @@ const (
 	// MaxShort is the length of the longest short string, in octets: its length is in one octet.
 	MaxShort = 255
 
-	// MaxNesting is how many tables and arrays may be one within the other. RabbitMQ is limited by the size of a frame alone; a
-	// bound keeps a hostile table from exhausting the stack, and what refers to itself from being walked without end.
+	// MaxNesting is how many tables and arrays may be one within the other. RabbitMQ is limited by the size of a frame
+	// alone; a bound keeps a hostile table from exhausting the stack, and what refers to itself from being walked without
+	// end.
 	MaxNesting = 100
 
 	// FrameMax is how large a frame may be by default, in octets.

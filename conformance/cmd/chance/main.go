@@ -1,5 +1,5 @@
-// Chance plays small programs many times on a real broker and counts what they show: the experiments behind the exclusions of
-// random programs (conformance/exclusions.go).
+// Chance plays small programs many times on a real broker and counts what they show: the experiments behind the
+// exclusions of random programs (conformance/exclusions.go).
 //
 //	go run ./conformance/cmd/chance -amqp URL -admin URL [-runs 100] [-dir conformance/testdata/chance] [NAME-PREFIX…]
 //

@@ -4,8 +4,9 @@
 //	go test -json -run TestScenarios ./conformance >>run.json    # once for each broker, see package conformance
 //	go run ./conformance/cmd/compat <run.json >docs/compatibility.md
 //
-// A rule is "played" on a release if all scenarios that name it came out as recorded, on leveret and on the broker. It is
-// "shown" if one of them also fails when leveret is changed to break the rule: testdata/shown.txt has what was tried.
+// A rule is "played" on a release if all scenarios that name it came out as recorded, on leveret and on the broker. It
+// is "shown" if one of them also fails when leveret is changed to break the rule: testdata/shown.txt has what was
+// tried.
 package main
 
 import (

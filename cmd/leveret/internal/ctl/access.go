@@ -90,8 +90,8 @@ func setPermissions(c *call) (result, error) {
 
 var invalidPattern = regexp.MustCompile(`^\{invalid_regexp,(<<)?("(?:[^"\\]|\\.)*")(?:>>)?,\{("(?:[^"\\]|\\.)*"),([0-9]+)\}\}$`)
 
-// badPattern shows the refusal of a regular expression in Elixir's notation instead of Erlang's. A binary is written there
-// as Erlang writes a list of characters; a list has a sigil.
+// badPattern shows the refusal of a regular expression in Elixir's notation instead of Erlang's. A binary is written
+// there as Erlang writes a list of characters; a list has a sigil.
 func badPattern(err error) error {
 	if err == nil {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// The firehose: of a virtual host that is traced, every message that is published or delivered is copied to the exchange
-// amq.rabbitmq.trace, with what happened to it in the headers. It watches the broker by its events: a broker without a traced virtual
-// host has no watcher and pays nothing.
+// The firehose: of a virtual host that is traced, every message that is published or delivered is copied to the
+// exchange amq.rabbitmq.trace, with what happened to it in the headers. It watches the broker by its events: a broker
+// without a traced virtual host has no watcher and pays nothing.
 // Rules: O-6.
 
 const traceExchange = "amq.rabbitmq.trace"
@@ -108,7 +108,8 @@ func (f *firehose) published(e leveret.PublishedEvent) {
 		leveret.Fields{{Name: "routed_queues", Value: list(f.routedQueues(&e))}})
 }
 
-// routedQueues are the queues of a publish in RabbitMQ's order. For the default exchange it does not ask whether there are such queues.
+// routedQueues are the queues of a publish in RabbitMQ's order. For the default exchange it does not ask whether there
+// are such queues.
 func (f *firehose) routedQueues(e *leveret.PublishedEvent) []string {
 	if e.Exchange == "" {
 		names := slices.Clone(routingKeys(&e.EventMessage))

@@ -17,8 +17,8 @@ const ballastSize = 128 << 20
 
 var ballast []byte
 
-// TakeBallast puts collections off. It leaves the collector alone if the user has set it up: GOGC or GOMEMLIMIT, which the
-// ballast would count against.
+// TakeBallast puts collections off. It leaves the collector alone if the user has set it up: GOGC or GOMEMLIMIT, which
+// the ballast would count against.
 func TakeBallast() {
 	if os.Getenv("GOGC") == "" && debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		ballast = make([]byte, ballastSize)

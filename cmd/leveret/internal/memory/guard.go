@@ -21,8 +21,8 @@ func Relative(fraction float64) Watermark {
 	return Watermark{Given: strconv.FormatFloat(fraction, 'f', -1, 64), Fraction: fraction}
 }
 
-// Limit is the watermark in bytes as Broker.SetMemoryLimit wants it: 0 means none, and a negative limit is always exceeded. The error
-// says that the system does not tell what is available.
+// Limit is the watermark in bytes as Broker.SetMemoryLimit wants it: 0 means none, and a negative limit is always
+// exceeded. The error says that the system does not tell what is available.
 func (w Watermark) Limit() (int64, error) {
 	limit := w.Bytes
 	if w.Given == "" {
@@ -43,8 +43,8 @@ func (w Watermark) Limit() (int64, error) {
 
 // A Guard tells a broker how much memory the process uses.
 //
-// What is used includes garbage, which may be as much as all else. So before the guard tells of more than nine tenths of the limit,
-// it has the garbage collected, as long as that takes no more than a tenth of the time.
+// What is used includes garbage, which may be as much as all else. So before the guard tells of more than nine tenths
+// of the limit, it has the garbage collected, as long as that takes no more than a tenth of the time.
 type Guard struct {
 	broker  *leveret.Broker
 	inUse   func() int64

@@ -1,4 +1,5 @@
-// Package memory bounds the memory of the process: how much there is, how much is used, and a guard that tells a broker.
+// Package memory bounds the memory of the process: how much there is, how much is used, and a guard that tells a
+// broker.
 package memory
 
 import (
@@ -12,8 +13,8 @@ import (
 	"strings"
 )
 
-// InUse is how many bytes of memory the process uses: what it has from the system, without what the collector has freed and
-// without the ballast.
+// InUse is how many bytes of memory the process uses: what it has from the system, without what the collector has freed
+// and without the ballast.
 func InUse() int64 {
 	samples := []metrics.Sample{
 		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
@@ -23,8 +24,8 @@ func InUse() int64 {
 	return int64(total-released-free) - int64(len(ballast))
 }
 
-// Available is how many bytes of memory the process may use: those of the machine or, if that is less, of its control groups. The
-// error says that the system does not tell.
+// Available is how many bytes of memory the process may use: those of the machine or, if that is less, of its control
+// groups. The error says that the system does not tell.
 func Available() (int64, error) { return available(os.DirFS("/")) }
 
 func available(root fs.FS) (int64, error) {
@@ -51,8 +52,9 @@ func machine(root fs.FS) (int64, error) {
 	return 0, errors.New("no MemTotal")
 }
 
-// controlGroups returns the lowest limit of the process's control groups and those that these are in, most if there is none. Version 1
-// has a hierarchy for memory alone, version 2 one for everything. In a container the process may see a part of the tree only.
+// controlGroups returns the lowest limit of the process's control groups and those that these are in, most if there is
+// none. Version 1 has a hierarchy for memory alone, version 2 one for everything. In a container the process may see a
+// part of the tree only.
 func controlGroups(root fs.FS, most int64) int64 {
 	list, _ := fs.ReadFile(root, "proc/self/cgroup")
 	for line := range strings.Lines(string(list)) {
@@ -70,7 +72,8 @@ func controlGroups(root fs.FS, most int64) int64 {
 	return most
 }
 
-// lowestLimit returns the lowest number in the files of that name, from the group up to the top of the hierarchy, or most.
+// lowestLimit returns the lowest number in the files of that name, from the group up to the top of the hierarchy, or
+// most.
 func lowestLimit(root fs.FS, hierarchy, group, file string, most int64) int64 {
 	for group = path.Clean("/" + group); ; group = path.Dir(group) {
 		data, _ := fs.ReadFile(root, path.Join(hierarchy, group, file))
