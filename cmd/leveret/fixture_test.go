@@ -20,6 +20,8 @@ type fixture struct {
 	t    *testing.T
 	url  string
 	conn *amqp.Connection
+
+	recovering recovering
 }
 
 func (f *fixture) connect() {

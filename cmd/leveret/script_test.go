@@ -25,6 +25,7 @@ import (
 //	< line of standard input      ! line of standard error
 //	~ regexp: of the output only lines with it    = exit code, if not 0
 //	@ connect, @ connect alone, @ connect in order, @ consume, @ disconnect: a client, see fixture
+//	@ connect recovering, @ recovered: a client that connects again, see recovering
 //
 // Each must give the same on leveret. With -rabbitmqctl they run on a real broker instead, which
 // shows that the expectation is true; -record writes it down anew.
@@ -107,6 +108,10 @@ func play(t *testing.T, on target, script string) string {
 			clients.connectAlone()
 		case line == "@ connect in order":
 			clients.connectInOrder()
+		case line == "@ connect recovering":
+			clients.connectRecovering()
+		case line == "@ recovered":
+			clients.recovered()
 		case line == "@ consume":
 			clients.consume()
 		case line == "@ disconnect":
