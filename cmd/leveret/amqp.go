@@ -17,8 +17,11 @@ type amqpServer interface {
 
 var errServerClosed = amqpd.ErrServerClosed
 
-// newAMQPServer returns a server of the broker's clients, over TLS if config is not nil. As on
-// RabbitMQ, guest may log in from this machine only.
-func newAMQPServer(b *leveret.Broker, config *tls.Config, log *slog.Logger) amqpServer {
-	return &amqpd.Server{Broker: b, TLS: config, Logger: log}
+// newAMQPServer returns a server of the broker's clients, over TLS if config is not nil.
+func newAMQPServer(b *leveret.Broker, s settings, config *tls.Config, log *slog.Logger) amqpServer {
+	heartbeat := s.clients.heartbeat
+	if heartbeat == 0 {
+		heartbeat = -1 // none
+	}
+	return &amqpd.Server{Broker: b, TLS: config, CertLogin: s.tls.login, Logger: log, Heartbeat: heartbeat, LoopbackUsers: s.users.loopback}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
@@ -153,7 +154,8 @@ func (f *fixture) disconnect() {
 }
 
 func testSettings(t *testing.T) settings {
-	return settings{amqp: "127.0.0.1:0", control: filepath.Join(t.TempDir(), "s"), log: slog.LevelError}
+	return settings{amqp: "127.0.0.1:0", control: filepath.Join(t.TempDir(), "s"), log: slog.LevelError,
+		clients: clientSettings{heartbeat: time.Minute}}
 }
 
 func startForTest(t *testing.T, s settings) *server {

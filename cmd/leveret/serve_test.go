@@ -282,6 +282,7 @@ func TestCannotStart(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		return file
 	}
+	cert, key, _ := certificate(t)
 	notJSON := write("bad.json", "{nope")
 	badQueue := write("queue.json", `{"vhosts":[{"name":"/"}],"queues":[{"name":"q","vhost":"/","durable":true,`+
 		`"auto_delete":false,"arguments":{"x-max-length":"a"}}]}`)
@@ -295,10 +296,21 @@ func TestCannotStart(t *testing.T) {
 		{2, `--profile is "9"`, []string{"--profile", "9"}},
 		{2, `--log is "loud"`, []string{"--log", "loud"}},
 		{2, "--amqps needs --cert and --key", []string{"--amqps", "127.0.0.1:0"}},
-		{2, "--cert and --key are for --amqps", []string{"--cert", notJSON}},
+		{2, "--cert, --key and --client-ca are for --amqps", []string{"--cert", notJSON}},
+		{2, "--cert, --key and --client-ca are for --amqps", []string{"--client-ca", notJSON}},
+		{2, "--client-cert-required needs --client-ca", []string{"--amqps", "127.0.0.1:0", "--cert", notJSON, "--key", notJSON, "--client-cert-required"}},
+		{2, `--cert-login is "serial"`, []string{"--cert-login", "serial"}},
+		{2, "neither --amqp nor --amqps has an address", []string{"--amqp", ""}},
+		{2, "--default-user and --default-pass need each other", []string{"--default-user", "ann"}},
+		{2, "--heartbeat is 1.5s, not whole seconds from 0s to 65535s", []string{"--heartbeat", "1500ms"}},
+		{2, "--heartbeat is 18h12m16s, not whole seconds", []string{"--heartbeat", "65536s"}},
+		{2, `--max-message-size is "513MiB", not a size from 1 to 512MiB`, []string{"--max-message-size", "513MiB"}},
+		{2, `--max-message-size is "0", not a size from 1 to 512MiB`, []string{"--max-message-size", "0"}},
 		{1, "--amqp: listen tcp " + taken.Addr().String(), []string{"--amqp", taken.Addr().String()}},
 		{1, "--amqp: listen tcp", []string{"--amqp", "127.0.0.1:99999"}},
 		{1, "--cert and --key: ", []string{"--amqps", "127.0.0.1:0", "--cert", notJSON, "--key", notJSON}},
+		{1, "--client-ca: open ", []string{"--amqps", "127.0.0.1:0", "--cert", cert, "--key", key, "--client-ca", filepath.Join(dir, "none")}},
+		{1, "--client-ca: there is no certificate in " + notJSON, []string{"--amqps", "127.0.0.1:0", "--cert", cert, "--key", key, "--client-ca", notJSON}},
 		{1, "--definitions: open ", []string{"--definitions", filepath.Join(dir, "none")}},
 		{1, "--definitions: " + notJSON, []string{"--definitions", notJSON}},
 		{1, "invalid arg 'x-max-length'", []string{"--definitions", badQueue}},

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"crypto/tls"
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -40,33 +40,44 @@ type door struct {
 
 // start opens everything. The broker has its definitions before the first client can connect.
 func start(s settings, log *slog.Logger) (_ *server, err error) {
-	srv := &server{broker: leveret.New(leveret.WithProfile(s.profile)), stopped: make(chan struct{})}
+	srv := &server{broker: newBroker(s, log), stopped: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			srv.close()
 		}
 	}()
 	srv.guardMemory(s.watermark, log)
+	if err := s.users.set(srv.broker); err != nil {
+		return nil, err
+	}
 	if err := importDefinitions(srv.broker, s.definitions); err != nil {
 		return nil, err
 	}
-	if err := srv.open("amqp", s.amqp, nil, log); err != nil {
+	if err := srv.openDoors(s, log); err != nil {
 		return nil, err
-	}
-	if s.amqps != "" {
-		cert, err := tls.LoadX509KeyPair(s.cert, s.key)
-		if err != nil {
-			return nil, fmt.Errorf("--cert and --key: %w", err)
-		}
-		if err := srv.open("amqps", s.amqps, &tls.Config{Certificates: []tls.Certificate{cert}}, log); err != nil {
-			return nil, err
-		}
 	}
 	if err := srv.openControl(s.control); err != nil {
 		return nil, err
 	}
 	srv.serve()
 	return srv, nil
+}
+
+// newBroker returns a broker that warns of what has no effect, and of its memory alarm.
+func newBroker(s settings, log *slog.Logger) *leveret.Broker {
+	all := leveret.LogEvents(log)
+	return leveret.New(leveret.WithProfile(s.profile), leveret.WithMaxMessageSize(s.clients.maxMessageSize), leveret.WithEvents(leveret.Events{
+		Ignored: all.Ignored, MemoryAlarmRaised: all.MemoryAlarmRaised, MemoryAlarmCleared: all.MemoryAlarmCleared,
+	}))
+}
+
+// set puts the user in the place of guest, if there is to be one.
+func (u *userSettings) set(b *leveret.Broker) error {
+	if u.name == "" {
+		return nil
+	}
+	all := leveret.Permissions{Configure: ".*", Write: ".*", Read: ".*"}
+	return cmp.Or(b.DeleteUser("guest"), b.AddUser(u.name, u.password, "administrator"), b.SetPermissions(u.name, all))
 }
 
 // guardMemory sets the memory limit. Where the system does not tell how much memory there is, a fraction of it is no
@@ -98,12 +109,29 @@ func importDefinitions(b *leveret.Broker, file string) error {
 	return nil
 }
 
-func (srv *server) open(name, addr string, config *tls.Config, log *slog.Logger) error {
+// openDoors opens a listener for each address that is given.
+func (srv *server) openDoors(s settings, log *slog.Logger) error {
+	if s.amqp != "" {
+		if err := srv.open("amqp", s.amqp, newAMQPServer(srv.broker, s, nil, log)); err != nil {
+			return err
+		}
+	}
+	if s.amqps == "" {
+		return nil
+	}
+	config, err := s.tls.config()
+	if err != nil {
+		return err
+	}
+	return srv.open("amqps", s.amqps, newAMQPServer(srv.broker, s, config, log))
+}
+
+func (srv *server) open(name, addr string, amqp amqpServer) error {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return fmt.Errorf("--%s: %w", name, err)
 	}
-	srv.doors = append(srv.doors, door{name, l, newAMQPServer(srv.broker, config, log)})
+	srv.doors = append(srv.doors, door{name, l, amqp})
 	return nil
 }
 
