@@ -152,7 +152,7 @@ func (c *call) vhost() (*leveret.VHost, error) {
 func (n *Node) Run(req Request) Response {
 	name, cmd := find(req.Args)
 	if cmd == nil {
-		return notFound(name)
+		return notFound(name, req.Args)
 	}
 	c := newCall(cmd, req.Args)
 	c.node, c.input = n, req.Input

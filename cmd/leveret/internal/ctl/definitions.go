@@ -3,6 +3,8 @@ package ctl
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -29,7 +31,9 @@ func definitionCommands() []*command {
 			name: "import_definitions", usage: "import_definitions <file_path> [--format <json>] [--skip-if-unchanged]",
 			timeout: true,
 			about:   "Adds the definitions in a file, or on standard input.", min: 0, max: 1,
-			switches: map[string]kind{"format": text, "skip-if-unchanged": boolean},
+			note: "With --skip-unsupported, what leveret does not have is left out and listed: streams, and the exchange types, policies\n" +
+				"and parameters of plugins, with the bindings of what is left out. Without it such a file is refused.\n",
+			switches: map[string]kind{"format": text, "skip-if-unchanged": boolean, "skip-unsupported": boolean},
 			validate: validateImport, input: importInput, run: importDefinitions,
 			banner: func(c *call) string {
 				switch {
@@ -133,25 +137,54 @@ func importDefinitions(c *call) (result, error) {
 	if err := checkDocument(data); err != nil {
 		return result{}, err
 	}
-	if err := definitions.Import(c.node.Broker, data); err != nil {
+	leftOut, err := c.apply(data)
+	if err != nil {
 		return result{}, failed(exitUnavailable, reason(err))
 	}
 	done := "Successfully imported definitions.\n"
 	r := result{message: done, raw: true}
 	switch {
 	case c.text("formatter", "") == "json":
-		r = result{}
+		return leftOutObject(leftOut), nil
 	case c.quiet() || len(c.args) == 1 && c.fromStdin():
 		r.message = ""
 	}
+	for _, e := range leftOut {
+		r.message += "Left out: " + e.Error() + "\n"
+	}
 	return r, nil
+}
+
+// apply puts a document into force, without what is not supported if the caller wants that.
+func (c *call) apply(data []byte) (leftOut []*definitions.Error, err error) {
+	if c.is("skip-unsupported", false) {
+		return definitions.ImportSupported(c.node.Broker, data)
+	}
+	return nil, definitions.Import(c.node.Broker, data)
+}
+
+// leftOutObject is what JSON shows of an import: nothing, if nothing was left out.
+func leftOutObject(leftOut []*definitions.Error) result {
+	if len(leftOut) == 0 {
+		return result{}
+	}
+	said := make([]any, len(leftOut))
+	for i, e := range leftOut {
+		said[i] = e.Error()
+	}
+	return result{object: row{{"left_out", said}}}
 }
 
 // checkDocument tells what is no JSON from what is JSON but no definitions.
 func checkDocument(data []byte) error {
 	var v any
 	if err := json.Unmarshal(data, &v); err != nil {
-		return failed(exitData, "Failed to deserialise input (format: JSON) (error: "+err.Error()+")")
+		var at *definitions.SyntaxError
+		text := err.Error()
+		if _, err := definitions.Parse(data); errors.As(err, &at) {
+			text = fmt.Sprintf("line %d, column %d: %s", at.Line, at.Column, text)
+		}
+		return failed(exitData, "Failed to deserialise input (format: JSON) (error: "+text+")")
 	}
 	if _, ok := v.(map[string]any); !ok {
 		var compact bytes.Buffer

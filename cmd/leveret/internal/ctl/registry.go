@@ -38,9 +38,29 @@ func (cmd *command) usageText() string {
 func (cmd *command) help() string {
 	text := cmd.usageText() + "\n\n" + cmd.about + "\n"
 	if len(cmd.columns) > 0 {
-		text += "\nColumns: " + strings.Join(slices.Sorted(slices.Values(cmd.columns)), ", ") + "\n" + cmd.note
+		text += "\n" + paragraph("Columns: "+strings.Join(slices.Sorted(slices.Values(cmd.columns)), ", "))
+	}
+	if cmd.note != "" {
+		text += "\n" + cmd.note
 	}
 	return text + "\n" + generalOptions
+}
+
+// paragraph breaks a text into lines of at most 100 characters.
+func paragraph(text string) string {
+	const width = 100
+	out, line := "", 0
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == 0:
+		case line+1+len(word) > width:
+			out, line = out+"\n", 0
+		default:
+			out, line = out+" ", line+1
+		}
+		out, line = out+word, line+len(word)
+	}
+	return out + "\n"
 }
 
 const generalOptions = `General options:
@@ -67,12 +87,15 @@ func Help() string {
 	return text + "\nUse 'leveret ctl help <command>' to learn more about a specific command\n"
 }
 
-// notFound answers a line without a command that exists.
-func notFound(name string) Response {
+// notFound answers a line without a command that exists. The name may be what was to be the value of an unknown option.
+func notFound(name string, argv []string) Response {
 	if name == "" {
 		return Response{Stderr: Help(), Status: exitUsage}
 	}
 	text := "\nCommand '" + name + "' not found. \n"
+	if unknown := globalSyntax.parse(argv).invalid; len(unknown) > 0 && slices.Index(argv, unknown[0].name) < slices.Index(argv, name) {
+		text += "Before it there is an unknown option: '" + unknown[0].name + "'. \n"
+	}
 	if meant := suggestion(name); meant != "" {
 		return Response{Stderr: text + "Did you mean '" + meant + "'? \n\n", Status: exitUsage}
 	}
