@@ -101,7 +101,8 @@ func initialAccess() *accessTable {
 	everything, _ := newGrant(Permissions{".*", ".*", ".*"}, RabbitMQ43.rules())
 	return &accessTable{
 		users: map[string]*UserInfo{"guest": {
-			Name: "guest", Tags: []string{"administrator"}, Limits: UserLimits{NoLimit, NoLimit}, Password: hashPassword(0, "guest"),
+			Name: "guest", Tags: []string{"administrator"}, Limits: UserLimits{NoLimit, NoLimit},
+			Password: hashPassword(0, "guest"),
 		}},
 		permissions: map[grantKey]*grant{{"guest", defaultVHost}: everything},
 		topics:      map[topicKey]*topicGrant{},

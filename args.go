@@ -47,17 +47,19 @@ var kinds = [...]struct {
 	classicQueue: {
 		name: "classic", module: "rabbit_classic_queue",
 		arguments: []string{
-			ArgExpires, ArgMessageTTL, ArgDeadLetterExchange, ArgDeadLetterRoutingKey, ArgMaxLength, ArgMaxLengthBytes, ArgMaxPriority, ArgOverflow,
-			argMode, argVersion, ArgSingleActiveConsumer, ArgQueueType, argMasterLocator, argLeaderLocator,
+			ArgExpires, ArgMessageTTL, ArgDeadLetterExchange, ArgDeadLetterRoutingKey, ArgMaxLength, ArgMaxLengthBytes,
+			ArgMaxPriority, ArgOverflow, argMode, argVersion, ArgSingleActiveConsumer, ArgQueueType, argMasterLocator,
+			argLeaderLocator,
 		},
 		consumer: []string{ArgConsumerPriority, argHaCancel, argCredit},
 	},
 	quorumQueue: {
 		name: "quorum", module: "rabbit_quorum_queue",
 		arguments: []string{
-			ArgDeadLetterExchange, ArgDeadLetterRoutingKey, ArgDeadLetterStrategy, ArgExpires, ArgMaxLength, ArgMaxLengthBytes, argMemoryLength, argMemoryBytes,
-			ArgOverflow, ArgSingleActiveConsumer, ArgQueueType, argGroupSize, ArgDeliveryLimit, ArgMessageTTL, argLeaderLocator,
-			argDisconnectedTimeout, ArgConsumerTimeout, ArgDelayedRetryType, ArgDelayedRetryMin, ArgDelayedRetryMax,
+			ArgDeadLetterExchange, ArgDeadLetterRoutingKey, ArgDeadLetterStrategy, ArgExpires, ArgMaxLength,
+			ArgMaxLengthBytes, argMemoryLength, argMemoryBytes, ArgOverflow, ArgSingleActiveConsumer, ArgQueueType,
+			argGroupSize, ArgDeliveryLimit, ArgMessageTTL, argLeaderLocator, argDisconnectedTimeout, ArgConsumerTimeout,
+			ArgDelayedRetryType, ArgDelayedRetryMin, ArgDelayedRetryMax,
 		},
 		consumer: []string{ArgConsumerPriority, ArgConsumerTimeout, argCredit},
 	},
@@ -123,7 +125,8 @@ func parseKind(name string) (queueKind, bool) {
 // Rules.
 func (k queueKind) supports(key string, r *rules) bool {
 	switch key {
-	case ArgConsumerTimeout, argDisconnectedTimeout, ArgDelayedRetryType, ArgDelayedRetryMin, ArgDelayedRetryMax, argFilterSize:
+	case ArgConsumerTimeout, argDisconnectedTimeout, argFilterSize,
+		ArgDelayedRetryType, ArgDelayedRetryMin, ArgDelayedRetryMax:
 		if r.noNewQuorumArguments {
 			return false
 		}
@@ -213,7 +216,8 @@ func exchangeNameArg(args Fields, key string, about subject) (string, bool, *Err
 	}
 	name, ok := v.(string)
 	if !ok {
-		return "", true, PreconditionFailed.errorf(about.name, "invalid type '%s' for arg '%s' in %s", fieldType(v), key, about)
+		return "", true, PreconditionFailed.errorf(about.name,
+			"invalid type '%s' for arg '%s' in %s", fieldType(v), key, about)
 	}
 	return name, true, nil
 }

@@ -29,7 +29,8 @@ type bindingName struct {
 
 func (b *binding) info() BindingInfo {
 	i := BindingInfo{VHost: b.source.v.name, Source: b.source.name, Destination: b.id.name,
-		DestinationType: DestinationExchange, RoutingKey: b.id.key, Arguments: tableOf(b.args), ArgumentFields: b.args.byName()}
+		DestinationType: DestinationExchange, RoutingKey: b.id.key,
+		Arguments: tableOf(b.args), ArgumentFields: b.args.byName()}
 	if b.id.toQueue {
 		i.DestinationType = DestinationQueue
 	}
@@ -158,7 +159,8 @@ func (b *binding) validate() *Error {
 		case b.id.key != "":
 			return PreconditionFailed.errorf(b.id.name, "Non empty binding '%s' key not permitted", b.id.key)
 		case b.queue.args.kind != classicQueue:
-			return PreconditionFailed.errorf(b.id.name, "Queue type %s not valid for this exchange type", b.queue.args.kind.module())
+			return PreconditionFailed.errorf(b.id.name,
+				"Queue type %s not valid for this exchange type", b.queue.args.kind.module())
 		}
 	}
 	return nil

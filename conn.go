@@ -33,7 +33,7 @@ type ConnConfig struct {
 
 	Name             string // for listings: "127.0.0.1:50000 -> 127.0.0.1:5672"
 	ClientProperties Table
-	CancelNotify     bool             // the client wants to be told that the broker ended a consumer (consumer_cancel_notify)
+	CancelNotify     bool             // the client is told when the broker ends a consumer (consumer_cancel_notify)
 	ChannelMax       int              // how many channels may be open, at most 65535; 0: 2047
 	Inbox            *Inbox           // what the client is told without asking; nil: each consumer has an inbox of its own
 	Describe         func() Transport // what carries the connection, asked without any lock; nil: Transport is zero

@@ -26,7 +26,7 @@ type Consumer struct {
 	stalled  bool                  // its inbox remembers that it waits for room
 	ended    bool
 	err      error // why it has ended, nil before
-	late     bool  // it did not settle in time: its quorum queue counts it until its client cancels it, or its channel ends
+	late     bool  // did not settle in time: its queue counts it until its client cancels it, or its channel ends
 	inbox    *Inbox
 	timeout  int64 // ms that a delivery may stay unacknowledged; -1: no limit
 	timer    schedule.Timer[wakeable]

@@ -14,10 +14,10 @@ type consumers struct {
 	q         *Queue
 	all       ring.List[*Consumer] // in the order of subscription
 	lines     []*line              // those that are not empty, the highest priority first
-	spare     *line                // an empty one for the next time: a consumer with a small window leaves with each message
+	spare     *line                // an empty line to be used again: with small windows lines come and go
 	single    *Consumer            // the single active consumer
 	vacant    bool                 // the single active consumer has left, and the next is not elected yet
-	yielding  bool                 // the single active consumer gets nothing more; when it holds nothing, another takes over
+	yielding  bool                 // the single one gets nothing more; another takes over when it holds nothing
 	exclusive *Consumer
 }
 

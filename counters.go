@@ -25,7 +25,7 @@ type Counters struct {
 	UnroutableDropped  uint64 `json:"unroutable_dropped"`
 	UnroutableReturned uint64 `json:"unroutable_returned"`
 	Confirmed          uint64 `json:"confirmed"` // acks on confirming channels
-	Refused            uint64 `json:"refused"`   // copies that queues did not take, by reject-publish and reject-publish-dlx
+	Refused            uint64 `json:"refused"`   // copies that queues did not take: reject-publish, reject-publish-dlx
 	DeliveryCounters
 	// DeadLettersConfirmed counts at-least-once dead letters that all targets took.
 	DeadLettersConfirmed uint64 `json:"dead_letters_confirmed"`

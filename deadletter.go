@@ -268,7 +268,8 @@ func (v *vhost) deadLocked(l deadLetter, x *Exchange, at int64) *message {
 // Rules: DL-13, DL-16.
 func (v *vhost) describeDeath(d *death, l deadLetter, at int64) {
 	m := l.m
-	*d = death{queue: l.q.name, reason: l.reason, count: 1, at: at, exchange: m.exchange, key: m.key, expiration: m.publishedExpiration()}
+	*d = death{queue: l.q.name, reason: l.reason, count: 1, at: at, exchange: m.exchange, key: m.key,
+		expiration: m.publishedExpiration()}
 	d.keys = v.rules.recordedKeys(m)
 }
 

@@ -10,7 +10,7 @@ type Delivery struct {
 	Redelivered  bool
 	counted      countHeaders // stands here because the alignment leaves room for it
 	MessageCount int          // for basic.get: ready messages that remain in the queue
-	*Properties               // never nil; shared with other deliveries: read only. Headers are those that the broker added, too
+	*Properties               // never nil; with the headers that the broker added; shared: read only
 	Body         []byte
 
 	ch        *Channel
@@ -134,7 +134,8 @@ func (ch *Channel) getLocked(name string, cfg GetConfig) (*Delivery, *Error) {
 			kind = "quorum"
 		}
 		return nil, ResourceLocked.errorf(q.name,
-			"cannot obtain access to locked %s. basic.get operations are not supported by %s queues with single active consumer", q.text(), kind)
+			"cannot obtain access to locked %s. basic.get operations are not supported by %s queues with single active consumer",
+			q.text(), kind)
 	}
 	return q.impl.get(ch, cfg), nil
 }

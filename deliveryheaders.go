@@ -19,7 +19,7 @@ func (d *Delivery) render() *Delivery {
 	m := d.m
 	switch {
 	case m.props == nil && m.extra == nil && d.counted == noCounts: // most messages
-	case m.props != nil && m.props.HeaderFields != nil: // a listener's client sent them, or 3.10 has recorded a death in them
+	case m.props != nil && m.props.HeaderFields != nil: // a client sent them, or 3.10 has recorded a death in them
 		own := *m.props
 		own.Headers, own.HeaderFields = d.WireHeaders().Table(), nil
 		d.Properties = &own

@@ -153,7 +153,8 @@ func (v *vhost) droppedEventLocked(q *Queue, l loss) {
 }
 
 func (v *vhost) droppedEvent(q *Queue, l loss, at time.Time) DroppedEvent {
-	e := DroppedEvent{EventMessage: v.eventMessage(l.m, at), Copy: l.copy, Parent: l.parent, Reason: l.reason, Cause: l.cause}
+	e := DroppedEvent{EventMessage: v.eventMessage(l.m, at), Copy: l.copy, Parent: l.parent,
+		Reason: l.reason, Cause: l.cause}
 	if q != nil {
 		e.Queue = q.name
 	}

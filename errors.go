@@ -71,8 +71,8 @@ func (c Code) ClosesConnection() bool {
 // Every Error matches its code in errors.Is, under either of its names: errors.Is(err, leveret.ErrNotFound).
 type Error struct {
 	Code   Code   // the AMQP reply code
-	Op     string // the AMQP method that failed, such as "queue.declare"; empty for what AMQP has no method for, such as SetPolicy
-	Name   string // the exchange, queue, user, policy or virtual host it is about; empty if the text names nothing of that kind
+	Op     string // the AMQP method that failed, such as "queue.declare"; empty where AMQP has none, as for SetPolicy
+	Name   string // the exchange, queue, user, policy or virtual host that the text names; empty if none
 	Reason string // RabbitMQ's explanation, without the code's name in front
 
 	// Connection is set when the error ends the connection although its code usually ends a

@@ -194,7 +194,8 @@ func (v *vhost) connectionEventLocked(c *Conn, reason *Error) {
 // channelEventLocked tells that ch was opened, or closed because of reason, nil if the client wants it.
 func (v *vhost) channelEventLocked(ch *Channel, reason *Error) {
 	if ev := v.events; ev != nil && !ch.super {
-		tell(v, either(ch.err == nil, ev.ChannelOpened, ev.ChannelClosed), ChannelEvent{v.timeLocked(), v.name, ch.session(), reason})
+		tell(v, either(ch.err == nil, ev.ChannelOpened, ev.ChannelClosed),
+			ChannelEvent{v.timeLocked(), v.name, ch.session(), reason})
 	}
 }
 

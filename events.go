@@ -174,12 +174,12 @@ type Cause string
 // The causes of loss. With the last five all messages of a queue go, those that consumers hold included.
 const (
 	CauseUnroutable           Cause = "unroutable"                   // a publish, not mandatory, that no queue received
-	CauseReplyUnread          Cause = "reply_unread"                 // a direct reply to a client that has 128 MiB of them unread
+	CauseReplyUnread          Cause = "reply_unread"                 // a direct reply: 128 MiB of them are unread
 	CauseNoReplyConsumer      Cause = "no_reply_consumer"            // a direct reply whose consumer is gone
 	CauseNoDeadLetterExchange Cause = "no_dead_letter_exchange"      // the queue has none configured
 	CauseExchangeMissing      Cause = "dead_letter_exchange_missing" // the one configured does not exist
 	CauseDeadLetterUnroutable Cause = "dead_letter_unroutable"       // the dead-letter exchange led to no queue
-	CauseCycle                Cause = "dead_letter_cycle"            // without a Target: one that the cycle rule does not end
+	CauseCycle                Cause = "dead_letter_cycle"            // without Target: a cycle that the rule does not end
 	CauseRefused              Cause = "dead_letter_refused"          // the target is full and overflow is reject-publish
 	CauseStrategyChanged      Cause = "dead_letter_strategy_changed" // the queue does not keep dead letters any more
 	CausePurged               Cause = "purged"

@@ -42,7 +42,7 @@ const (
 	ConsumerCancelled                         // the broker ended ConsumerTag on Channel: basic.cancel
 	ChannelClosed                             // the broker closed Channel because of Err
 	ConnClosed                                // the broker closed the connection because of Err
-	ConnBlocked                               // the memory alarm is on, for Reason; of several changes that were not taken only the last is there
+	ConnBlocked                               // the memory alarm is on, for Reason; replaces an earlier change
 	ConnUnblocked                             // the memory alarm is off
 )
 
@@ -79,7 +79,9 @@ func (in *Inbox) resetLocked() {
 }
 
 func (in *Inbox) fullLocked() bool {
-	return in.cfg.MaxDeliveries > 0 && in.count >= in.cfg.MaxDeliveries || in.cfg.MaxBytes > 0 && in.bytes >= in.cfg.MaxBytes
+	many := in.cfg.MaxDeliveries > 0 && in.count >= in.cfg.MaxDeliveries
+	large := in.cfg.MaxBytes > 0 && in.bytes >= in.cfg.MaxBytes
+	return many || large
 }
 
 // expectLocked counts a message that a consumer of the inbox is going to get. in is nil for a consumer with a handler.

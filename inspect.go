@@ -135,12 +135,12 @@ type ChannelInfo struct {
 type MessageInfo struct {
 	Exchange    string      `json:"exchange"`
 	RoutingKey  string      `json:"routing_key"`
-	Properties  *Properties `json:"-"` // as published, with the Headers of a program or the HeaderFields of a client; nil: none
+	Properties  *Properties `json:"-"` // as published: a program's Headers or a client's HeaderFields; nil: none
 	Body        []byte      `json:"-"`
 	Redelivered bool        `json:"redelivered"`
 	Deadline    time.Time   `json:"deadline,omitzero"` // when it expires at the head of the queue; zero: never
 	Deaths      []Death     `json:"deaths,omitempty"`
-	DueAt       time.Time   `json:"due_at,omitzero"`       // for Waiting: when the wait ends; zero: when others have made room
+	DueAt       time.Time   `json:"due_at,omitzero"`       // for Waiting: when the wait ends; zero: when there is room
 	DeadLetter  Reason      `json:"dead_letter,omitempty"` // for Waiting: why it died; empty: it waits for a retry
 }
 
@@ -192,7 +192,8 @@ func (v *vhost) Bindings() []BindingInfo {
 	v.lock()
 	defer v.unlock()
 	infos := collect(v.sortedQueuesLocked(), func(q *Queue) BindingInfo {
-		return BindingInfo{VHost: v.name, Destination: q.name, DestinationType: DestinationQueue, RoutingKey: q.name, Arguments: Table{}, ArgumentFields: Fields{}}
+		return BindingInfo{VHost: v.name, Destination: q.name, DestinationType: DestinationQueue, RoutingKey: q.name,
+			Arguments: Table{}, ArgumentFields: Fields{}}
 	})
 	for _, x := range v.sortedExchangesLocked() {
 		if x == v.nameless && v.rules.hidesDefaultBindings {
@@ -275,7 +276,8 @@ func (q *Queue) Info() QueueInfo {
 func (q *Queue) infoLocked() QueueInfo {
 	s := q.store
 	i := QueueInfo{Name: q.name, VHost: q.v.name, Type: QueueType(q.args.kind.String()),
-		Durable: q.cfg.Durable, AutoDelete: q.cfg.AutoDelete, Exclusive: q.cfg.Exclusive, Arguments: tableOf(q.args.declared), ArgumentFields: q.args.declared,
+		Durable: q.cfg.Durable, AutoDelete: q.cfg.AutoDelete, Exclusive: q.cfg.Exclusive,
+		Arguments: tableOf(q.args.declared), ArgumentFields: q.args.declared,
 		Ready: s.ready.n, Unacked: s.unacked.n, Messages: s.ready.n + s.unacked.n + s.aside.n,
 		BytesReady: s.ready.bytes, BytesUnacked: s.unacked.bytes, Bytes: s.ready.bytes + s.unacked.bytes + s.aside.bytes,
 		Consumers: q.consumerCountLocked(), EffectivePolicy: mergedDefinition(q.policy, q.operator),
@@ -401,13 +403,14 @@ func (c *Consumer) infoLocked() ConsumerInfo {
 	cs := c.q.consumers
 	return ConsumerInfo{VHost: c.q.v.name, Queue: c.q.name, Tag: c.tag, Conn: c.ch.conn.id, Channel: c.ch.number,
 		AckRequired: !c.cfg.NoAck, Exclusive: c.cfg.Exclusive, Prefetch: c.prefetch, Unacked: c.unacked,
-		Active: !c.q.args.singleActive || cs.active() == c, Priority: c.priority, Arguments: tableOf(c.args), ArgumentFields: c.args}
+		Active: !c.q.args.singleActive || cs.active() == c, Priority: c.priority,
+		Arguments: tableOf(c.args), ArgumentFields: c.args}
 }
 
 func (c *Conn) infoLocked() ConnInfo {
-	return ConnInfo{ID: c.id, Name: c.cfg.Name, User: c.cfg.User, VHost: c.v.name, ClientProperties: c.cfg.ClientProperties,
-		ChannelMax:  c.cfg.ChannelMax,
-		ConnectedAt: c.opened, Channels: collect(c.sortedChannelsLocked(), (*Channel).infoLocked), Blocked: c.blocked.Load()}
+	return ConnInfo{ID: c.id, Name: c.cfg.Name, User: c.cfg.User, VHost: c.v.name,
+		ClientProperties: c.cfg.ClientProperties, ChannelMax: c.cfg.ChannelMax, ConnectedAt: c.opened,
+		Channels: collect(c.sortedChannelsLocked(), (*Channel).infoLocked), Blocked: c.blocked.Load()}
 }
 
 func (ch *Channel) infoLocked() ChannelInfo {

@@ -19,13 +19,14 @@ func LogEvents(to *slog.Logger) Events {
 		},
 		Returned: func(e ReturnedEvent) { l.message(slog.LevelDebug, "returned", &e.EventMessage, e.attr()) },
 		Enqueued: func(e EnqueuedEvent) {
-			l.message(slog.LevelDebug, "enqueued", &e.EventMessage, inQueue(e.Queue), slog.Uint64("copy", e.Copy), slog.Uint64("parent", e.Parent))
+			l.message(slog.LevelDebug, "enqueued", &e.EventMessage, inQueue(e.Queue), placed(e.Copy, e.Parent))
 		},
 		Refused: func(e RefusedEvent) {
-			l.message(slog.LevelWarn, "refused", &e.EventMessage, inQueue(e.Queue), slog.Uint64("copy", e.Copy), slog.Uint64("parent", e.Parent))
+			l.message(slog.LevelWarn, "refused", &e.EventMessage, inQueue(e.Queue), placed(e.Copy, e.Parent))
 		},
 		Delivered: func(e DeliveredEvent) {
-			l.message(slog.LevelDebug, "delivered", &e.EventMessage, e.EventDelivery.attr(), slog.Bool("redelivered", e.Redelivered))
+			l.message(slog.LevelDebug, "delivered", &e.EventMessage, e.EventDelivery.attr(),
+				slog.Bool("redelivered", e.Redelivered))
 		},
 		Acked: func(e AckedEvent) {
 			l.message(slog.LevelDebug, "acknowledged", &e.EventMessage, e.EventDelivery.attr())
@@ -37,7 +38,7 @@ func LogEvents(to *slog.Logger) Events {
 				slog.String("reason", string(e.Reason)), slog.Any("queues", e.Queues))
 		},
 		Dropped: func(e DroppedEvent) {
-			l.message(e.Cause.level(), "dropped", &e.EventMessage, inQueue(e.Queue), slog.Uint64("copy", e.Copy), slog.Uint64("parent", e.Parent),
+			l.message(e.Cause.level(), "dropped", &e.EventMessage, inQueue(e.Queue), placed(e.Copy, e.Parent),
 				slog.String("reason", string(e.Reason)), slog.String("cause", string(e.Cause)), slog.String("target", e.Target))
 		},
 
@@ -45,8 +46,8 @@ func LogEvents(to *slog.Logger) Events {
 		QueueDeleted: func(e QueueEvent) {
 			l.life("queue deleted", nil, e.VHost, inQueue(e.Queue), slog.String("cause", string(e.Cause)))
 		},
-		ExchangeDeclared: func(e ExchangeEvent) { l.life("exchange declared", nil, e.VHost, slog.String("exchange", e.Exchange)) },
-		ExchangeDeleted:  func(e ExchangeEvent) { l.life("exchange deleted", nil, e.VHost, slog.String("exchange", e.Exchange)) },
+		ExchangeDeclared: func(e ExchangeEvent) { l.exchange("exchange declared", &e) },
+		ExchangeDeleted:  func(e ExchangeEvent) { l.exchange("exchange deleted", &e) },
 		Bound:            func(e BindingEvent) { l.binding("bound", &e.Binding) },
 		Unbound:          func(e BindingEvent) { l.binding("unbound", &e.Binding) },
 		ConsumerAdded:    func(e ConsumerEvent) { l.consumer("consumer added", &e) },
@@ -71,8 +72,8 @@ func (l eventLog) message(level slog.Level, what string, m *EventMessage, more .
 	if !l.to.Enabled(context.Background(), level) {
 		return
 	}
-	about := []slog.Attr{slog.String("vhost", m.VHost), slog.Uint64("message", m.Message), slog.String("exchange", m.Exchange),
-		slog.String("key", m.RoutingKey), slog.Int("bytes", len(m.Body))}
+	about := []slog.Attr{slog.String("vhost", m.VHost), slog.Uint64("message", m.Message),
+		slog.String("exchange", m.Exchange), slog.String("key", m.RoutingKey), slog.Int("bytes", len(m.Body))}
 	l.to.LogAttrs(context.Background(), level, "message "+what, append(about, more...)...)
 }
 
@@ -85,8 +86,13 @@ func (l eventLog) life(what string, err *Error, vhost string, more ...slog.Attr)
 	l.to.LogAttrs(context.Background(), level, what, about...)
 }
 
+func (l eventLog) exchange(what string, e *ExchangeEvent) {
+	l.life(what, nil, e.VHost, slog.String("exchange", e.Exchange))
+}
+
 func (l eventLog) binding(what string, b *BindingInfo) {
-	l.life(what, nil, b.VHost, slog.String("source", b.Source), slog.String(string(b.DestinationType), b.Destination), slog.String("key", b.RoutingKey))
+	l.life(what, nil, b.VHost, slog.String("source", b.Source),
+		slog.String(string(b.DestinationType), b.Destination), slog.String("key", b.RoutingKey))
 }
 
 func (l eventLog) consumer(what string, e *ConsumerEvent) {
@@ -103,7 +109,8 @@ func (l eventLog) policy(what string, e *PolicyEvent) {
 
 func (l eventLog) ignored(e *IgnoredEvent) {
 	var about []slog.Attr
-	for _, a := range []slog.Attr{slog.String("vhost", e.VHost), slog.String("queue", e.Queue), slog.String("exchange", e.Exchange),
+	for _, a := range []slog.Attr{
+		slog.String("vhost", e.VHost), slog.String("queue", e.Queue), slog.String("exchange", e.Exchange),
 		slog.String("policy", e.Policy), slog.String("argument", e.Argument), slog.String("similar", e.Similar)} {
 		if a.Value.String() != "" {
 			about = append(about, a)
@@ -130,6 +137,11 @@ func (c Cause) level() slog.Level {
 }
 
 func inQueue(name string) slog.Attr { return slog.String("queue", name) }
+
+// placed is a group without a name: a copy's number, and that of the copy from which it was made.
+func placed(copy, parent uint64) slog.Attr {
+	return slog.Group("", slog.Uint64("copy", copy), slog.Uint64("parent", parent))
+}
 
 // attr is a group without a name, which slog writes as its members.
 func (s EventSession) attr() slog.Attr {

@@ -53,7 +53,8 @@ func (b *Broker) Memory() MemoryInfo {
 		defer v.mu.Unlock()
 		untold += len(v.effects.pending)
 	})
-	return MemoryInfo{Untold: untold, Used: m.used(), Bodies: m.bodies.Load(), Limit: m.limit.Load(), Alarm: m.alarm.Load()}
+	return MemoryInfo{Untold: untold, Used: m.used(), Bodies: m.bodies.Load(),
+		Limit: m.limit.Load(), Alarm: m.alarm.Load()}
 }
 
 // SetMemoryLimit sets how many bytes of message bodies the broker may hold before it raises the memory alarm; 0 removes

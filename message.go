@@ -32,7 +32,7 @@ type Properties struct {
 	ContentEncoding string    `json:"content_encoding,omitempty"`
 	CorrelationID   string    `json:"correlation_id,omitempty"`
 	ReplyTo         string    `json:"reply_to,omitempty"`
-	Expiration      string    `json:"expiration,omitempty"` // milliseconds as a decimal number, 0 to 315360000000 (ten years)
+	Expiration      string    `json:"expiration,omitempty"` // ms as a decimal number, 0 to 315360000000 (ten years)
 	MessageID       string    `json:"message_id,omitempty"`
 	Timestamp       time.Time `json:"timestamp,omitzero"` // whole seconds
 	Type            string    `json:"type,omitempty"`
@@ -166,7 +166,7 @@ type extra struct {
 	lastExchange *Exchange      // where it was published to before the last death
 	common       *commonHistory // has this extra, if several messages share it; nil: it belongs to one message
 	number       uint64         // see EventMessage.Message
-	removed      int32          // bytes of properties that a plain expiration and dying have removed; quorum queues still count them
+	removed      int32          // bytes of properties that quorum queues count though they are gone
 }
 
 // published is what few messages have of their publish: several routing keys, or properties that are sent on as they
@@ -465,7 +465,8 @@ func (r *rules) parseExpiration(s string) (ms int64, err *Error) {
 	// A term with a number this long never fits on one line behind a text that quotes it.
 	err = r.invalidExpiration(s, erl.Atom(reason))
 	at := utf8.RuneCountInString(err.Reason) - len(reason)
-	err.Reason = strings.TrimSuffix(err.Reason, reason) + "{" + reason + ",\n" + strings.Repeat(" ", at+1) + n.String() + "}"
+	err.Reason = strings.TrimSuffix(err.Reason, reason) +
+		"{" + reason + ",\n" + strings.Repeat(" ", at+1) + n.String() + "}"
 	return 0, err
 }
 

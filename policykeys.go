@@ -88,19 +88,19 @@ var policyGroups = []policyGroup{
 		"max-age":                       {checkMaxAgeKey, never, always},
 		"initial-cluster-size":          {numberKey(0, "cluster size"), never, always},
 		"stream-max-segment-size-bytes": {rangeKey(0, maxSegment, "segment size"), never, always},
-		"stream-filter-size-bytes":      {rangeKey(minFilter, maxFilter, "filter size. Valid range is 16-255"), never, only43},
+		"stream-filter-size-bytes":      {checkFilterSize, never, only43},
 	}},
 	{before: checkMirrors, keys: map[string]policyKey{
 		"ha-mode":                {checkAny, never, only310},
 		"ha-params":              {checkAny, never, only310},
-		"ha-sync-mode":           {mirrorKey("ha-sync-mode", `must be "manual" or "automatic", got `, "manual", "automatic"), never, only310},
+		"ha-sync-mode":           {checkSyncMode, never, only310},
 		"ha-sync-batch-size":     {checkBatchSize, never, only310},
-		"ha-promote-on-shutdown": {mirrorKey("ha-promote-on-shutdown", `must be "always" or "when-synced", got `, "always", "when-synced"), never, only310},
-		"ha-promote-on-failure":  {mirrorKey("ha-promote-on-failure", `must be "always" or "when-synced", got `, "always", "when-synced"), never, only310},
+		"ha-promote-on-shutdown": {promoteKey("ha-promote-on-shutdown"), never, only310},
+		"ha-promote-on-failure":  {promoteKey("ha-promote-on-failure"), never, only310},
 	}},
 	{after: checkRetry, keys: map[string]policyKey{
 		"target-group-size":  {numberKey(1, "qq target count value"), only43, only43},
-		"delayed-retry-type": {choiceKey("delayed retry type. Must be one of: all, failed, returned, disabled", retryNames), only43, only43},
+		"delayed-retry-type": {checkRetryType, only43, only43},
 		"delayed-retry-min":  {numberKey(1, "delayed retry minimum delay. Must be a positive integer"), only43, only43},
 		"delayed-retry-max":  {numberKey(1, "delayed retry maximum delay. Must be a positive integer"), only43, only43},
 	}},
@@ -239,6 +239,16 @@ func rangeKey(low, high int64, what string) func(any, *rules) string {
 		}
 		return ""
 	}
+}
+
+var (
+	checkFilterSize = rangeKey(minFilter, maxFilter, "filter size. Valid range is 16-255")
+	checkRetryType  = choiceKey("delayed retry type. Must be one of: all, failed, returned, disabled", retryNames)
+	checkSyncMode   = mirrorKey("ha-sync-mode", `must be "manual" or "automatic", got `, "manual", "automatic")
+)
+
+func promoteKey(key string) func(any, *rules) string {
+	return mirrorKey(key, `must be "always" or "when-synced", got `, "always", "when-synced")
 }
 
 func checkDeliveryLimit(v any, r *rules) string {

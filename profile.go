@@ -21,14 +21,14 @@ type rules struct {
 	keepHeaderOrder     bool // M-14: headers are delivered in the publisher's order, duplicates included
 	routesToNames       bool // C-10: a transaction's route are names, of which the queues are sought at the commit
 	txNackIsReject      bool // C-10: in a transaction a nack and a reject that follow each other are settled together
-	oldPublishChecks    bool // M-3, M-7, A-9: a publish is checked in 3.10's order, without the topic keys of CC and BCC, with the delivery mode
-	repliesBypassQueues bool // M-19, M-19a, M-19b: direct reply-to names are no queues: publishes to them are returned, other checks of names
-	repliesUncounted    bool // M-18: a direct reply does not take the delivery tag that it has: the next message has the same
+	oldPublishChecks    bool // M-3, M-7, A-9: a publish is checked in 3.10's order, without topic keys of CC and BCC
+	repliesBypassQueues bool // M-19, M-19a, M-19b: direct reply-to names are no queues: publishes to them are returned
+	repliesUncounted    bool // M-18: a direct reply has the delivery tag of the next message, too
 
 	// Permissions.
 	bareRefusals     bool // refusals do not name the kind of access
 	passiveUnchecked bool // passive declares need no permission
-	anyTopicExchange bool // topic permissions may be set for an exchange that does not exist, and outlive one that is deleted
+	anyTopicExchange bool // topic permissions need no exchange: they are set before it is declared, and outlive it
 	rawTopicVars     bool // user and vhost names are put into topic expressions without escaping
 
 	// Exchanges.
@@ -41,43 +41,43 @@ type rules struct {
 
 	// Queue arguments.
 	limitsFirst          bool // the limit of queues is looked at before arguments
-	plainQueueType       bool // x-queue-type is stored only if sent; "" and undefined are errors; no default queue type
+	plainQueueType       bool // x-queue-type is stored only if sent; no default type; "" and undefined are errors
 	checkQueueMode       bool // x-queue-mode is default or lazy
 	queueVersion1        bool // x-queue-version may be 1
-	oldLeaderLocator     bool // x-queue-leader-locator is refused on classic queues, and min-masters is no value of it
+	oldLeaderLocator     bool // x-queue-leader-locator is refused on classic queues, min-masters on all
 	plainPriorityZero    bool // x-max-priority 0 makes a plain queue, not one of two levels
 	noNewQuorumArguments bool // x-consumer-timeout, x-delayed-retry-* and the like are unknown arguments
 
 	// Quorum queues.
 	quorumFIFO                 bool  // D-39: no priorities: one list
 	deliveryLimit              int64 // D-12a: default; -1: none
-	countEveryReturn           bool  // D-7, D-12: every return counts towards the delivery limit; nothing carries over to other queues
-	holdersByTag               bool  // D-5, D-20: several consumers are served and taken back from in the order of their tags, not of subscription
+	countEveryReturn           bool  // D-7, D-12: every return counts towards the delivery limit; nothing carries over
+	holdersByTag               bool  // D-5, D-20: consumers are served, and taken back from, by tag, not by subscription
 	requeueToTail              bool  // D-4: without a delivery limit a settled requeue goes to the tail
 	oldCountHeader             bool  // D-10: x-delivery-count counts returns, from 0 on basic.get; no x-acquired-count
 	noPreemption               bool  // D-22: single active consumer: priorities are ignored
 	plainQuorumName            bool  // D-23: error texts say "quorum queues", not <<"quorum">> queues
 	bodyBytesOnly              bool  // L-3: length in bytes counts bodies without properties
-	newestTrimmedFirst         bool  // L-9: of messages trimmed at once the newest is dead-lettered first, before those over the delivery limit
+	newestTrimmedFirst         bool  // L-9: of messages trimmed at once the newest dies first, before other deaths
 	stopsForGood               bool  // L-11: publishers that were told to stop are not told that the limits are gone
 	purgeSkipsPending          bool  // DL-35: purge leaves pending at-least-once dead letters alone
 	policyChangeIsUse          bool  // P-19: a policy change restarts the idle time of x-expires
 	quorumRefusesHaCancel      bool  // D-18: x-cancel-on-ha-failover is refused
 	negativeLimitIsZero        bool  // D-12d: a negative delivery limit dead-letters on the first return
 	policyExpiresFirst         bool  // P-17: a policy's expires replaces the argument
-	selfDeadLettersUnconfirmed bool  // DL-30: at-least-once dead letters to their own queue are never confirmed, nor told to stop
+	selfDeadLettersUnconfirmed bool  // DL-30: at-least-once dead letters to itself are never confirmed, nor stopped
 
 	// Consumers.
 	creditArgument    bool // D-18: x-credit has a meaning, and crashes the channel if it is no table
 	channelPrefetch   bool // D-27: basic.qos(global) is one window for the channel; quorum queues refuse it
-	idleCancel        bool // D-21: a cancel does not hand what is ready to the next single active consumer of a classic queue
+	idleCancel        bool // D-21: classic queue: a cancel hands nothing to the next single active consumer
 	deathAddsCredit   bool // D-12a, D-26: a message that exceeds the delivery limit makes room for two at its consumer
 	channelAckTimeout bool // D-36: the consumer timeout holds for every queue type and closes the channel
 
 	// Dead letters.
 	headerHistory  bool // DL-22, DL-20: x-death itself is the history: clients' entries are continued
 	dropCCWithKey  bool // DL-9: a dead-letter routing key removes the CC header
-	keysWithoutBCC bool // DL-15: an entry's routing-keys are the routing key and the headers CC and BCC, without list subtraction
+	keysWithoutBCC bool // DL-15: an entry's routing-keys are the routing key and the headers CC and BCC, none subtracted
 
 	// Policies and definitions.
 	hidesDefaultBindings bool // J-4: bindings of the default exchange that an import made are not shown
@@ -107,13 +107,15 @@ var profiles = [...]rules{
 		firstDuplicateHeader: true, noNewExchangeTypes: true,
 		limitsFirst: true, plainQueueType: true, checkQueueMode: true, queueVersion1: true, oldLeaderLocator: true,
 		plainPriorityZero: true, noNewQuorumArguments: true,
-		quorumFIFO: true, countEveryReturn: true, requeueToTail: true, holdersByTag: true, txNackIsReject: true, oldCountHeader: true, noPreemption: true,
+		quorumFIFO: true, countEveryReturn: true, requeueToTail: true, holdersByTag: true, txNackIsReject: true,
+		oldCountHeader: true, noPreemption: true,
 		plainQuorumName: true, bodyBytesOnly: true, newestTrimmedFirst: true, stopsForGood: true, purgeSkipsPending: true,
 		policyChangeIsUse: true, quorumRefusesHaCancel: true, negativeLimitIsZero: true,
 		policyExpiresFirst: true, selfDeadLettersUnconfirmed: true,
 		creditArgument: true, channelPrefetch: true, channelAckTimeout: true, idleCancel: true, deathAddsCredit: true,
 		headerHistory: true, dropCCWithKey: true, keysWithoutBCC: true,
-		hidesDefaultBindings: true, oldPatterns: true, oldApplyTo: true, oldPolicyKeys: true, byteCutReplyTexts: true, octetTexts: true,
+		hidesDefaultBindings: true, oldPatterns: true, oldApplyTo: true, oldPolicyKeys: true,
+		byteCutReplyTexts: true, octetTexts: true,
 	},
 }
 

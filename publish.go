@@ -209,7 +209,10 @@ func (ch *Channel) checkUserID(m *message) *Error {
 // Rules: M-7.
 func (ch *Channel) checkDeliveryMode(m *message) *Error {
 	p := m.props
-	if p == nil || !p.given(p.DeliveryMode != 0, PropDeliveryMode) || p.DeliveryMode == transient || p.DeliveryMode == persistent {
+	if p == nil || !p.given(p.DeliveryMode != 0, PropDeliveryMode) {
+		return nil
+	}
+	if p.DeliveryMode == transient || p.DeliveryMode == persistent {
 		return nil
 	}
 	return PreconditionFailed.errorf("", "invalid message: {delivery_mode_unknown,%d}", p.DeliveryMode)

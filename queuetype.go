@@ -73,7 +73,7 @@ type traits struct {
 	exclusiveConsumers bool  // D-19: basic.consume's exclusive has a meaning
 	channelWindow      bool  // D-27: it obeys basic.qos with global (3.10)
 	window             int   // D-29: deliveries that a consumer without prefetch may hold; 0: no limit
-	leavesLineWhenFull bool  // D-20: a consumer leaves the line with the message that fills its window, not when its turn comes
+	leavesLineWhenFull bool  // D-20: a consumer leaves its line when its window fills, not at its next turn
 	ackTimeout         int64 // D-35, D-36: ms by default; -1: none
 	ownAckTimeout      bool  // D-35: the consumer, the queue and a policy can set the timeout
 	watchesGets        bool  // D-35, D-36: the timeout holds for basic.get
@@ -87,9 +87,9 @@ type traits struct {
 
 	counts          countHeaders // D-10, D-12: headers of counts on its deliveries
 	keepsRedelivery bool         // D-9: deliveries elsewhere set the redelivered flag
-	levelsApart     bool         // DL-10: each priority is a queue of its own: of messages rejected together the highest dies first
-	holdersInOrder  bool         // D-5: it takes back from an ended channel consumer by consumer, a classic queue in the order of delivery
-	heirs           bool         // D-29: a consumer with the tag of a cancelled one takes over the deliveries that the cancelled one holds
+	levelsApart     bool         // DL-10: each priority is a queue: of messages rejected together the highest dies first
+	holdersInOrder  bool         // D-5: it takes back from an ended channel by consumer, not in the order of delivery
+	heirs           bool         // D-29: a consumer with the tag of a cancelled one takes over what that one holds
 	byName          bool         // C-10: a transaction finds it by its name, so a queue declared anew gets the message
 	commitHears     bool         // C-10: tx.commit fails when it refuses a message
 }

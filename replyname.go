@@ -123,7 +123,8 @@ func parseReplyProcess(encoded string, r *rules) (p replyProcess, ok bool) {
 		return p, false
 	}
 	node, numbers := string(term[:length]), term[length:]
-	p = replyProcess{binary.BigEndian.Uint32(numbers), binary.BigEndian.Uint32(numbers[4:]), binary.BigEndian.Uint32(numbers[8:])}
+	u32 := binary.BigEndian.Uint32
+	p = replyProcess{u32(numbers), u32(numbers[4:]), u32(numbers[8:])}
 	_, hash, _ := strings.Cut(node, "@")
 	return p, utf8.ValidString(node) && strings.TrimPrefix(hash, "+") == replyNodeHash && p.exists(r)
 }

@@ -57,7 +57,7 @@ var ErrClosed = errors.New("leveret: closed")
 var (
 	ErrCancelled    = errors.New("consumer cancelled")        // by Consumer.Cancel, Consumer.Close or Channel.Cancel
 	ErrQueueDeleted = errors.New("queue deleted")             // its queue was deleted or has expired
-	ErrAckTimeout   = errors.New("acknowledgement timed out") // it did not settle a delivery of a quorum queue in time (4.3)
+	ErrAckTimeout   = errors.New("acknowledgement timed out") // a delivery of a quorum queue was not settled in time (4.3)
 )
 
 // What keeps a published message from its queues, by Outcome.Err.

@@ -30,7 +30,8 @@ const (
 )
 
 var retryNames = []string{
-	retryDisabled: DelayedRetryDisabled, retryAll: DelayedRetryAll, retryFailed: DelayedRetryFailed, retryReturned: DelayedRetryReturned,
+	retryDisabled: DelayedRetryDisabled, retryAll: DelayedRetryAll,
+	retryFailed: DelayedRetryFailed, retryReturned: DelayedRetryReturned,
 }
 
 const atMostOnce, atLeastOnce = DeadLetterAtMostOnce, DeadLetterAtLeastOnce
@@ -86,19 +87,32 @@ type settingRule struct {
 // settingRules are all settings, in the order of their keys.
 // Rules: Q-20, D-43, L-18, DL-3, P-17.
 var settingRules = []settingRule{
-	{"consumer-timeout", ArgConsumerTimeout, absent, lowest, true, "", numberField(func(s *settings) *int64 { return &s.consumerTimeout })},
-	{"dead-letter-exchange", ArgDeadLetterExchange, argumentFirst, argumentFirst, false, "", textField((*settings).setDLX)},
-	{"dead-letter-routing-key", ArgDeadLetterRoutingKey, argumentFirst, argumentFirst, false, "", textField((*settings).setDLRK)},
-	{"dead-letter-strategy", ArgDeadLetterStrategy, absent, argumentFirst, false, atMostOnce, textField((*settings).setStrategy)},
-	{"delayed-retry-max", ArgDelayedRetryMax, absent, lowest, true, "", numberField(func(s *settings) *int64 { return &s.retryMax })},
-	{"delayed-retry-min", ArgDelayedRetryMin, absent, lowest, true, "", numberField(func(s *settings) *int64 { return &s.retryMin })},
-	{"delayed-retry-type", ArgDelayedRetryType, absent, policyFirst, true, retryNames[retryDisabled], textField((*settings).setRetry)},
-	{keyDeliveryLimit, ArgDeliveryLimit, absent, mildest, false, "", numberField(func(s *settings) *int64 { return &s.deliveryLimit })},
-	{keyExpires, ArgExpires, lowest, lowest, false, "", numberField(func(s *settings) *int64 { return &s.expires })},
-	{"max-length", ArgMaxLength, lowest, lowest, false, "", numberField(func(s *settings) *int64 { return &s.maxLength })},
-	{"max-length-bytes", ArgMaxLengthBytes, lowest, lowest, false, "", numberField(func(s *settings) *int64 { return &s.maxBytes })},
-	{"message-ttl", ArgMessageTTL, lowest, lowest, false, "", numberField(func(s *settings) *int64 { return &s.ttl })},
-	{"overflow", ArgOverflow, argumentFirst, policyFirst, false, overflowNames[dropHead], textField((*settings).setOverflow)},
+	{"consumer-timeout", ArgConsumerTimeout, absent, lowest, true, "",
+		numberField(func(s *settings) *int64 { return &s.consumerTimeout })},
+	{"dead-letter-exchange", ArgDeadLetterExchange, argumentFirst, argumentFirst, false, "",
+		textField((*settings).setDLX)},
+	{"dead-letter-routing-key", ArgDeadLetterRoutingKey, argumentFirst, argumentFirst, false, "",
+		textField((*settings).setDLRK)},
+	{"dead-letter-strategy", ArgDeadLetterStrategy, absent, argumentFirst, false, atMostOnce,
+		textField((*settings).setStrategy)},
+	{"delayed-retry-max", ArgDelayedRetryMax, absent, lowest, true, "",
+		numberField(func(s *settings) *int64 { return &s.retryMax })},
+	{"delayed-retry-min", ArgDelayedRetryMin, absent, lowest, true, "",
+		numberField(func(s *settings) *int64 { return &s.retryMin })},
+	{"delayed-retry-type", ArgDelayedRetryType, absent, policyFirst, true, retryNames[retryDisabled],
+		textField((*settings).setRetry)},
+	{keyDeliveryLimit, ArgDeliveryLimit, absent, mildest, false, "",
+		numberField(func(s *settings) *int64 { return &s.deliveryLimit })},
+	{keyExpires, ArgExpires, lowest, lowest, false, "",
+		numberField(func(s *settings) *int64 { return &s.expires })},
+	{"max-length", ArgMaxLength, lowest, lowest, false, "",
+		numberField(func(s *settings) *int64 { return &s.maxLength })},
+	{"max-length-bytes", ArgMaxLengthBytes, lowest, lowest, false, "",
+		numberField(func(s *settings) *int64 { return &s.maxBytes })},
+	{"message-ttl", ArgMessageTTL, lowest, lowest, false, "",
+		numberField(func(s *settings) *int64 { return &s.ttl })},
+	{"overflow", ArgOverflow, argumentFirst, policyFirst, false, overflowNames[dropHead],
+		textField((*settings).setOverflow)},
 }
 
 // The keys whose rules differ between releases.

@@ -117,9 +117,11 @@ func (s *store) verify(unacked holdings) error {
 	}
 	switch {
 	case ready != s.ready:
-		return fmt.Errorf("%d messages of %d bytes are ready, counted are %d of %d", ready.n, ready.bytes, s.ready.n, s.ready.bytes)
+		return fmt.Errorf("%d messages of %d bytes are ready, counted are %d of %d",
+			ready.n, ready.bytes, s.ready.n, s.ready.bytes)
 	case unacked != s.unacked:
-		return fmt.Errorf("%d messages of %d bytes are unacknowledged, counted are %d of %d", unacked.n, unacked.bytes, s.unacked.n, s.unacked.bytes)
+		return fmt.Errorf("%d messages of %d bytes are unacknowledged, counted are %d of %d",
+			unacked.n, unacked.bytes, s.unacked.n, s.unacked.bytes)
 	case deadlines != s.deadlines:
 		return fmt.Errorf("%d messages have a deadline, counted are %d", deadlines, s.deadlines)
 	}

@@ -63,7 +63,8 @@ func (k NotificationKind) String() string {
 	return notificationNames[k]
 }
 
-var notificationNames = [...]string{Delivered: "delivered", ConsumerCancelled: "consumer cancelled", ChannelClosed: "channel closed",
+var notificationNames = [...]string{
+	Delivered: "delivered", ConsumerCancelled: "consumer cancelled", ChannelClosed: "channel closed",
 	ConnClosed: "connection closed", ConnBlocked: "connection blocked", ConnUnblocked: "connection unblocked"}
 
 // String returns the names of the properties as AMQP 0-9-1 spells them, such as "headers|delivery-mode".
@@ -82,8 +83,9 @@ func (p Property) String() string {
 }
 
 // propertyNames are in the order of the bits, from the highest.
-var propertyNames = [...]string{"content-type", "content-encoding", "headers", "delivery-mode", "priority", "correlation-id", "reply-to",
-	"expiration", "message-id", "timestamp", "type", "user-id", "app-id", "cluster-id"}
+var propertyNames = [...]string{
+	"content-type", "content-encoding", "headers", "delivery-mode", "priority", "correlation-id", "reply-to", "expiration",
+	"message-id", "timestamp", "type", "user-id", "app-id", "cluster-id"}
 
 // String returns the policies that apply and each setting that has a value, with its source, one a line.
 func (e Effective) String() string {

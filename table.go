@@ -144,7 +144,8 @@ func isCanonicalInTable(v any, depth int) bool {
 	case Fields:
 		return false
 	case []any:
-		return v != nil && depth <= maxNesting && !slices.ContainsFunc(v, func(e any) bool { return !isCanonicalInTable(e, depth+1) })
+		other := func(e any) bool { return !isCanonicalInTable(e, depth+1) }
+		return v != nil && depth <= maxNesting && !slices.ContainsFunc(v, other)
 	}
 	return isCanonical(v, depth)
 }

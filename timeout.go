@@ -74,7 +74,9 @@ func (c *Consumer) timedOutLocked(now int64) {
 	case c.late: // again, of younger deliveries
 		c.tellCancelledLocked()
 	}
-	ch.takeBackLocked(q, func(u *unacked) bool { return u.c == c && ch.v.shownLocked(deadlineAfter(u.at, c.timeout)) <= now })
+	ch.takeBackLocked(q, func(u *unacked) bool {
+		return u.c == c && ch.v.shownLocked(deadlineAfter(u.at, c.timeout)) <= now
+	})
 	if at, ok := c.nextWake(); ok {
 		ch.v.wakeAtLocked(&c.timer, at) // it holds younger ones
 	}

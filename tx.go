@@ -172,7 +172,7 @@ func (v *vhost) committedLocked(p publication) (queues []*Queue, lost bool, err 
 		case byName:
 		case q != nil && !q.traits.byName && !was.traits.byName:
 			lost = true
-		case missing == "" || nameless == (was.name < missing): // the last by name, of the default exchange's targets the first
+		case missing == "" || nameless == (was.name < missing): // the last by name; of the default exchange the first
 			missing = was.name
 			err = &Error{Code: InternalError} // of another type now: the channel crashes
 			if q == nil {

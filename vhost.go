@@ -53,7 +53,8 @@ func newVHost(b *Broker, name string) *vhost {
 		exchanges: map[string]*Exchange{}, queues: map[string]*Queue{}, conns: map[uint64]*Conn{},
 		replies: map[replyAddress]*Channel{},
 	}}
-	v.meta = VHostInfo{Name: name, DefaultQueueType: QueueTypeClassic, Limits: VHostLimits{MaxConnections: NoLimit, MaxQueues: NoLimit}}
+	v.meta = VHostInfo{Name: name, DefaultQueueType: QueueTypeClassic,
+		Limits: VHostLimits{MaxConnections: NoLimit, MaxQueues: NoLimit}}
 	v.events, v.effects.idle.L = b.events, &v.mu
 	v.timing.epochs.current = 1
 	v.timing.clock, _ = b.clock.(settableClock)

@@ -67,8 +67,9 @@ func merge(watchers []*watcher) *hooks {
 	for _, w := range watchers {
 		all.add(w)
 	}
-	all.messages = all.Published != nil || all.Returned != nil || all.Enqueued != nil || all.Refused != nil || all.Delivered != nil ||
-		all.Acked != nil || all.Requeued != nil || all.Rejected != nil || all.DeadLettered != nil || all.Dropped != nil
+	all.messages = all.Published != nil || all.Returned != nil || all.Enqueued != nil || all.Refused != nil ||
+		all.Delivered != nil || all.Acked != nil || all.Requeued != nil || all.Rejected != nil ||
+		all.DeadLettered != nil || all.Dropped != nil
 	return all
 }
 

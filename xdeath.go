@@ -16,9 +16,9 @@ type Death struct {
 	Reason             Reason    `json:"reason"`                        // why
 	Count              int64     `json:"count"`                         // how often it died there for this reason
 	Time               time.Time `json:"time"`                          // of the first such death, in whole seconds
-	Exchange           string    `json:"exchange"`                      // where it had been published to before that death; "": the default exchange
-	RoutingKeys        []string  `json:"routing-keys"`                  // the routing keys it had been published with, without those of BCC
-	OriginalExpiration string    `json:"original-expiration,omitempty"` // its expiration before that death; empty if it had none
+	Exchange           string    `json:"exchange"`                      // published to; "": the default exchange
+	RoutingKeys        []string  `json:"routing-keys"`                  // the keys of that publish, without those of BCC
+	OriginalExpiration string    `json:"original-expiration,omitempty"` // its expiration before that death; empty: none
 }
 
 // A death is the stored form. Records are immutable and shared between messages.
@@ -220,8 +220,12 @@ const (
 // Rules: DL-17.
 func (x *extra) deathTrios() Fields {
 	return Fields{
-		{headerFirstExchange, x.firstDeath.exchange.name}, {headerFirstQueue, x.firstDeath.queue}, {headerFirstReason, string(x.firstDeath.reason)},
-		{headerLastExchange, x.lastExchange.name}, {headerLastQueue, x.deaths.queue}, {headerLastReason, string(x.deaths.reason)},
+		{headerFirstExchange, x.firstDeath.exchange.name},
+		{headerFirstQueue, x.firstDeath.queue},
+		{headerFirstReason, string(x.firstDeath.reason)},
+		{headerLastExchange, x.lastExchange.name},
+		{headerLastQueue, x.deaths.queue},
+		{headerLastReason, string(x.deaths.reason)},
 	}
 }
 
@@ -233,7 +237,8 @@ func (d *death) table() Fields {
 		t = append(t, Field{fieldOriginalExpiry, *d.expiration})
 	}
 	return append(t, Field{"count", d.count}, Field{"reason", string(d.reason)}, Field{"queue", d.queue},
-		Field{"time", time.Unix(d.at, 0).UTC()}, Field{"exchange", d.exchange.name}, Field{fieldDeathRoutingKeys, anys(d.routingKeys())})
+		Field{"time", time.Unix(d.at, 0).UTC()}, Field{"exchange", d.exchange.name},
+		Field{fieldDeathRoutingKeys, anys(d.routingKeys())})
 }
 
 func anys(ss []string) []any {

@@ -29,7 +29,8 @@ func (m *message) recordInHeaders(d *death) (looked int) {
 	}
 	set := Fields{{headerDeaths, []any{entry}}}
 	if !there {
-		set = append(set, Field{headerFirstReason, string(d.reason)}, Field{headerFirstQueue, d.queue}, Field{headerFirstExchange, d.exchange.name})
+		set = append(set, Field{headerFirstReason, string(d.reason)}, Field{headerFirstQueue, d.queue},
+			Field{headerFirstExchange, d.exchange.name})
 	}
 	m.setHeaders(h.with(set).byName())
 	return 0

@@ -18,7 +18,7 @@ type burst struct {
 const (
 	burstSample = 32                                  // messages after which a run is judged anew
 	burstPace   = burstSample * 20 * time.Microsecond // a run is a burst if its messages took no longer
-	burstBody   = 8 << 10                             // octets; of larger bodies a few fill the socket, and the client would wait
+	burstBody   = 8 << 10                             // octets; a few larger bodies would fill the socket
 )
 
 // published counts a message with a body of size octets.

@@ -94,7 +94,8 @@ func (t turn) Unlock() { <-t }
 
 func newConn(srv *Server, nc net.Conn) *conn {
 	c := &conn{
-		srv: srv, nc: nc, done: make(chan struct{}), mu: make(turn, 1), log: srv.logger().With("peer", nc.RemoteAddr().String()),
+		srv: srv, nc: nc, done: make(chan struct{}), mu: make(turn, 1),
+		log: srv.logger().With("peer", nc.RemoteAddr().String()),
 		out: new(output), writer: writer{wake: make(chan struct{}, 1), gone: make(chan struct{})},
 		open: openChannels{byNumber: map[uint16]*channel{}},
 	}
@@ -232,7 +233,8 @@ func (r *release) frameSyncError(err error) error {
 func (c *conn) failLocked(err error, cause methodID) {
 	if c.stage == running {
 		c.takeNoticesLocked()
-		c.inbox.notices = slices.DeleteFunc(c.inbox.notices, func(n leveret.Notification) bool { return n.Kind == leveret.ConnClosed })
+		isEnd := func(n leveret.Notification) bool { return n.Kind == leveret.ConnClosed }
+		c.inbox.notices = slices.DeleteFunc(c.inbox.notices, isEnd)
 		c.encodeNoticesLocked(len(c.inbox.notices))
 	}
 	c.closeLocked(err, cause)

@@ -54,7 +54,8 @@ func (m *assembly) complete() bool { return m.state == wantBody && m.left == 0 &
 func (m *assembly) unexpected() error {
 	switch m.state {
 	case wantHeader:
-		return errorf(leveret.UnexpectedFrame, "expected content header for class %d, got non content header frame instead", m.class())
+		return errorf(leveret.UnexpectedFrame,
+			"expected content header for class %d, got non content header frame instead", m.class())
 	case wantBody:
 		return errorf(leveret.UnexpectedFrame, "expected content body, got non content body frame instead")
 	}
@@ -142,7 +143,8 @@ func (c *conn) contentHeaderLocked(ch *channel, b []byte) error {
 		return ch.content.unexpected()
 	}
 	if want := ch.content.class(); class != want {
-		return errorf(leveret.UnexpectedFrame, "expected content header for class %d, got one for class %d instead", want, class)
+		return errorf(leveret.UnexpectedFrame,
+			"expected content header for class %d, got one for class %d instead", want, class)
 	}
 	if most := c.release.maxBody; most != 0 && size > most {
 		return errorf(leveret.FrameError, "content body size %d exceeds maximum allowed size %d", size, most)

@@ -318,7 +318,9 @@ func (c *conn) enter() error {
 		return errDrop
 	}
 	c.inbox.mail.wake = c.writer.wake
-	c.inbox.from = leveret.NewInbox(leveret.InboxConfig{MaxDeliveries: maxInbox, MaxBytes: maxInboxBytes, Notify: c.inbox.mail.arrived})
+	c.inbox.from = leveret.NewInbox(leveret.InboxConfig{
+		MaxDeliveries: maxInbox, MaxBytes: maxInboxBytes, Notify: c.inbox.mail.arrived,
+	})
 	session, err := c.srv.Broker.Open(leveret.ConnConfig{
 		User: c.client.user, VHost: vhost, Name: connName(c.nc), ClientProperties: c.client.properties,
 		CancelNotify: c.client.wantsCancel, ChannelMax: c.tune.channelMax, Inbox: c.inbox.from,

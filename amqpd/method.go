@@ -107,7 +107,8 @@ var methods = map[methodID]handler{
 	queueDeclareOk: nil, queueDeleteOk: nil, queuePurgeOk: nil, queueBindOk: nil, queueUnbindOk: nil,
 
 	basicPublish: (*conn).basicPublishLocked, basicAck: (*conn).basicAckLocked, basicNack: (*conn).basicNackLocked,
-	basicReject: (*conn).basicRejectLocked, basicRecover: (*conn).basicRecoverLocked, basicRecoverAsync: (*conn).basicRecoverAsyncLocked,
+	basicReject:  (*conn).basicRejectLocked,
+	basicRecover: (*conn).basicRecoverLocked, basicRecoverAsync: (*conn).basicRecoverAsyncLocked,
 	basicGet: (*conn).basicGetLocked, basicConsume: (*conn).basicConsumeLocked, basicCancel: (*conn).basicCancelLocked,
 	basicQos: (*conn).basicQosLocked, basicCancelOk: (*conn).basicCancelOkLocked,
 	basicQosOk: nil, basicConsumeOk: nil, basicGetEmpty: nil,

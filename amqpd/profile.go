@@ -28,6 +28,7 @@ var releases = map[leveret.Profile]*release{
 	},
 	leveret.RabbitMQ310: {
 		mechanisms:  []string{mechAMQPlain, mechPlain},
-		minFrameMax: 4096, refusal: protocolHeader, looseUTF8: true, waitsBeyond: true, terms: erl.Octets, speaks08: true, forwardsProperties: true,
+		minFrameMax: 4096, refusal: protocolHeader, looseUTF8: true, waitsBeyond: true, terms: erl.Octets,
+		speaks08: true, forwardsProperties: true,
 	},
 }

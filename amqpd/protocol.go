@@ -24,7 +24,7 @@ type protocol struct {
 	methods      map[methodID]handler
 	close        methodID // connection.close
 	closeOk      methodID // connection.close-ok
-	extended     bool     // has RabbitMQ's extensions: capabilities, further arguments of channel.open-ok and basic.consume
+	extended     bool     // RabbitMQ's extensions: capabilities, arguments of channel.open-ok and basic.consume
 }
 
 var (
@@ -84,7 +84,8 @@ func methods08() map[methodID]handler {
 		m[id] = nil
 	}
 	for id, skip := range map[methodID]func(*args){
-		fileStage: skipNothing, fileReturn: skipReturn, streamPublish: skipPublish, streamReturn: skipReturn, streamDeliver: skipStream,
+		fileStage: skipNothing, fileReturn: skipReturn,
+		streamPublish: skipPublish, streamReturn: skipReturn, streamDeliver: skipStream,
 		tunnelRequest: func(a *args) { a.fields() }, testContent: skipNothing, testContentOk: func(a *args) { a.u32() },
 	} {
 		m[id] = serverContent(id, skip)

@@ -35,8 +35,8 @@ func (m *meter) progressed(octets int) {
 }
 
 func (m *meter) traffic() leveret.Traffic {
-	return leveret.Traffic{Received: m.octetsIn.Load(), Reads: m.reads.Load(), Sent: m.octetsOut.Load(), Writes: m.writes.Load(),
-		Pending: m.pending.Load()}
+	return leveret.Traffic{Received: m.octetsIn.Load(), Reads: m.reads.Load(),
+		Sent: m.octetsOut.Load(), Writes: m.writes.Load(), Pending: m.pending.Load()}
 }
 
 // describer returns what tells the broker about the connection at any time after the handshake.
