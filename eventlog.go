@@ -36,6 +36,7 @@ func queueNames(qs []*Queue) []string {
 // publishedEventLocked tells of a publish. A message that is published while anybody watches gets its number.
 func (ch *Channel) publishedEventLocked(m *message, queues []*Queue) {
 	v := ch.v
+	v.counters.Published++
 	if v.events == nil || !v.events.messages {
 		return
 	}

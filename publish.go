@@ -262,7 +262,6 @@ func (ch *Channel) routeLocked(m *message) []*Queue {
 // Rules: L-14, C-2, C-3, O-4.
 func (ch *Channel) enqueueLocked(p publication, out *Outcome) {
 	v := ch.v
-	v.counters.Published++
 	ch.publishedEventLocked(p.m, p.queues)
 	if p.m.mayReply() && p.replies == (replies{}) { // M-19a
 		p.replies = v.deliverRepliesLocked(p.m)

@@ -177,6 +177,7 @@ func (c *conn) blockLocked() {
 
 // unblockLocked goes on reading, unless the alarm is on again.
 func (c *conn) unblockLocked() {
+	c.moved.Broadcast() // more may be unread again
 	if !c.blocked || c.session.Blocked() {
 		return
 	}
@@ -184,5 +185,4 @@ func (c *conn) unblockLocked() {
 	if c.client.wantsBlocked {
 		c.out.bare(0, connectionUnblocked)
 	}
-	c.moved.Broadcast()
 }

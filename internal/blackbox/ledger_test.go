@@ -86,6 +86,7 @@ func (l *ledger) compare(b *leveret.Broker) {
 		require.Equal(l.t, *l.queues[i.Name], got, "counters of %s", i.Name)
 	}
 	require.Equal(l.t, l.dropped, b.Counters().Dropped.Total())
+	require.EqualValues(l.t, len(l.published), b.Counters().Published)
 }
 
 func (l *ledger) end(n uint64) *copyState {
@@ -228,4 +229,16 @@ func TestLossInATransaction(t *testing.T) {
 	_, err = ch.Commit()
 	require.ErrorIs(t, err, leveret.ErrPreconditionFailed)
 	require.Equal(t, []leveret.Cause{leveret.CauseQueueDeleted}, lost)
+
+	ch, err = conn.Channel()
+	require.NoError(t, err)
+	require.NoError(t, ch.Tx())
+	_, err = ch.Publish("", "b", leveret.Message{})
+	require.NoError(t, err)
+	_, err = b.DeleteQueue("b", leveret.DeleteConfig{})
+	require.NoError(t, err)
+	mustDeclare(t, b, "b", nil)
+	_, err = ch.Commit()
+	require.ErrorIs(t, err, leveret.ErrPreconditionFailed)
+	require.EqualValues(t, 2, b.Counters().Published, "also one that none of its queues got")
 }
