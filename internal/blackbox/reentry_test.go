@@ -119,7 +119,7 @@ func everythingHappens(b *leveret.Broker, ch *leveret.Channel) {
 	b.DeclareExchange("x", leveret.Fanout, leveret.ExchangeConfig{})
 	b.BindExchange("x", "amq.fanout", "", nil)
 	b.UnbindExchange("x", "amq.fanout", "", nil)
-	b.DeclareQueue("dead", leveret.QueueConfig{})
+	b.DeclareQueue("dead", leveret.QueueConfig{Arguments: leveret.Table{"x-mesage-ttl": 1}}) // Ignored
 	b.DeclareQueue("q", leveret.QueueConfig{Arguments: leveret.Table{"x-max-length": 3, "x-overflow": "reject-publish",
 		"x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"}})
 	b.SetPolicy(leveret.Policy{Name: "p", Definition: leveret.Table{"expires": 1000}})
