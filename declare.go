@@ -1,6 +1,7 @@
 package leveret
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -78,13 +79,6 @@ func (ch *Channel) declareQueueLocked(name string, cfg QueueConfig) (*Queue, *Er
 	if q := v.queues[name]; q != nil {
 		return q, ch.redeclareQueueLocked(q, cfg, args)
 	}
-	return ch.makeQueueLocked(name, cfg, args)
-}
-
-// makeQueueLocked makes a queue of a name that is free. The type is among the arguments if the release adds it.
-// Rules: Q-1.
-func (ch *Channel) makeQueueLocked(name string, cfg QueueConfig, args Fields) (*Queue, *Error) {
-	v := ch.v
 	if v.rules.limitsFirst {
 		if err := v.admitOneMoreLocked(name); err != nil {
 			return nil, err
@@ -97,15 +91,25 @@ func (ch *Channel) makeQueueLocked(name string, cfg QueueConfig, args Fields) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := v.admitQueueLocked(name, &parsed, cfg); err != nil {
-		return nil, err
+	return ch.makeQueueLocked(name, cfg, &parsed, args)
+}
+
+// makeQueueLocked makes a queue of a name that is free, and of arguments that are good. The type is among args if the
+// release adds it. 3.10 looks at the limit of queues in declarations only, before the arguments.
+// Rules.
+func (ch *Channel) makeQueueLocked(name string, cfg QueueConfig, parsed *queueArgs, args Fields) (*Queue, *Error) {
+	v := ch.v
+	if !v.rules.limitsFirst {
+		if err := v.admitOneMoreLocked(name); err != nil {
+			return nil, err
+		}
 	}
-	if err := v.refuseStream(name, parsed.kind); err != nil {
+	if err := cmp.Or(v.checkProperties(name, parsed.kind, cfg), v.refuseStream(name, parsed.kind)); err != nil {
 		return nil, err
 	}
 	cfg.Arguments, cfg.ArgumentFields = nil, nil
 	parsed.declared = args
-	q := &Queue{v: v, name: name, cfg: cfg, args: &parsed}
+	q := &Queue{v: v, name: name, cfg: cfg, args: parsed}
 	if cfg.Exclusive {
 		ch.conn.ownLocked(q)
 	}
@@ -176,13 +180,10 @@ func (v *vhost) admitOneMoreLocked(name string) *Error {
 		"cannot declare queue '%s': queue limit in vhost '%s' (%d) is reached", name, v.name, n)
 }
 
-// admitQueueLocked checks limits and what queues of some types cannot be.
-// Rules.
-func (v *vhost) admitQueueLocked(name string, args *queueArgs, cfg QueueConfig) *Error {
-	if err := v.admitOneMoreLocked(name); err != nil {
-		return err
-	}
-	if v.b.behaviour.traits[args.kind].transient {
+// checkProperties refuses what queues of some types cannot be.
+// Rules.
+func (v *vhost) checkProperties(name string, kind queueKind, cfg QueueConfig) *Error {
+	if v.b.behaviour.traits[kind].transient {
 		return nil
 	}
 	for _, p := range [...]struct {

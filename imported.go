@@ -7,7 +7,8 @@ import "cmp"
 
 // ImportQueue makes a queue as an import of definitions does. A queue that exists stays as it is. The empty name is a
 // name like others: only what is published to it, or bound to it by an import, gets there. No imported queue is
-// exclusive. An error is ErrPreconditionFailed: of the arguments, or because of a limit.
+// exclusive, and with the RabbitMQ310 profile the limit of queues does not count. An argument or a property that is
+// refused, and a queue too many, is ErrPreconditionFailed.
 // Rules: J-9, Q-9.
 func (v *vhost) ImportQueue(name string, cfg QueueConfig) error {
 	return v.system.do("queue.declare", func() *Error {
@@ -19,7 +20,13 @@ func (v *vhost) ImportQueue(name string, cfg QueueConfig) error {
 			return err
 		}
 		cfg.Exclusive = false
-		_, err = v.system.makeQueueLocked(name, cfg, augmentQueueType(args, cfg, v.rules, string(v.meta.DefaultQueueType)))
+		defaultType := string(v.meta.DefaultQueueType)
+		args = augmentQueueType(args, cfg, v.rules, defaultType)
+		parsed, err := parseQueueArgs(args, v.rules, defaultType, v.queueSubject(name))
+		if err != nil {
+			return err
+		}
+		_, err = v.system.makeQueueLocked(name, cfg, &parsed, args)
 		return err
 	})
 }

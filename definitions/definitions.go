@@ -103,6 +103,8 @@ type Policy struct {
 	ApplyTo    string    `json:"apply-to"` // empty: all
 	Definition Arguments `json:"definition"`
 	Priority   *Priority `json:"priority"` // nil: 0, of an operator policy an error
+
+	odd map[string]any // what a document has besides, or of another type
 }
 
 // A Queue is an entry of "queues".

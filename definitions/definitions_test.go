@@ -227,7 +227,7 @@ func TestImportRefusals(t *testing.T) {
 		{`{"policies":[{"vhost":"/","name":"p","pattern":"a","definition":[]}]}`,
 			"policies[0] 'p': Validation failed\n\nno policy provided\n (vhost: \"/\" key: \"p\")"},
 		{`{"policies":[{"vhost":"/","name":"p","pattern":"a","definition":{"max-length":1},"priority":"x"}]}`,
-			"policies[0] 'p': priority should be a number, actually was a string"},
+			"policies[0] 'p': Validation failed\n\npriority should be a number, actually was <<\"x\">>\n (vhost: \"/\" key: \"p\")"},
 		{`{"parameters":[{"component":"nope","vhost":"/","name":"n","value":{}}]}`,
 			"parameters[0] 'n': Validation failed\n\ncomponent nope not found\n (vhost: \"/\" / component: \"nope\" / key: \"n\")"},
 		{`{"parameters":[{"component":"operator_policy","vhost":"/","name":"n","value":{"pattern":"a","definition":{"foo":1},"priority":0}}]}`,
@@ -239,7 +239,7 @@ func TestImportRefusals(t *testing.T) {
 		{`{"parameters":[{"component":"vhost-limits","vhost":"/","name":"limits","value":{"max-queues":5.0}}]}`,
 			"parameters[0] 'limits': Validation failed\n\nmax-queues should be a number, actually was 5.0\n (vhost: \"/\" / component: \"vhost-limits\" / key: \"limits\")"},
 		{`{"parameters":[{"component":"vhost-limits","vhost":"/","name":"limits","value":"x"}]}`,
-			"parameters[0] 'limits': limits are not an object (vhost: \"/\" / component: \"vhost-limits\" / key: \"limits\")"},
+			"parameters[0] 'limits': Validation failed\n\nlimits not a list <<\"x\">>\n (vhost: \"/\" / component: \"vhost-limits\" / key: \"limits\")"},
 		{`{"parameters":[{"component":"vhost-limits","vhost":"/","name":"limits","value":{"foo":1}}]}`,
 			"parameters[0] 'limits': Validation failed\n\nUnrecognised terms [{<<\"foo\">>,1}] in limits\n (vhost: \"/\" / component: \"vhost-limits\" / key: \"limits\")"},
 		{`{"parameters":[{"component":"policy","vhost":"/","name":"n","value":{}}]}`,
@@ -295,7 +295,7 @@ func TestImportIntoWhatIsThere(t *testing.T) {
 	require.NoError(t, err)
 	named, err := b.DeclareQueue("", leveret.QueueConfig{Durable: true})
 	require.NoError(t, err)
-	require.NoError(t, b.SetLimits(leveret.VHostLimits{MaxConnections: -1, MaxQueues: 3}))
+	require.NoError(t, b.SetLimits(leveret.VHostLimits{MaxConnections: -1, MaxQueues: 4}))
 	doc := `{"queues":[
 		{"name":"q","vhost":"/","arguments":{"x-max-length":6}},
 		{"name":"amq.foo","vhost":"/"},
@@ -307,7 +307,7 @@ func TestImportIntoWhatIsThere(t *testing.T) {
 	 "global_parameters":[{"name":"cluster_name","value":"x"}]}`
 	err = definitions.Import(b, fmt.Appendf(nil, doc, `,{"name":"more","vhost":"/"}`))
 	require.ErrorIs(t, err, leveret.ErrPreconditionFailed)
-	assert.Contains(t, err.Error(), "queues[3] 'more': precondition_failed: cannot declare queue 'more': queue limit in vhost '/'")
+	assert.Contains(t, err.Error(), `queues: Adding 3 queue(s) to virtual host "/" would exceed the limit of 4 queue(s).`)
 	require.NoError(t, definitions.Import(b, fmt.Appendf(nil, doc, "")))
 	q, err := b.Queue("q")
 	require.NoError(t, err)

@@ -36,6 +36,9 @@ func ImportVHost(v *leveret.VHost, data []byte) error {
 // an *Error.
 // Rules: J-9, J-10.
 func (d *Definitions) Apply(b *leveret.Broker) error {
+	if err := d.checkQueueLimits(b); err != nil {
+		return err
+	}
 	rehearsal, err := rehearse(b, d)
 	if err != nil {
 		return err
@@ -78,8 +81,6 @@ func moved[E any](entries []E, move func(*E)) []E {
 type importer struct {
 	*release
 	b *leveret.Broker
-
-	rehearsal // zero but in a rehearsal
 }
 
 func newImporter(b *leveret.Broker) *importer { return &importer{release: releases[b.Profile()], b: b} }
@@ -152,7 +153,7 @@ func (im *importer) user(e *User) error {
 	if e.Password != nil && e.PasswordHash != nil {
 		return refuse("both_password_and_password_hash_are_provided")
 	}
-	limits, wrong := e.Limits.of("user-limits", maxConnections, maxChannels)
+	limits, wrong := e.Limits.of("user-limits", maxChannels, maxConnections)
 	if wrong != nil {
 		return im.refuseUserLimits(wrong)
 	}
@@ -163,7 +164,7 @@ func (im *importer) user(e *User) error {
 	if err := im.b.SetUser(e.Name, password, *e.Tags...); err != nil || e.Limits == nil {
 		return refused(err)
 	}
-	return refused(im.b.SetUserLimits(e.Name, leveret.UserLimits{MaxConnections: limits[0], MaxChannels: limits[1]}))
+	return refused(im.b.SetUserLimits(e.Name, leveret.UserLimits{MaxConnections: limits[1], MaxChannels: limits[0]}))
 }
 
 // refuseUserLimits is the refusal of an entry whose limits are wrong: RabbitMQ shows its complaints as they are.

@@ -2,20 +2,16 @@ package definitions
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/leveretmq/leveret"
 )
 
-// A rehearsal is what an importer knows about the difference between the broker that it applies
-// definitions to for a trial and the one that they are for. The former has the virtual hosts of the
-// latter, and those of its users, queues and exchanges that the definitions name. So every rule of
-// declarations, policies and permissions has its one place.
-type rehearsal struct {
-	// unseen is, by virtual host, how many queues the trial's broker was not given. They count
-	// towards the virtual host's limit all the same.
-	unseen map[string]int
-}
+// A rehearsal applies definitions to another broker for a trial. It has the virtual hosts of the one that they are for,
+// and those of its users, queues and exchanges that the definitions name. So every rule of declarations, policies and
+// permissions has its one place.
 
 // A target is a queue or an exchange.
 type target struct{ kind, name string }
@@ -23,7 +19,6 @@ type target struct{ kind, name string }
 // rehearse returns an importer into a new broker. Its time stands still.
 func rehearse(b *leveret.Broker, d *Definitions) (*importer, error) {
 	im := newImporter(leveret.New(leveret.WithProfile(b.Profile()), leveret.WithClock(leveret.NewManualClock(time.Unix(0, 0)))))
-	im.unseen = map[string]int{}
 	if err := im.copy(b, d); err != nil {
 		im.b.Close()
 		return nil, err
@@ -106,16 +101,12 @@ func (im *importer) copyVHost(b *leveret.Broker, info leveret.VHostInfo, names m
 	if err != nil {
 		return err
 	}
-	if err := to.SetDefaultQueueType(info.DefaultQueueType); err != nil {
-		return err
-	}
 	for at := range names {
 		if err := copyTarget(from, to, at); err != nil {
 			return err
 		}
 	}
-	im.unseen[info.Name] = info.Queues - to.Info().Queues
-	return to.SetLimits(im.reduced(to, info.Limits))
+	return to.SetDefaultQueueType(info.DefaultQueueType)
 }
 
 // copyTarget brings a queue or an exchange, if there is one of that name.
@@ -142,10 +133,26 @@ func copyQueue(info leveret.QueueInfo, to *leveret.VHost) error {
 	return to.ImportQueue(info.Name, leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: info.Type}})
 }
 
-// reduced returns a virtual host's limits less what this broker does not have of it.
-func (im *importer) reduced(v *leveret.VHost, l leveret.VHostLimits) leveret.VHostLimits {
-	if l.MaxQueues >= 0 {
-		l.MaxQueues = max(0, l.MaxQueues-im.unseen[v.Name()])
+// checkQueueLimits refuses definitions that would add more queues to a virtual host than its limit allows. The limit
+// that a virtual host has before the import counts, and each entry of a queue that is not there, whatever becomes of it.
+// Rules: J-9, Q-11.
+func (d *Definitions) checkQueueLimits(b *leveret.Broker) error {
+	added := map[string]int{}
+	for _, e := range d.Queues {
+		if v, err := b.VHost(e.VHost); err == nil && !queueExists(v, e.Name) {
+			added[e.VHost]++
+		}
 	}
-	return l
+	for _, name := range slices.Sorted(maps.Keys(added)) {
+		v, err := b.VHost(name)
+		if err != nil {
+			continue // deleted meanwhile
+		}
+		info, n := v.Info(), added[name]
+		if limit := info.Limits.MaxQueues; limit >= 0 && info.Queues+n > limit {
+			return &Error{"queues", -1, "", refuse("Adding %d queue(s) to virtual host \"%s\" would exceed the limit of %d queue(s).\n\n"+
+				"This virtual host currently has %d queue(s) defined.\n\nImport aborted!", n, name, limit, info.Queues)}
+		}
+	}
+	return nil
 }

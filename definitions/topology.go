@@ -1,6 +1,7 @@
 package definitions
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/jsondoc"
 	"github.com/leveretmq/leveret/internal/limits"
 )
 
@@ -20,18 +22,7 @@ func (im *importer) policy(e *Policy) error {
 	if err != nil {
 		return err
 	}
-	return im.placed(setPolicy(e, v.SetPolicy), e.VHost, "", e.Name)
-}
-
-func setPolicy(e *Policy, set func(leveret.Policy) error) error {
-	if e.Pattern == nil {
-		return refuse("Validation failed\n\npattern should be a binary but was undefined\n")
-	}
-	p := leveret.Policy{Name: e.Name, Pattern: *e.Pattern, ApplyTo: leveret.ApplyTo(e.ApplyTo), Definition: e.Definition.Table}
-	if e.Priority != nil {
-		p.Priority = float64(*e.Priority)
-	}
-	return refused(set(p))
+	return im.placed(im.setPolicy(e, policyKind{v.SetPolicy, "policy_validator", false}), e.VHost, "", e.Name)
 }
 
 // placed adds to the refusal of a policy or a parameter where it is.
@@ -60,43 +51,70 @@ func (im *importer) parameter(e *Parameter) error {
 	if err != nil {
 		return err
 	}
-	return im.placed(im.setParameter(v, e), e.VHost, e.Component, e.Name)
+	component := cmp.Or(e.Component, "undefined")
+	return im.placed(im.setParameter(v, e), e.VHost, component, e.Name)
 }
 
 func (im *importer) setParameter(v *leveret.VHost, e *Parameter) error {
 	switch e.Component {
 	case "operator_policy":
-		return setOperatorPolicy(v, e)
+		return im.setOperatorPolicy(v, e)
 	case "vhost-limits":
 		return im.setLimitParameter(v, e)
 	case "policy":
 		return refuse("policies may not be set using this method")
 	}
-	return refuse("Validation failed\n\ncomponent %s not found\n", e.Component)
+	return refuse(validationFailed+"component %s not found\n", cmp.Or(e.Component, "undefined"))
 }
 
-func setOperatorPolicy(v *leveret.VHost, e *Parameter) error {
+func (im *importer) setOperatorPolicy(v *leveret.VHost, e *Parameter) error {
 	var p Policy
-	if err := json.Unmarshal(e.Value, &p); err != nil {
-		return wrongForm(err)
+	if err := im.readObject(e, &p); err != nil {
+		return err
+	}
+	for key, name := range map[string]string{"name": p.Name, "vhost": p.VHost} {
+		if name != "" {
+			p.keepOdd(key, name)
+		}
 	}
 	p.Name = e.Name
-	if p.Priority == nil {
-		return refuse("Validation failed\n\nKey \"priority\" not found in %s\n", e.Name)
+	return im.setPolicy(&p, policyKind{v.SetOperatorPolicy, "operator_policy_validator", true})
+}
+
+// readObject reads the value of a parameter, which has to be an object.
+// Rules: J-9.
+func (im *importer) readObject(e *Parameter, to any) error {
+	given := e.Value != nil
+	v, err := jsondoc.Decode(e.Value, jsondoc.First)
+	switch list, isList := v.([]any); {
+	case isList && len(list) == 0:
+		e = &Parameter{Value: json.RawMessage("{}")}
+	case isList:
+		return refuse(validationFailed+"Unrecognised terms %s in %s\n", im.terms.Format(erl.JSON(v), 0), e.Name)
+	case !given, err == nil && !isObject(v):
+		return refuse(validationFailed+"%s not a list %s\n", e.Name, im.termOf(v, given))
 	}
-	return setPolicy(&p, v.SetOperatorPolicy)
+	if err := json.Unmarshal(e.Value, to); err != nil {
+		return wrongForm(err)
+	}
+	return nil
+}
+
+func isObject(v any) bool {
+	_, ok := v.(map[string]any)
+	return ok
 }
 
 func (im *importer) setLimitParameter(v *leveret.VHost, e *Parameter) error {
 	var given Limits
-	if err := json.Unmarshal(e.Value, &given); err != nil {
-		return wrongForm(err)
+	if err := im.readObject(e, &given); err != nil {
+		return err
 	}
-	l, wrong := given.of("limits", maxConnections, maxQueues)
+	l, wrong := given.of("limits", maxQueues, maxConnections)
 	if wrong != nil {
-		return refuse("Validation failed\n\n%s\n", limits.Text(wrong, im.terms))
+		return refuse(validationFailed+"%s\n", limits.Text(wrong, im.terms))
 	}
-	return refusedByCode(v.SetLimits(im.reduced(v, leveret.VHostLimits{MaxConnections: l[0], MaxQueues: l[1]})))
+	return refusedByCode(v.SetLimits(leveret.VHostLimits{MaxQueues: l[0], MaxConnections: l[1]}))
 }
 
 // exchange makes an exchange, unless it exists already.
@@ -126,17 +144,22 @@ func (im *importer) queue(e *Queue) error {
 	err = v.ImportQueue(e.Name, leveret.QueueConfig{
 		Durable: isDurable(e.Durable), AutoDelete: e.AutoDelete != nil && *e.AutoDelete, Arguments: e.Arguments.Table,
 	})
-	if isUnfit(err) {
+	if isPassedOver(err) {
 		return nil
 	}
 	return refusedByCode(err)
 }
 
-// isUnfit reports whether a queue's type does not have one of its properties, such as a quorum queue that is not
-// durable. RabbitMQ passes such queues over.
-// Rules: J-9.
-func isUnfit(err error) bool {
-	return errors.Is(err, leveret.ErrPreconditionFailed) && strings.HasPrefix(explanation(err), "invalid property")
+// isPassedOver reports whether a queue cannot be made though its arguments are good: its type does not have one of its
+// properties, such as a quorum queue that is not durable, or the import itself set a limit that is reached. RabbitMQ
+// passes such queues over.
+// Rules: J-9, Q-11.
+func isPassedOver(err error) bool {
+	if !errors.Is(err, leveret.ErrPreconditionFailed) {
+		return false
+	}
+	reason := explanation(err)
+	return strings.HasPrefix(reason, "invalid property") || strings.HasPrefix(reason, "cannot declare queue")
 }
 
 // isDurable returns what an entry says; one that says nothing is durable.

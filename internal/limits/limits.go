@@ -63,15 +63,19 @@ func Parse(given map[string]any, kind string, names ...string) (parsed Limits, w
 	parsed = Limits{}
 	var unknown erl.List
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		v := given[name]
+		if !slices.Contains(names, name) {
+			unknown = append(unknown, erl.Tuple{erl.Binary(name), erl.JSON(given[name])})
+		}
+	}
+	for _, name := range names {
+		v, has := given[name]
 		n, whole := integer(v)
 		switch {
-		case !slices.Contains(names, name):
-			unknown = append(unknown, erl.Tuple{erl.Binary(name), erl.JSON(v)})
-		case !whole:
-			wrong = append(wrong, Fault{"~ts should be a number, actually was ~tp", erl.List{erl.Binary(name), erl.JSON(v)}})
-		default:
+		case !has:
+		case whole:
 			parsed[name] = n
+		default:
+			wrong = append(wrong, Fault{"~ts should be a number, actually was ~tp", erl.List{erl.Binary(name), erl.JSON(v)}})
 		}
 	}
 	if unknown != nil {

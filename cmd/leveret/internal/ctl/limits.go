@@ -93,7 +93,7 @@ func shownLimits(l limits.Limits) string {
 }
 
 func setVHostLimits(c *call) (result, error) {
-	given, wrong, err := c.parseLimits(c.args[0], "limits", maxConnections, maxQueues)
+	given, wrong, err := c.parseLimits(c.args[0], "limits", maxQueues, maxConnections)
 	if err != nil {
 		return result{}, err
 	}
@@ -158,7 +158,7 @@ func userLimits(u leveret.UserInfo) string {
 }
 
 func setUserLimits(c *call) (result, error) {
-	given, wrong, err := c.parseLimits(c.args[1], "user-limits", maxConnections, maxChannels)
+	given, wrong, err := c.parseLimits(c.args[1], "user-limits", maxChannels, maxConnections)
 	if err != nil {
 		return result{}, err
 	}
