@@ -241,3 +241,75 @@ func validateTopicKey(key string, r *rules) *Error {
 	return PreconditionFailed.errorf("",
 		"Topic binding key '%s' uses %d '#' wildcards, at most %d are allowed", key, n, maxHashWords)
 }
+
+// BindExchange is exchange.bind: what source routes by key goes to destination.
+func (ch *Channel) BindExchange(destination, source, key string, args Table) error {
+	return ch.binding("exchange.bind", bindRequest{false, destination, source, key, args, nil}, ch.bindLocked)
+}
+
+// UnbindExchange is exchange.unbind. Removing a missing binding succeeds.
+func (ch *Channel) UnbindExchange(destination, source, key string, args Table) error {
+	return ch.binding("exchange.unbind", bindRequest{false, destination, source, key, args, nil}, ch.unbindLocked)
+}
+
+// BindQueue is queue.bind. An empty queue name means the queue declared last on this channel.
+func (ch *Channel) BindQueue(queue, exchange, key string, args Table) error {
+	return ch.binding("queue.bind", bindRequest{true, queue, exchange, key, args, nil}, ch.bindLocked)
+}
+
+// UnbindQueue is queue.unbind. Removing a missing binding succeeds.
+func (ch *Channel) UnbindQueue(queue, exchange, key string, args Table) error {
+	return ch.binding("queue.unbind", bindRequest{true, queue, exchange, key, args, nil}, ch.unbindLocked)
+}
+
+// A Binding is a binding as AMQP carries it. Arguments may have a name twice; of such fields the order counts, and each
+// is a demand of its own at a headers exchange.
+type Binding struct {
+	Source, Destination string
+	DestinationType     DestinationType // empty: DestinationQueue
+	RoutingKey          string
+	Arguments           Fields
+}
+
+// Bind is queue.bind or exchange.bind, as BindQueue and BindExchange.
+//
+// Rules: X-14.
+func (ch *Channel) Bind(b Binding) error {
+	r, err := b.request()
+	if err != nil {
+		return err
+	}
+	if r.toQueue {
+		return ch.binding("queue.bind", r, ch.bindLocked)
+	}
+	return ch.binding("exchange.bind", r, ch.bindLocked)
+}
+
+// Unbind is queue.unbind or exchange.unbind. Removing a missing binding succeeds.
+func (ch *Channel) Unbind(b Binding) error {
+	r, err := b.request()
+	if err != nil {
+		return err
+	}
+	if r.toQueue {
+		return ch.binding("queue.unbind", r, ch.unbindLocked)
+	}
+	return ch.binding("exchange.unbind", r, ch.unbindLocked)
+}
+
+func (b Binding) request() (bindRequest, error) {
+	args, err := b.Arguments.canonical()
+	if err != nil {
+		return bindRequest{}, &Error{Code: SyntaxError, Reason: err.Error()}
+	}
+	return bindRequest{b.DestinationType != DestinationExchange, b.Destination, b.Source, b.RoutingKey, nil, args}, nil
+}
+
+func (ch *Channel) binding(op string, r bindRequest, f func(*bindRequest) *Error) error {
+	return ch.do(op, func() *Error {
+		if err := ch.prepareBindLocked(&r); err != nil {
+			return err
+		}
+		return f(&r)
+	})
+}

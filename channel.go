@@ -254,78 +254,6 @@ func (ch *Channel) DeleteExchange(name string, cfg DeleteConfig) error {
 	return ch.do("exchange.delete", func() *Error { return ch.deleteExchangeLocked(withoutLineBreaks(name), cfg) })
 }
 
-// BindExchange is exchange.bind: what source routes by key goes to destination.
-func (ch *Channel) BindExchange(destination, source, key string, args Table) error {
-	return ch.binding("exchange.bind", bindRequest{false, destination, source, key, args, nil}, ch.bindLocked)
-}
-
-// UnbindExchange is exchange.unbind. Removing a missing binding succeeds.
-func (ch *Channel) UnbindExchange(destination, source, key string, args Table) error {
-	return ch.binding("exchange.unbind", bindRequest{false, destination, source, key, args, nil}, ch.unbindLocked)
-}
-
-// BindQueue is queue.bind. An empty queue name means the queue declared last on this channel.
-func (ch *Channel) BindQueue(queue, exchange, key string, args Table) error {
-	return ch.binding("queue.bind", bindRequest{true, queue, exchange, key, args, nil}, ch.bindLocked)
-}
-
-// UnbindQueue is queue.unbind. Removing a missing binding succeeds.
-func (ch *Channel) UnbindQueue(queue, exchange, key string, args Table) error {
-	return ch.binding("queue.unbind", bindRequest{true, queue, exchange, key, args, nil}, ch.unbindLocked)
-}
-
-// A Binding is a binding as AMQP carries it. Arguments may have a name twice; of such fields the order counts, and each
-// is a demand of its own at a headers exchange.
-type Binding struct {
-	Source, Destination string
-	DestinationType     DestinationType // empty: DestinationQueue
-	RoutingKey          string
-	Arguments           Fields
-}
-
-// Bind is queue.bind or exchange.bind, as BindQueue and BindExchange.
-//
-// Rules: X-14.
-func (ch *Channel) Bind(b Binding) error {
-	r, err := b.request()
-	if err != nil {
-		return err
-	}
-	if r.toQueue {
-		return ch.binding("queue.bind", r, ch.bindLocked)
-	}
-	return ch.binding("exchange.bind", r, ch.bindLocked)
-}
-
-// Unbind is queue.unbind or exchange.unbind. Removing a missing binding succeeds.
-func (ch *Channel) Unbind(b Binding) error {
-	r, err := b.request()
-	if err != nil {
-		return err
-	}
-	if r.toQueue {
-		return ch.binding("queue.unbind", r, ch.unbindLocked)
-	}
-	return ch.binding("exchange.unbind", r, ch.unbindLocked)
-}
-
-func (b Binding) request() (bindRequest, error) {
-	args, err := b.Arguments.canonical()
-	if err != nil {
-		return bindRequest{}, &Error{Code: SyntaxError, Reason: err.Error()}
-	}
-	return bindRequest{b.DestinationType != DestinationExchange, b.Destination, b.Source, b.RoutingKey, nil, args}, nil
-}
-
-func (ch *Channel) binding(op string, r bindRequest, f func(*bindRequest) *Error) error {
-	return ch.do(op, func() *Error {
-		if err := ch.prepareBindLocked(&r); err != nil {
-			return err
-		}
-		return f(&r)
-	})
-}
-
 // QueueState is what declaring a queue tells about it.
 type QueueState struct {
 	Name      string `json:"name"`     // as given, or made up by the broker for an empty name
@@ -448,18 +376,4 @@ func (ch *Channel) Qos(cfg QosConfig) error {
 		}
 		return nil
 	})
-}
-
-// setWindowLocked sets the channel's window; 0: none. A new one counts all that the channel holds, a changed one goes
-// on counting.
-// Rules: D-27.
-func (ch *Channel) setWindowLocked(n int) {
-	switch {
-	case n == 0:
-		ch.volume = 0
-	case ch.window == 0:
-		ch.volume = ch.held
-	}
-	ch.window = n
-	ch.unstallLocked()
 }

@@ -76,14 +76,6 @@ func (c *Consumer) canTakeLocked() bool {
 	return false
 }
 
-// stallLocked remembers a consumer that waits for room in the channel's window, if there is one.
-// Rules: D-27.
-func (ch *Channel) stallLocked(c *Consumer) {
-	if ch.window > 0 && c.q.traits.channelWindow && !slices.Contains(ch.stalled, c) {
-		ch.stalled = append(ch.stalled, c)
-	}
-}
-
 // served moves the first consumer of the first line, which has got a message, to the end of the line. A consumer of a
 // quorum queue leaves the line with the message that fills its window; a classic queue finds that out only when the
 // consumer's turn comes again, so the consumer may keep its place beyond that.

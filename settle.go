@@ -372,47 +372,4 @@ func (c *Consumer) releasedLocked() {
 	}
 }
 
-// unstallLocked takes settled deliveries out of the channel's window and lets the consumers go on that wait for room in
-// it. Their queues know of the settlement already: a consumer that waited for room in its own window has got its
-// messages before the channel has room again.
-// Rules: D-27.
-func (ch *Channel) unstallLocked() {
-	if ch.volume != 0 { // with several settled at once it may get below 0
-		ch.volume -= ch.settled
-	}
-	ch.settled = 0
-	if len(ch.stalled) == 0 || ch.window > 0 && ch.volume >= ch.window {
-		return
-	}
-	var queues []*Queue
-	for _, c := range ch.stalled {
-		if c.q != nil && !c.q.deleted && !slices.Contains(queues, c.q) {
-			queues = append(queues, c.q)
-		}
-	}
-	for _, q := range queues {
-		ch.lineUpLocked(q)
-		if q.store.ready.n > 0 {
-			q.impl.freed()
-		}
-	}
-}
-
-// lineUpLocked puts the consumers of q that wait for the channel's window in line, in the order in which they left it.
-// Those whose own window is full go on waiting.
-// Rules: D-27.
-func (ch *Channel) lineUpLocked(q *Queue) {
-	waiting := ch.stalled
-	ch.stalled = nil
-	for _, c := range waiting {
-		switch {
-		case c.ended:
-		case c.q != q || c.windowFullLocked():
-			ch.stalled = append(ch.stalled, c)
-		case !c.inLine() && !q.args.singleActive:
-			q.consumers.enter(c)
-		}
-	}
-}
-
 func saturatingInc(n uint32) uint32 { return max(n, n+1) }
