@@ -2,7 +2,6 @@ package amqpd
 
 import (
 	"io"
-	"net"
 	"os"
 	"testing"
 	"time"
@@ -102,17 +101,9 @@ func TestWhichClientsAreInABurst(t *testing.T) {
 func TestBurstArrives(t *testing.T) {
 	b := leveret.New()
 	defer b.Close()
-	srv := &Server{Broker: b}
-	defer srv.Close()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	go srv.Serve(l)
-	nc, err := net.Dial("tcp", l.Addr().String())
-	require.NoError(t, err)
-	defer nc.Close()
-	nc.SetDeadline(time.Now().Add(time.Minute))
+	nc, _ := overTCP(t, b)
 	declare := func(flags byte) string { return call(1, queueDeclare, u16(0), ss("q"), u8(flags), u32(0)) }
-	_, err = nc.Write([]byte(start + startOk("PLAIN", login) + tuneOk(2047, 131072, 0) + openVHost("/") + openChan(1) + declare(2)))
+	_, err := nc.Write([]byte(start + startOk("PLAIN", login) + tuneOk(2047, 131072, 0) + openVHost("/") + openChan(1) + declare(2)))
 	require.NoError(t, err)
 	for id := methodID(0); id != queueDeclareOk; {
 		id, _ = readMethod(t, nc)

@@ -209,16 +209,8 @@ func TestNobodyLooksWhileNobodyReads(t *testing.T) {
 func TestClientThatSendsEverythingFirst(t *testing.T) {
 	b := leveret.New()
 	defer b.Close()
-	srv := &Server{Broker: b}
-	defer srv.Close()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	go srv.Serve(l)
-	nc, err := net.Dial("tcp", l.Addr().String())
-	require.NoError(t, err)
-	defer nc.Close()
-	nc.SetDeadline(time.Now().Add(time.Minute))
-	_, err = nc.Write([]byte(start + startOk("PLAIN", login) + tuneOk(2047, 131072, 0) + openVHost("/") + openChan(1)))
+	nc, _ := overTCP(t, b)
+	_, err := nc.Write([]byte(start + startOk("PLAIN", login) + tuneOk(2047, 131072, 0) + openVHost("/") + openChan(1)))
 	require.NoError(t, err)
 	const n, size = 40_000, 1000
 	message := []byte(publish("missing", 1) + header(size) + body(string(make([]byte, size))))

@@ -217,18 +217,28 @@ func TestUnreadOutputIsPending(t *testing.T) {
 	})
 }
 
+// overTCP returns a client's connection to a new server of b over a socket. Reads and writes fail after a minute.
+func overTCP(t *testing.T, b *leveret.Broker) (nc net.Conn, srv *Server) {
+	t.Helper()
+	srv = &Server{Broker: b}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	go srv.Serve(l)
+	nc, err = net.Dial("tcp", l.Addr().String())
+	require.NoError(t, err)
+	nc.SetDeadline(time.Now().Add(time.Minute))
+	t.Cleanup(func() {
+		nc.Close()
+		srv.Close()
+	})
+	return nc, srv
+}
+
 // In a connection's idle state there is no output buffer, nor one to read into.
 func TestIdleConnectionHoldsNoBuffers(t *testing.T) {
 	b, _ := newPeerBroker(t)
 	defer b.Close()
-	srv := &Server{Broker: b}
-	defer srv.Close()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	go srv.Serve(l)
-	nc, err := net.Dial("tcp", l.Addr().String())
-	require.NoError(t, err)
-	defer nc.Close()
+	nc, srv := overTCP(t, b)
 	r := frameReader{r: nc, maxPayload: 1 << 20}
 	for _, s := range []string{start, startOk("PLAIN", login), tuneOk(2047, 131072, 0) + openVHost("/"), openChan(1)} {
 		nc.Write([]byte(s))
