@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Canonical values: each AMQP field type is one Go type. What a program gives may be of other types; the broker keeps canonical
-// values only, and a listener gives no others.
+// Canonical values: each AMQP field type is one Go type. What a program gives may be of other types; the broker keeps
+// canonical values only, and a listener gives no others.
 
 // canonical returns a copy of the table with the values that a delivery has.
 func (t Table) canonical() (Table, error) {

@@ -2,8 +2,8 @@ package leveret
 
 import "time"
 
-// How events are told. Each function is called under the lock. It counts what has happened and, if there is a watcher, makes the
-// event. The watcher's hook is called after the lock has been released.
+// How events are told. Each function is called under the lock. It counts what has happened and, if there is a watcher,
+// makes the event. The watcher's hook is called after the lock has been released.
 
 // tell has hook called with e, if there is one, after the lock is released.
 func tell[E any](v *vhost, hook func(E), e E) {

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// What descriptions have. The functions that make them stand in inspect.go; what differs from the fields in JSON, in infojson.go.
+// What descriptions have. The functions that make them stand in inspect.go; what differs from the fields in JSON, in
+// infojson.go.
 
 // VHostInfo describes a virtual host.
 type VHostInfo struct {

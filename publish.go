@@ -2,8 +2,9 @@ package leveret
 
 import "slices"
 
-// A publish passes its checks, is routed, and goes to the queues it was routed to. A client sees the first check that fails,
-// so their order is a rule: M-1 in RabbitMQ 4.3, M-3 in 3.10. Both begin alike (checkTarget); what follows stands in two lists.
+// A publish passes its checks, is routed, and goes to the queues it was routed to. A client sees the first check that
+// fails, so their order is a rule: M-1 in RabbitMQ 4.3, M-3 in 3.10. Both begin alike (checkTarget); what follows
+// stands in two lists.
 
 // Publish is basic.publish. It returns when every queue has taken or refused the message, so
 // the outcome is all that a client would be told later: first Return (basic.return), then on a
@@ -218,8 +219,8 @@ func (ch *Channel) checkDeliveryMode(m *message) *Error {
 	return PreconditionFailed.errorf("", "invalid message: {delivery_mode_unknown,%d}", p.DeliveryMode)
 }
 
-// A routeCache is the last route taken, which holds while the topology does: publishers mostly publish the same way again.
-// Without it BenchmarkCycle takes 13 % longer and BenchmarkPublish 19 to 47 %.
+// A routeCache is the last route taken, which holds while the topology does: publishers mostly publish the same way
+// again. Without it BenchmarkCycle takes 13 % longer and BenchmarkPublish 19 to 47 %.
 type routeCache struct {
 	topology      uint64
 	exchange, key string
@@ -244,8 +245,8 @@ func (ch *Channel) targetLocked(exchange, key string) *Exchange {
 	return x
 }
 
-// routeLocked returns the queues that m reaches. The exchange is the one that target returned last; a message without CC and BCC
-// takes the same way as the one before.
+// routeLocked returns the queues that m reaches. The exchange is the one that target returned last; a message without
+// CC and BCC takes the same way as the one before.
 func (ch *Channel) routeLocked(m *message) []*Queue {
 	c, oneKey := &ch.cache, m.extra == nil
 	if c.routed && oneKey {
@@ -272,8 +273,8 @@ func (ch *Channel) enqueueLocked(p publication, out *Outcome) {
 		return
 	}
 	v.counters.Routed++
-	// Every queue gets its copy, whatever the others do. One refusal makes the publish a refused one, but a commit does not
-	// hear of a quorum queue's.
+	// Every queue gets its copy, whatever the others do. One refusal makes the publish a refused one, but a commit does
+	// not hear of a quorum queue's.
 	for _, q := range p.queues {
 		heard := ch.tx == nil || q.traits.commitHears
 		if !q.impl.accept(arrival{m: p.m, by: ch}) && heard {
@@ -285,7 +286,8 @@ func (ch *Channel) enqueueLocked(p publication, out *Outcome) {
 	}
 }
 
-// unroutableLocked ends a publish that reached no queue: a confirming client gets an ack, and with mandatory the message before it.
+// unroutableLocked ends a publish that reached no queue: a confirming client gets an ack, and with mandatory the
+// message before it.
 // Rules: C-2, C-5, C-6.
 func (ch *Channel) unroutableLocked(p publication, out *Outcome) {
 	v := ch.v
@@ -307,8 +309,8 @@ func (ch *Channel) unroutableLocked(p publication, out *Outcome) {
 		Message: Message{Properties: v.returnedProperties(p.m), Body: p.m.body, WireProperties: p.m.wireProperties()}}
 }
 
-// replied reports whether direct replies are all that becomes of a message. To 4.3 a message that was routed to a name has reached a
-// queue. 3.10 returns every mandatory one, delivered or not.
+// replied reports whether direct replies are all that becomes of a message. To 4.3 a message that was routed to a name
+// has reached a queue. 3.10 returns every mandatory one, delivered or not.
 // Rules: M-19a.
 func (v *vhost) replied(p publication) bool {
 	if v.rules.repliesBypassQueues {

@@ -2,8 +2,8 @@ package leveret
 
 import "github.com/leveretmq/leveret/internal/schedule"
 
-// The heads of a quorum queue expire: the first message of the returned list, and that of each priority. One timer is set for
-// the earliest of them. // T-6, T-7
+// The heads of a quorum queue expire: the first message of the returned list, and that of each priority. One timer is
+// set for the earliest of them. // T-6, T-7
 
 // checkHeads expires heads that are due and sets the timer for the next: messages have left the front.
 func (c *quorum) checkHeads() {
@@ -29,8 +29,8 @@ func (c *quorum) expireDue() {
 	}
 }
 
-// expire expires heads that are due, at most limit of them; the timer brings the queue back for the rest. The head of the
-// returned list and that of each priority expire by themselves.
+// expire expires heads that are due, at most limit of them; the timer brings the queue back for the rest. The head of
+// the returned list and that of each priority expire by themselves.
 // Rules: T-6.
 func (c *quorum) expire(limit int) (n int) {
 	now := c.q.v.nowLocked()

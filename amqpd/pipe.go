@@ -44,8 +44,8 @@ func (p *pipeEnd) RemoteAddr() net.Addr {
 
 // Close ends both directions. The other end reads what is buffered and then io.EOF.
 func (p *pipeEnd) Close() error {
-	p.out.end(false)
-	p.in.end(true)
+	p.out.endWriter()
+	p.in.endReader()
 	return nil
 }
 
@@ -171,18 +171,22 @@ func (s *stream) growLocked(size int) {
 	s.ring, s.head = ring, 0
 }
 
-// end notes that one side is gone, and with the reader whatever it did not read.
-func (s *stream) end(reader bool) {
+// endWriter notes that nothing more is written.
+func (s *stream) endWriter() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if reader {
-		s.readerGone = true
-		s.ring, s.head, s.n = nil, 0, 0
-		s.readUntil.stop()
-	} else {
-		s.writerGone = true
-		s.writeUntil.stop()
-	}
+	s.writerGone = true
+	s.writeUntil.stop()
+	s.cond.Broadcast()
+}
+
+// endReader notes that nothing more is read. What was not read is lost.
+func (s *stream) endReader() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.readerGone = true
+	s.ring, s.head, s.n = nil, 0, 0
+	s.readUntil.stop()
 	s.cond.Broadcast()
 }
 

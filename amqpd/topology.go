@@ -37,20 +37,30 @@ func (c *conn) exchangeDeleteLocked(ch *channel, a *args) error {
 	return c.answerLocked(ch, err, f.has(1), exchangeDeleteOk)
 }
 
-// binding reads the arguments that bind and unbind share; only queue.unbind has no no-wait.
-func (a *args) binding(to leveret.DestinationType, hasNoWait bool) (b leveret.Binding, noWait bool, err error) {
-	a.u16()
-	b.DestinationType = to
-	b.Destination, b.Source, b.RoutingKey = a.short(), a.short(), a.short()
-	if hasNoWait {
-		noWait = a.bits().has(0)
-	}
+// binding reads the arguments that bind and unbind share, but for those of queue.unbind.
+func (a *args) binding(to leveret.DestinationType) (b leveret.Binding, noWait bool, err error) {
+	b = a.bindingNames(to)
+	noWait = a.bits().has(0)
 	b.Arguments = a.fields()
 	return b, noWait, a.end()
 }
 
+// queueUnbinding reads the arguments of queue.unbind, which has no no-wait.
+func (a *args) queueUnbinding() (leveret.Binding, error) {
+	b := a.bindingNames(leveret.DestinationQueue)
+	b.Arguments = a.fields()
+	return b, a.end()
+}
+
+func (a *args) bindingNames(to leveret.DestinationType) leveret.Binding {
+	a.u16()
+	b := leveret.Binding{DestinationType: to}
+	b.Destination, b.Source, b.RoutingKey = a.short(), a.short(), a.short()
+	return b
+}
+
 func (c *conn) exchangeBindLocked(ch *channel, a *args) error {
-	b, noWait, err := a.binding(leveret.DestinationExchange, true)
+	b, noWait, err := a.binding(leveret.DestinationExchange)
 	if err != nil {
 		return err
 	}
@@ -58,7 +68,7 @@ func (c *conn) exchangeBindLocked(ch *channel, a *args) error {
 }
 
 func (c *conn) exchangeUnbindLocked(ch *channel, a *args) error {
-	b, noWait, err := a.binding(leveret.DestinationExchange, true)
+	b, noWait, err := a.binding(leveret.DestinationExchange)
 	if err != nil {
 		return err
 	}
@@ -66,7 +76,7 @@ func (c *conn) exchangeUnbindLocked(ch *channel, a *args) error {
 }
 
 func (c *conn) queueBindLocked(ch *channel, a *args) error {
-	b, noWait, err := a.binding(leveret.DestinationQueue, true)
+	b, noWait, err := a.binding(leveret.DestinationQueue)
 	if err != nil {
 		return err
 	}
@@ -74,7 +84,7 @@ func (c *conn) queueBindLocked(ch *channel, a *args) error {
 }
 
 func (c *conn) queueUnbindLocked(ch *channel, a *args) error {
-	b, _, err := a.binding(leveret.DestinationQueue, false)
+	b, err := a.queueUnbinding()
 	if err != nil {
 		return err
 	}

@@ -86,8 +86,8 @@ func (d *decoder) argument(kind rune) string {
 	return d.tableText()
 }
 
-// mechanismsText writes the names of authentication mechanisms in alphabetical order. Their order changes when a broker is started
-// anew: 4.3 named "ANONYMOUS PLAIN AMQPLAIN" in four of six starts, and two other orders once each.
+// mechanismsText writes the names of authentication mechanisms in alphabetical order. Their order changes when a broker
+// is started anew: 4.3 named "ANONYMOUS PLAIN AMQPLAIN" in four of six starts, and two other orders once each.
 func mechanismsText(names string) string {
 	return strconv.QuoteToASCII(strings.Join(slices.Sorted(strings.FieldsSeq(names)), " "))
 }

@@ -23,8 +23,8 @@ const (
 	keyPriority   = "priority"
 )
 
-// UnmarshalJSON reads a policy. A value of a wrong type is no reason to refuse the document: what is wrong with a policy
-// is told when it is applied.
+// UnmarshalJSON reads a policy. A value of a wrong type is no reason to refuse the document: what is wrong with a
+// policy is told when it is applied.
 func (e *Policy) UnmarshalJSON(data []byte) error {
 	v, err := jsondoc.Decode(data, jsondoc.First)
 	if err != nil {

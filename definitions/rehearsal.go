@@ -134,7 +134,8 @@ func copyQueue(info leveret.QueueInfo, to *leveret.VHost) error {
 }
 
 // checkQueueLimits refuses definitions that would add more queues to a virtual host than its limit allows. The limit
-// that a virtual host has before the import counts, and each entry of a queue that is not there, whatever becomes of it.
+// that a virtual host has before the import counts, and each entry of a queue that is not there, whatever becomes of
+// it.
 // Rules: J-9, Q-11.
 func (d *Definitions) checkQueueLimits(b *leveret.Broker) error {
 	added := map[string]int{}

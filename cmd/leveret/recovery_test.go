@@ -72,7 +72,8 @@ func (f *fixture) receive(redelivered bool, consumers int) {
 	}
 }
 
-// recovered waits until the client is connected again, and has from the queues that were not deleted what it had before.
+// recovered waits until the client is connected again, and has from the queues that were not deleted what it had
+// before.
 func (f *fixture) recovered() {
 	for {
 		select {

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever is done to a broker, its events add up: each copy of a message ends with one event, each delivery is settled by
-// whoever had it, and what events tell is what the counters and the queues say.
+// Whatever is done to a broker, its events add up: each copy of a message ends with one event, each delivery is settled
+// by whoever had it, and what events tell is what the counters and the queues say.
 func TestEventsAddUp(t *testing.T) {
 	for _, p := range []leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310} {
 		t.Run(p.String(), func(t *testing.T) {
@@ -79,7 +79,8 @@ func (l *ledger) compare(b *leveret.Broker) {
 	}
 }
 
-// compareMessages compares the messages that events have told of with those that the broker shows, and losses with the counter.
+// compareMessages compares the messages that events have told of with those that the broker shows, and losses with the
+// counter.
 func (l *ledger) compareMessages(b *leveret.Broker) {
 	open := map[string]int{}
 	for _, c := range l.copies {

@@ -68,8 +68,8 @@ func copiesAddUp(t *testing.T, seed uint64) {
 	require.Zero(t, b.Memory().Used)
 }
 
-// Others get in while an operation is not done, see every message in its place, and can do what they like. The operation returns
-// when all is done.
+// Others get in while an operation is not done, see every message in its place, and can do what they like. The
+// operation returns when all is done.
 func TestOthersGetIn(t *testing.T) {
 	shortTurns(t)
 	b, _ := newTestBroker(t)

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestArchitectureNamesTheFiles demands that docs/architecture.md names every file of the engine, and none that is not there.
+// TestArchitectureNamesTheFiles demands that docs/architecture.md names every file of the engine, and none that is not
+// there.
 func TestArchitectureNamesTheFiles(t *testing.T) {
 	page, err := os.ReadFile(root + "docs/architecture.md")
 	if err != nil {

@@ -49,8 +49,8 @@ func Call(argv []string, std Streams) int {
 	}
 }
 
-// An allowance is what a server may ask for, and have written, by the client's own reading of the command line. Whoever answers at the
-// socket, no other file is read or written.
+// An allowance is what a server may ask for, and have written, by the client's own reading of the command line. Whoever
+// answers at the socket, no other file is read or written.
 type allowance struct {
 	need *Need // nil: nothing, or it has been asked for
 	save string

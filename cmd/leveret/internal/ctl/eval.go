@@ -10,7 +10,8 @@ import (
 	"github.com/leveretmq/leveret/internal/erl"
 )
 
-// eval answers the Erlang expressions by which the test suites of AMQP clients set and clear alarms. It evaluates nothing else.
+// eval answers the Erlang expressions by which the test suites of AMQP clients set and clear alarms. It evaluates
+// nothing else.
 
 func evalCommands() []*command {
 	return []*command{{
@@ -19,7 +20,8 @@ func evalCommands() []*command {
 	}}
 }
 
-// alarms are those that eval has set. Each of them blocks publishers, whatever memory the broker needs, until all are cleared.
+// alarms are those that eval has set. Each of them blocks publishers, whatever memory the broker needs, until all are
+// cleared.
 type alarms struct {
 	mu    sync.Mutex
 	set   []string // the resources: memory, disk
@@ -68,7 +70,8 @@ func (a *alarms) list(b *leveret.Broker) []string {
 	return slices.Clone(a.set)
 }
 
-// An evaluation is an expression that eval knows, without blanks and the dot at the end. answer gets the resource that it names.
+// An evaluation is an expression that eval knows, without blanks and the dot at the end. answer gets the resource that
+// it names.
 type evaluation struct {
 	pattern *regexp.Regexp
 	answer  func(n *Node, resource string) any

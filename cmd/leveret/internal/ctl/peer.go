@@ -9,9 +9,10 @@ import (
 	"path/filepath"
 )
 
-// Who is at the other end of the control socket. Passwords go over it, and commands that may do anything, so client and server check
-// before a word is said that the other one is this user or root. Linux tells whose the process is. Elsewhere the owner and the mode of the
-// socket and of its directory have to do: nobody else could have put a socket there.
+// Who is at the other end of the control socket. Passwords go over it, and commands that may do anything, so client and
+// server check before a word is said that the other one is this user or root. Linux tells whose the process is.
+// Elsewhere the owner and the mode of the socket and of its directory have to do: nobody else could have put a socket
+// there.
 
 // errStranger is the refusal of somebody else.
 var errStranger = errors.New("belongs to somebody else")
@@ -19,8 +20,8 @@ var errStranger = errors.New("belongs to somebody else")
 // isFriend reports whether a user may be at the other end.
 func isFriend(uid int) bool { return uid == os.Geteuid() || uid == 0 }
 
-// checkServer refuses a server of another user. root may talk to one whose socket lies in a directory that only the server's
-// user can write: nobody else is there.
+// checkServer refuses a server of another user. root may talk to one whose socket lies in a directory that only the
+// server's user can write: nobody else is there.
 func checkServer(c *net.UnixConn, socket string) error {
 	uid, known, err := peerOf(c)
 	switch {

@@ -5,7 +5,8 @@ import (
 	"syscall"
 )
 
-// peerOf returns the user of the process at the other end: of a client's when it connected, of a server's when it began to listen.
+// peerOf returns the user of the process at the other end: of a client's when it connected, of a server's when it began
+// to listen.
 func peerOf(c *net.UnixConn) (uid int, known bool, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

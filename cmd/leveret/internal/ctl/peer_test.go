@@ -47,7 +47,8 @@ func impostor(t *testing.T, path string, responses ...Response) (requests func()
 	}
 }
 
-// The client knows by itself which file a command reads or writes, and that it is asked for once. A server that wants another gets none.
+// The client knows by itself which file a command reads or writes, and that it is asked for once. A server that wants
+// another gets none.
 func TestClientObeysItsOwnLineOnly(t *testing.T) {
 	dir := t.TempDir()
 	secret, named := filepath.Join(dir, "secret"), filepath.Join(dir, "named")
@@ -162,7 +163,8 @@ func chown(t *testing.T, path string) error {
 	return os.Chown(path, nobody, nobody)
 }
 
-// asNobody starts this test binary as another user, who does what the named test does in such a process, and returns what it prints.
+// asNobody starts this test binary as another user, who does what the named test does in such a process, and returns
+// what it prints.
 func asNobody(t *testing.T, test string, env ...string) *bufio.Reader {
 	if os.Geteuid() != 0 || runtime.GOOS != "linux" {
 		t.Skip("only root on Linux can be somebody else and be told so")

@@ -17,8 +17,8 @@ import (
 // request and one response, both JSON. Who is at the other end is checked by both sides: see peer.go.
 
 // DefaultSocket returns the path that the server and its clients of the same user agree on: control in a directory that
-// only this user may enter, which is leveret in the user's runtime directory, or else leveret-UID in the directory for temporary
-// files.
+// only this user may enter, which is leveret in the user's runtime directory, or else leveret-UID in the directory for
+// temporary files.
 func DefaultSocket() string { return filepath.Join(defaultDirectory(), "control") }
 
 func defaultDirectory() string {
