@@ -269,8 +269,7 @@ func (l *ledger) comparePublications() {
 			l.problemLocked("message %s was confirmed otherwise than it was taken: %+v", id, *p)
 		}
 	}
-	clear(l.sent)
-	clear(l.numbers)
+	l.sent, l.numbers = map[string]*publication{}, map[uint64]*publication{}
 }
 
 // compareQueues verifies that each copy that has not ended is in the queue where it was enqueued. Everybody waits.

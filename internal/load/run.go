@@ -103,11 +103,11 @@ func run(c config) report {
 		w.shut()
 		w.compare()
 		r.compared++
+		r.samples = append(r.samples, takeSample(time.Since(began)))
 		w.gate.open()
 		if c.progress > 0 && r.compared%c.progress == 0 {
 			fmt.Printf("%v: %d steps, %v\n", time.Since(began).Round(time.Second), w.steps.Load(), w.ledger.sum())
 		}
-		r.samples = append(r.samples, takeSample(time.Since(began)))
 	}
 	close(stop)
 	working.Wait()

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"testing/synctest"
@@ -59,10 +60,11 @@ func TestGuard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := leveret.New()
 		defer b.Close()
-		live, garbage, collections := int64(100), int64(0), 0
+		var live, garbage, collections atomic.Int64
+		live.Store(100)
 		g := NewGuard(b)
-		g.inUse = func() int64 { return live + garbage }
-		g.collect = func() { garbage = 0; collections++ }
+		g.inUse = func() int64 { return live.Load() + garbage.Load() }
+		g.collect = func() { garbage.Store(0); collections.Add(1) }
 		limit, err := g.Set(Watermark{Given: "1000", Bytes: 1000})
 		require.NoError(t, err)
 		b.SetMemoryLimit(limit)
@@ -75,18 +77,19 @@ func TestGuard(t *testing.T) {
 			synctest.Wait()
 			assert.Equal(t, alarm, b.Memory().Alarm)
 		}
-		garbage = 5000
+		garbage.Store(5000)
 		wait(false)
-		assert.Equal(t, 1, collections, "it went")
+		assert.EqualValues(t, 1, collections.Load(), "it went")
 		wait(false)
-		assert.Equal(t, 1, collections, "there is no need")
-		live = 1001
+		assert.EqualValues(t, 1, collections.Load(), "there is no need")
+		live.Store(1001)
 		wait(true)
 		assert.EqualValues(t, 1001, b.Memory().Used)
-		before := collections
+		before := collections.Load()
 		time.Sleep(time.Minute)
-		assert.LessOrEqual(t, collections-before, 60, "once a second at most")
-		live, garbage = 800, 300
+		assert.LessOrEqual(t, collections.Load()-before, int64(60), "once a second at most")
+		live.Store(800)
+		garbage.Store(300)
 		wait(false)
 	})
 }
