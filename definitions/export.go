@@ -25,7 +25,9 @@ const clusterName = "leveret"
 func Of(b *leveret.Broker) *Definitions {
 	x := newExporter(b)
 	version := b.Profile().Version()
-	x.out.Header = Header{RabbitVersion: version, RabbitMQVersion: version, ProductName: "RabbitMQ", ProductVersion: version}
+	x.out.Header = Header{
+		RabbitVersion: version, RabbitMQVersion: version, ProductName: "RabbitMQ", ProductVersion: version,
+	}
 	if !x.oldShape {
 		x.out.Format, x.out.ClusterName = "cluster", clusterName
 		x.out.Explanation = "Definitions of cluster '" + clusterName + "'"
@@ -126,7 +128,9 @@ func (x *exporter) vhost(info leveret.VHostInfo) VHost {
 		return VHost{Name: info.Name}
 	}
 	return VHost{Name: info.Name, Limits: limitsOf(info),
-		Metadata: &Metadata{Description: &info.Description, Tags: newTags(info.Tags), QueueType: string(info.DefaultQueueType)}}
+		Metadata: &Metadata{
+			Description: &info.Description, Tags: newTags(info.Tags), QueueType: string(info.DefaultQueueType),
+		}}
 }
 
 func limitsOf(info leveret.VHostInfo) Limits {
@@ -138,7 +142,8 @@ func (x *exporter) permissions(v *leveret.VHost) {
 		x.out.Permissions = append(x.out.Permissions, Permission{p.User, p.VHost, &p.Configure, &p.Write, &p.Read})
 	}
 	for _, p := range v.TopicPermissions() {
-		x.out.TopicPermissions = append(x.out.TopicPermissions, TopicPermission{p.User, p.VHost, p.Exchange, &p.Write, &p.Read})
+		x.out.TopicPermissions = append(x.out.TopicPermissions,
+			TopicPermission{p.User, p.VHost, p.Exchange, &p.Write, &p.Read})
 	}
 }
 
@@ -175,7 +180,8 @@ func (x *exporter) parameter(vhost, component, name string, value any) {
 
 func policyEntry(p leveret.Policy) Policy {
 	priority := Priority(p.Priority)
-	return Policy{Pattern: &p.Pattern, ApplyTo: string(p.ApplyTo), Definition: Arguments{p.Definition}, Priority: &priority}
+	return Policy{Pattern: &p.Pattern, ApplyTo: string(p.ApplyTo),
+		Definition: Arguments{p.Definition}, Priority: &priority}
 }
 
 // queues adds the queues. Exclusive ones are not exported, transient ones are.
@@ -185,7 +191,8 @@ func (x *exporter) queues(v *leveret.VHost) {
 		if q.Exclusive {
 			continue
 		}
-		e := Queue{Name: q.Name, VHost: q.VHost, Durable: &q.Durable, AutoDelete: &q.AutoDelete, Arguments: Arguments{lastOf(q.ArgumentFields)}}
+		e := Queue{Name: q.Name, VHost: q.VHost, Durable: &q.Durable, AutoDelete: &q.AutoDelete,
+			Arguments: Arguments{lastOf(q.ArgumentFields)}}
 		if !x.oldShape {
 			e.Type = string(q.Type)
 		}
@@ -229,7 +236,8 @@ func (x *exporter) bindings(v *leveret.VHost) {
 			continue
 		}
 		x.out.Bindings = append(x.out.Bindings,
-			Binding{b.Source, b.VHost, b.Destination, string(b.DestinationType), b.RoutingKey, Arguments{lastOf(b.ArgumentFields)}})
+			Binding{b.Source, b.VHost, b.Destination, string(b.DestinationType), b.RoutingKey,
+				Arguments{lastOf(b.ArgumentFields)}})
 	}
 }
 

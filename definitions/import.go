@@ -271,7 +271,8 @@ func (im *importer) permission(e *Permission) error {
 	if err := required(key{"configure", e.Configure}, key{"write", e.Write}, key{"read", e.Read}); err != nil {
 		return err
 	}
-	return im.grantRefused(v.SetPermissions(e.User, leveret.Permissions{Configure: *e.Configure, Write: *e.Write, Read: *e.Read}), e.User)
+	granted := leveret.Permissions{Configure: *e.Configure, Write: *e.Write, Read: *e.Read}
+	return im.grantRefused(v.SetPermissions(e.User, granted), e.User)
 }
 
 // topicPermission sets which keys a user may use with a topic exchange.

@@ -181,7 +181,8 @@ func (im *importer) oddDefinition(e *Policy, kind policyKind) []string {
 	case isList:
 		return []string{"definition must be a dictionary: " + im.terms.Format(erl.JSON(list), 0)}
 	}
-	return []string{"parse error while reading policy definition: " + im.termOf(v, odd) + ". Validator: " + kind.validator + "."}
+	return []string{"parse error while reading policy definition: " + im.termOf(v, odd) +
+		". Validator: " + kind.validator + "."}
 }
 
 // oddRest are the findings about a pattern and a priority that are missing or of a wrong type.

@@ -27,7 +27,8 @@ type release struct {
 var releases = map[leveret.Profile]*release{
 	leveret.RabbitMQ43: {},
 	leveret.RabbitMQ310: {
-		oldShape: true, exportsInternal: true, hidesExclusive: true, noDefaultQueueType: true, lenientBindings: true, shortPlace: true,
+		oldShape: true, exportsInternal: true, hidesExclusive: true, noDefaultQueueType: true,
+		lenientBindings: true, shortPlace: true,
 		explicitQueues: true, noNewExchangeTypes: true, topFirst: true,
 		memberThatCounts: jsondoc.Last, terms: erl.Octets,
 	},

@@ -18,7 +18,8 @@ type target struct{ kind, name string }
 
 // rehearse returns an importer into a new broker. Its time stands still.
 func rehearse(b *leveret.Broker, d *Definitions) (*importer, error) {
-	im := newImporter(leveret.New(leveret.WithProfile(b.Profile()), leveret.WithClock(leveret.NewManualClock(time.Unix(0, 0)))))
+	clock := leveret.NewManualClock(time.Unix(0, 0))
+	im := newImporter(leveret.New(leveret.WithProfile(b.Profile()), leveret.WithClock(clock)))
 	if err := im.copy(b, d); err != nil {
 		im.b.Close()
 		return nil, err
@@ -130,7 +131,8 @@ func copyExchange(info leveret.ExchangeInfo, to *leveret.VHost) error {
 
 // copyQueue makes a queue of the same name and type. An import asks nothing else of a queue that exists.
 func copyQueue(info leveret.QueueInfo, to *leveret.VHost) error {
-	return to.ImportQueue(info.Name, leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: info.Type}})
+	return to.ImportQueue(info.Name,
+		leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: info.Type}})
 }
 
 // checkQueueLimits refuses definitions that would add more queues to a virtual host than its limit allows. The limit

@@ -125,7 +125,8 @@ func (im *importer) exchange(e *Exchange) error {
 		return err
 	}
 	return refusedByCode(v.ImportExchange(e.Name, leveret.ExchangeType(e.Type), leveret.ExchangeConfig{
-		Durable: isDurable(e.Durable), AutoDelete: e.AutoDelete, Internal: e.Internal != nil && *e.Internal, Arguments: e.Arguments.Table,
+		Durable: isDurable(e.Durable), AutoDelete: e.AutoDelete, Internal: e.Internal != nil && *e.Internal,
+		Arguments: e.Arguments.Table,
 	}))
 }
 
@@ -219,5 +220,6 @@ func (im *importer) resourcesMissing(absent erl.List) error {
 }
 
 func notFound(vhost, kind, name string) erl.Tuple {
-	return erl.Tuple{erl.Atom("not_found"), erl.Tuple{erl.Atom("resource"), erl.Binary(vhost), erl.Atom(kind), erl.Binary(name)}}
+	resource := erl.Tuple{erl.Atom("resource"), erl.Binary(vhost), erl.Atom(kind), erl.Binary(name)}
+	return erl.Tuple{erl.Atom("not_found"), resource}
 }
