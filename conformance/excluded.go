@@ -14,6 +14,9 @@ func (g *program) twoQueuesOneWindow() bool {
 	if !slices.ContainsFunc(g.driver.Broker.Connections(), hasWindow) {
 		return false
 	}
+	if g.reachesOneChannelTwice() {
+		return true
+	}
 	for actor, served := range g.effects.served {
 		for _, c := range g.driver.Broker.Consumers() {
 			waits := g.ready[c.Queue] > 0 || g.readyNow(c.Queue) > 0
@@ -21,6 +24,22 @@ func (g *program) twoQueuesOneWindow() bool {
 				return true
 			}
 		}
+	}
+	return false
+}
+
+// reachesOneChannelTwice reports whether messages arrived in two queues that have consumers on one channel.
+func (g *program) reachesOneChannelTwice() bool {
+	reached := map[string]string{} // the queue, by channel
+	for _, c := range g.driver.Broker.Consumers() {
+		if !slices.ContainsFunc(g.effects.arrivals, func(a arrival) bool { return a.queue == c.Queue }) {
+			continue
+		}
+		actor := actorOf(c.Tag)
+		if other, there := reached[actor]; there && other != c.Queue {
+			return true
+		}
+		reached[actor] = c.Queue
 	}
 	return false
 }
