@@ -25,8 +25,11 @@ func InUse() int64 {
 }
 
 // Available is how many bytes of memory the process may use: those of the machine or, if that is less, of its control
-// groups. The error says that the system does not tell.
-func Available() (int64, error) { return available(os.DirFS("/")) }
+// groups or its address space. The error says that the system does not tell.
+func Available() (int64, error) {
+	n, err := available(os.DirFS("/"))
+	return addressSpace(n), err
+}
 
 func available(root fs.FS) (int64, error) {
 	total, err := machine(root)
