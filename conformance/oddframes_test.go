@@ -1,0 +1,203 @@
+package conformance
+
+import (
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+var odd = flag.Int("odd", 100, "how many sequences of odd frames to send to a real broker")
+
+// TestOddFrames sends a real broker and leveret's listener short sequences of frames that no client library would
+// send: any method with any argument on any channel, content that is missing, arguments that are cut short. Both must
+// answer with the same frames, step by step. A sequence that differs is sent once more, with more time.
+func TestOddFrames(t *testing.T) {
+	broker := fromEnvironment(t)
+	if broker == nil {
+		t.Skip("no broker to compare with: set LEVERET_CONFORMANCE_AMQP and LEVERET_CONFORMANCE_ADMIN")
+	}
+	first := *seed
+	if first == 0 {
+		first = rand.Uint64N(1 << 40)
+	}
+	t.Logf("seeds %d to %d", first, first+uint64(*odd)-1)
+	var wg sync.WaitGroup
+	slots := make(chan bool, *workers)
+	for n := range uint64(*odd) {
+		slots <- true
+		wg.Go(func() {
+			defer func() { <-slots }()
+			diff, err := compareOdd(broker, first+n, 500*time.Millisecond)
+			if diff != "" {
+				diff, err = compareOdd(broker, first+n, 2*time.Second)
+			}
+			if diff != "" || err != nil {
+				t.Errorf("-seed %d -odd 1: %v\n%s", first+n, err, diff)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// compareOdd sends the sequence of a seed to both sides, and says where the answers differ.
+func compareOdd(broker *Broker, seed uint64, quiet time.Duration) (diff string, err error) {
+	steps := oddSteps(rand.New(rand.NewPCG(seed, 0)))
+	real, err := broker.Driver()
+	if err != nil {
+		return "", err
+	}
+	want, err := sendOdd(broker.uri, real.VHost(), steps, quiet)
+	if err := errors.Join(err, real.Close()); err != nil {
+		return "", err
+	}
+	own, err := Listener(broker.profile)
+	if err != nil {
+		return "", err
+	}
+	got, err := sendOdd(own.(*listenerDriver).uri, own.VHost(), steps, quiet/3)
+	if err := errors.Join(err, own.Close()); err != nil {
+		return "", err
+	}
+	if slices.Equal(want, got) {
+		return "", nil
+	}
+	return oddDiff(steps, want, got), nil
+}
+
+// oddDiff shows the steps up to the first that is answered differently.
+func oddDiff(steps []oddStep, want, got []string) string {
+	var b strings.Builder
+	for i, step := range steps {
+		fmt.Fprintf(&b, "%d: %s\n", i, step)
+		w, g := answerOf(want, i), answerOf(got, i)
+		if w != g {
+			fmt.Fprintf(&b, "RabbitMQ:\n%sleveret:\n%s", w, g)
+			break
+		}
+	}
+	return b.String()
+}
+
+func answerOf(answers []string, i int) string {
+	if i >= len(answers) {
+		return "(the connection had ended)\n"
+	}
+	return answers[i]
+}
+
+// An oddClient is a connection on which frames are written and read as they are.
+type oddClient struct {
+	net.Conn
+	in   []byte
+	ends bool // the broker has closed the connection
+}
+
+// sendOdd connects, makes what the steps are about, and returns what comes back after each of them.
+func sendOdd(uri amqp.URI, vhost string, steps []oddStep, quiet time.Duration) ([]string, error) {
+	nc, err := net.Dial("tcp", net.JoinHostPort(uri.Host, fmt.Sprint(uri.Port)))
+	if err != nil {
+		return nil, err
+	}
+	defer nc.Close()
+	c := &oddClient{Conn: nc}
+	for _, request := range oddPreparation(uri, vhost) {
+		if _, err := c.Write(request); err != nil {
+			return nil, err
+		}
+		if _, _, _, err := c.frame(10 * time.Second); err != nil {
+			return nil, fmt.Errorf("preparing: %w", err)
+		}
+	}
+	hide := strings.NewReplacer(vhost, "(vhost)")
+	var answers []string
+	for _, step := range steps {
+		if _, err := c.Write(step.octets()); err != nil {
+			break
+		}
+		answers = append(answers, hide.Replace(c.answers(quiet)))
+		if c.ends {
+			break
+		}
+	}
+	return answers, nil
+}
+
+// answers reads until nothing more comes. A channel that the broker closes is opened again.
+func (c *oddClient) answers(quiet time.Duration) string {
+	var b strings.Builder
+	for {
+		kind, channel, payload, err := c.frame(quiet)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return b.String()
+		case err != nil:
+			c.ends = true
+			return b.String() + "closed\n"
+		}
+		b.WriteString(oddText(kind, channel, payload) + "\n")
+		if kind != frameMethod {
+			continue
+		}
+		switch binary.BigEndian.Uint32(payload) {
+		case channelClose:
+			c.Write(append(oddMethod(channel, channelCloseOk), oddMethod(channel, channelOpen, []byte{0})...))
+		case connectionClose:
+			c.ends = true
+			return b.String()
+		}
+	}
+}
+
+// frame reads one frame, for which it waits no longer than that.
+func (c *oddClient) frame(wait time.Duration) (kind byte, channel uint16, payload []byte, err error) {
+	for {
+		if len(c.in) >= 8 {
+			size := int(binary.BigEndian.Uint32(c.in[3:]))
+			if len(c.in) >= size+8 {
+				f := c.in[:size+8]
+				c.in = c.in[size+8:]
+				return f[0], binary.BigEndian.Uint16(f[1:]), f[7 : size+7], nil
+			}
+		}
+		if err := c.SetReadDeadline(time.Now().Add(wait)); err != nil {
+			return 0, 0, nil, err
+		}
+		buf := make([]byte, 4096)
+		n, err := c.Read(buf)
+		c.in = append(c.in, buf[:n]...)
+		if n == 0 && err == nil {
+			err = io.ErrNoProgress
+		}
+		if n == 0 {
+			return 0, 0, nil, err
+		}
+	}
+}
+
+// oddGenerated are names that a broker makes up.
+var oddGenerated = regexp.MustCompile(`amq\.(gen|ctag)-[\w-]{22}|amq\.rabbitmq\.reply-to\.g[\w=/+.-]+`)
+
+// oddTime is the time of a death.
+var oddTime = regexp.MustCompile(`(?s)\x04timeT.{8}`)
+
+// oddText writes a frame so that what is left to chance is not seen.
+func oddText(kind byte, channel uint16, payload []byte) string {
+	text := oddGenerated.ReplaceAll(oddTime.ReplaceAll(payload, []byte("(time)")), []byte("(name)"))
+	if kind != frameMethod || len(text) < 4 {
+		return fmt.Sprintf("%d type %d %q", channel, kind, text)
+	}
+	return fmt.Sprintf("%d %d.%d %q", channel, binary.BigEndian.Uint16(text), binary.BigEndian.Uint16(text[2:]), text[4:])
+}
