@@ -8,7 +8,7 @@ import (
 )
 
 // What RabbitMQ accepts without a word though it has no effect: arguments that nothing knows, which mostly are
-// misspelt, and policies that suit nothing. Who watches is told.
+// misspelt, and policies that suit nothing. Watchers are told.
 
 // ignoredQueueArgumentsLocked tells of the arguments of a new queue that queues of no type know in this release.
 // Rules.
