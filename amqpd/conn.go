@@ -301,7 +301,9 @@ func (c *conn) finish(err error) {
 	}
 	c.nc.SetDeadline(until)
 	<-c.writer.gone
-	c.drain()
+	if !errors.Is(err, errAnswered) {
+		c.drain()
+	}
 }
 
 // logLoss says why a connection ended without a closing handshake, or in one.

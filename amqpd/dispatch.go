@@ -113,7 +113,7 @@ func (c *conn) closingFrameLocked(f frame) error {
 	case c.protocol.close:
 		c.out.bare(0, c.protocol.closeOk)
 	case c.protocol.closeOk:
-		return errDone
+		return errAnswered
 	}
 	return nil
 }

@@ -17,6 +17,9 @@ var errDrop = errors.New("amqpd: unintelligible input")
 // errDone ends a connection whose closing handshake is over.
 var errDone = errors.New("amqpd: connection closed")
 
+// errAnswered is errDone when the client has answered the server's close: the client has read everything.
+var errAnswered = fmt.Errorf("%w, the client has answered", errDone)
+
 // An unattributed error names no method in the close frame.
 type unattributed struct{ e *leveret.Error }
 

@@ -66,6 +66,25 @@ func TestAbruptDisconnect(t *testing.T) {
 	}
 }
 
+// A client that answers connection.close need not close its end: the server does so at once, as RabbitMQ does.
+func TestAnsweredClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, _ := newPeerBroker(t)
+		srv := &Server{Broker: b}
+		nc, err := srv.Dial()
+		require.NoError(t, err)
+		at := time.Now()
+		nc.Write([]byte(start + startOk("PLAIN", login) + tuneOk(2047, 131072, 10) + openVHost("/") + call(1, basicGet, u16(0), ss("q"), u8(0)) +
+			call(0, connectionCloseOk)))
+		_, err = io.Copy(io.Discard, nc)
+		require.NoError(t, err)
+		assert.Equal(t, at, time.Now())
+		nc.Close()
+		srv.Close()
+		b.Close()
+	})
+}
+
 // A peer that stays but says no more is cut off: by the handshake timeout, or for want of heartbeats.
 func TestHalfOpen(t *testing.T) {
 	for at := 0; at < len(wholeSession); at += 7 {
