@@ -445,21 +445,6 @@ func FuzzDecodeProperties(f *testing.F) {
 	})
 }
 
-func FuzzFrameReader(f *testing.F) {
-	f.Add([]byte("\x08\x00\x00\x00\x00\x00\x00\xce\x01\x00\x02\x00\x00\x00\x01x\x00"))
-	f.Fuzz(func(t *testing.T, in []byte) {
-		fr := frameReader{r: bytes.NewReader(in), maxPayload: 1000}
-		for at := 0; ; {
-			fm, err := fr.readFrame()
-			if err != nil {
-				return
-			}
-			assert.Equal(t, in[at+headerSize:at+headerSize+len(fm.payload)], fm.payload)
-			at += len(fm.payload) + frameOverhead
-		}
-	})
-}
-
 func BenchmarkDecodeProperties(b *testing.B) {
 	for name, in := range map[string][]byte{
 		"typical": appendProperties(nil, &leveret.Properties{ContentType: "text/plain", DeliveryMode: 2}, nil),

@@ -470,22 +470,35 @@ func FuzzDefinitions(f *testing.F) {
 	f.Add([]byte(`{"queues":[{"name":"q","vhost":"/","arguments":{"x-max-length":5,"t":{"a":[null]}}}],"bindings":[{"source":"amq.topic","vhost":"/","destination":"q","destination_type":"queue","routing_key":"#.#.#"}]}`))
 	f.Add([]byte(`{"vhosts":[{"name":"v"}],"users":[{"name":"u","tags":"a","password_hash":""}],"permissions":[{"user":"u","vhost":"v","configure":"(","write":"","read":""}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		b := leveret.New(leveret.WithClock(leveret.NewManualClock(time.Unix(0, 0))))
-		defer b.Close()
-		before, err := definitions.Export(b)
-		require.NoError(t, err)
-		err = definitions.Import(b, data)
-		after, xerr := definitions.Export(b)
-		require.NoError(t, xerr)
-		if err != nil {
-			require.JSONEq(t, string(before), string(after))
-			return
+		for _, profile := range []leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310} {
+			importAndExport(t, profile, data)
 		}
-		other := leveret.New(leveret.WithClock(leveret.NewManualClock(time.Unix(0, 0))))
-		defer other.Close()
-		copyInternalExchanges(t, b, other)
-		require.NoError(t, definitions.Import(other, after))
 	})
+}
+
+func importAndExport(t *testing.T, profile leveret.Profile, data []byte) {
+	still := func() *leveret.Broker {
+		return leveret.New(leveret.WithProfile(profile), leveret.WithClock(leveret.NewManualClock(time.Unix(0, 0))))
+	}
+	b, strict, other := still(), still(), still()
+	defer b.Close()
+	defer strict.Close()
+	defer other.Close()
+	before, err := definitions.Export(b)
+	require.NoError(t, err)
+	leftOut, err := definitions.ImportSupported(b, data)
+	if strictErr := definitions.Import(strict, data); len(leftOut) == 0 {
+		require.Equal(t, err == nil, strictErr == nil, "nothing was left out")
+	}
+	after, xerr := definitions.Export(b)
+	require.NoError(t, xerr)
+	require.NoError(t, b.Check())
+	if err != nil {
+		require.JSONEq(t, string(before), string(after))
+		return
+	}
+	copyInternalExchanges(t, b, other)
+	require.NoError(t, definitions.Import(other, after))
 }
 
 // What RabbitMQ does not check in an import of users and virtual hosts.
