@@ -19,9 +19,13 @@ type exclusion struct {
 
 // exclusions is the complete list of what is taken back. What the generator never makes in the first place:
 //
-//   - policies of equal priority (equal-priority): which of them applies depends on a hash of the virtual host's name, one of two in
+//   - policies of equal priority (equal-priority, equal-priority-reversed): which of them applies depends on a hash of the virtual host's name, one of two in
 //     20 of 40 virtual hosts on 4.3.6
 //   - exchanges that choose at random (local-random): each of two queues in about half of 40 runs
+//
+// The same in all 40 runs on both releases, and followed, are the experiments no-ack, no-ack-commit, no-ack-drop-head (messages for a consumer
+// without acknowledgements), soft-limit-apart, soft-limit-confirms, soft-limit-together (a queue that refuses what is sent together, or
+// one by one), pending-limit (a limit and pending dead letters) and other-type-consumed.
 var exclusions = []exclusion{
 	{"two sources, one target",
 		"Queues work concurrently: what two queues, or a queue and a publisher, send to one queue at the " +
@@ -97,7 +101,7 @@ var exclusions = []exclusion{
 		"The channels of a connection end in any order, and give back what they hold in that order: to an " +
 			"auto-delete queue only if a consumer of another channel is still there.",
 		"channels-end: the first channel gives back first in 19 of 40 runs on 4.3.6, in 17 on 3.10.8. An " +
-			"error of one channel that ends the connection is another matter (failing-channel: that channel is " +
+			"error of one channel that ends the connection is another matter (failing-channel, failing-channel-quorum: that channel is " +
 			"first in 38 of 40 runs on 4.3.6, in 40 on 3.10.8) and followed.",
 		(*program).channelsEnd},
 	{"deliveries of a lost connection",

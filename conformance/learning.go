@@ -56,7 +56,7 @@ func (c *coverage) exclusions() string {
 	var b strings.Builder
 	b.WriteString("statements that were taken back:")
 	for _, x := range exclusions {
-		fmt.Fprintf(&b, "\n  %d: %s", c.excluded[x.name], x.name)
+		fmt.Fprintf(&b, "\n  %d: %s (%s)", c.excluded[x.name], x.name, x.experiment)
 	}
 	return b.String()
 }
