@@ -12,6 +12,7 @@ import (
 // books are what the generator knows of a channel.
 type books struct {
 	held       []string // messages in hand
+	received   int      // messages so far: the last one's delivery tag, if no other channel got any by the same statements
 	settled    []string // in a transaction that may be rolled back
 	tags       []string // of consumers there have been
 	confirms   bool
@@ -41,6 +42,7 @@ func (g *generator) do(actor, statement string) (seen []string, ok bool) {
 	for _, s := range seen {
 		if word, _, _ := strings.Cut(s, " "); strings.HasPrefix(word, "m") {
 			g.book(actor).held = append(g.book(actor).held, word)
+			g.book(actor).received++
 		}
 	}
 	return seen, true
@@ -90,9 +92,15 @@ func (g *generator) tag(actor string) string {
 	if old := slices.DeleteFunc(slices.Clone(b.tags), inUse); len(old) > 0 && g.profile == leveret.RabbitMQ43 && g.one(2) {
 		return g.pick(old...)
 	}
-	if len(b.tags) > 0 && g.one(40) {
-		return g.pick(b.tags...) // in use: this ends the connection
+	if taken := slices.DeleteFunc(slices.Clone(b.tags), func(tag string) bool { return !inUse(tag) }); len(taken) > 0 && g.one(40) {
+		return g.pick(taken...) // this ends the connection
 	}
+	return g.newTag(actor)
+}
+
+// newTag returns a tag that no consumer has had.
+func (g *generator) newTag(actor string) string {
+	b := g.book(actor)
 	g.consumers++
 	letter := g.pick("", "a", "b", "c") // so that tags are not in the order of subscription
 	tag := fmt.Sprintf("%s_%s%d", channelOf(actor), letter, g.consumers)

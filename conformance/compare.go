@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -84,14 +85,23 @@ func (s side) runAlone(script *scenario.Script) *difference {
 	return s.runOnce(script)
 }
 
-func (s side) runOnce(script *scenario.Script) *difference {
+// logged runs a script and returns what it showed, or nil if that is not what the script expects.
+func (s side) logged(script *scenario.Script) (*difference, *scenario.Log) {
 	driver, err := s.open()
 	if err != nil {
-		return &difference{side: s.name, script: script, err: err}
+		return &difference{side: s.name, script: script, err: err}, nil
 	}
 	l, err := scenario.Compare(script, driver)
 	if err = errors.Join(err, driver.Close()); err != nil || l.Diff() != "" {
-		return &difference{side: s.name, script: script, log: l, err: err}
+		return &difference{side: s.name, script: script, log: l, err: err}, nil
+	}
+	return nil, l
+}
+
+func (s side) runOnce(script *scenario.Script) *difference {
+	d, l := s.logged(script)
+	if d != nil {
+		return d
 	}
 	if s.listener == nil {
 		return nil
@@ -207,6 +217,16 @@ func (d *reusedDriver) SetPolicy(p leveret.Policy, operator bool) error {
 	return d.brokerDriver.SetPolicy(p, operator)
 }
 
+func (d *reusedDriver) Import(definitions string) error {
+	if strings.Contains(definitions, `"policies"`) {
+		d.policies = append(d.policies, setPolicy{importedPolicy, false})
+	}
+	return d.brokerDriver.Import(definitions)
+}
+
+// importedPolicy is the name of those that programs import.
+const importedPolicy = "imported"
+
 func (d *reusedDriver) Connect(l scenario.Login) (scenario.Conn, error) {
 	if d.started.IsZero() {
 		d.started, d.looked = time.Now(), time.Time{}
@@ -256,7 +276,11 @@ func (d *reusedDriver) empty() error {
 	if err != nil {
 		return err
 	}
-	for _, q := range append([]string{"own", "a", "b", "c", "d", "e"}, oddNames...) {
+	queues := append([]string{"own", "a", "b", "c", "d", "e", "f"}, oddNames...)
+	if d.Profile() == leveret.RabbitMQ310 {
+		queues = append(queues, "n\xed\xa0\x80") // surrogateName
+	}
+	for _, q := range queues {
 		if _, err := ch.DeleteQueue(q, leveret.DeleteConfig{}); err != nil {
 			return err
 		}

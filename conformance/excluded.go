@@ -3,7 +3,6 @@ package conformance
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/leveretmq/leveret"
 )
@@ -75,10 +74,7 @@ func (g *program) readyNow(queue string) int {
 }
 
 func (g *program) quorumExpires() bool {
-	return slices.ContainsFunc(g.queues(), func(q leveret.QueueInfo) bool {
-		ms, expires := g.setting(q.Name, "expires").(int64)
-		return q.Type == "quorum" && expires && ms < time.Hour.Milliseconds()
-	})
+	return g.advances() && slices.ContainsFunc(g.effects.deleted, func(q string) bool { return g.types[q] == "quorum" })
 }
 
 func (g *program) importRefused() bool { return g.refused("import") }

@@ -23,6 +23,7 @@ type materials struct {
 	single    bool // single active consumers of several priorities
 	limits    bool // limits of the virtual host
 	wear      bool // messages that are returned more often than the default delivery limit allows
+	episodes  bool // statements that belong together
 }
 
 func (g *generator) someMaterials() materials {
@@ -31,7 +32,7 @@ func (g *generator) someMaterials() materials {
 	// that were idle for the fourth time, 9 had forgotten after 0.6 s and 14 after 1.3 s (4.3), 8 and 14 (3.10).
 	return materials{users: some() && !g.timed, bytes: some(), twice: some(), replies: some(), cycles: some(), noWait: some(),
 		global: some() && g.profile == leveret.RabbitMQ310, retries: some() && g.profile == leveret.RabbitMQ43,
-		pending: some(), imports: g.one(8), arguments: some(), wear: g.one(10), single: some(), limits: g.one(8)}
+		pending: some(), imports: g.one(8), arguments: some(), wear: g.one(10), single: some(), limits: g.one(8), episodes: g.one(3)}
 }
 
 // moreActions are those that the materials of the program add.
@@ -51,6 +52,9 @@ func (g *generator) moreActions() []choice {
 	}
 	if g.wants.limits {
 		a = append(a, choice{3, g.limit, nil})
+	}
+	if g.wants.episodes {
+		a = append(a, choice{8, g.episode, nil})
 	}
 	if g.wants.wear {
 		a = append(a, choice{2, g.wear, nil})

@@ -55,6 +55,9 @@ func (g *program) end() {
 	_ = g.driver.Close()
 }
 
+// concerned reports whether the program is of interest: one exclusion that does not hold, if there is one, would have changed it.
+func (g *program) concerned() bool { return g.without == "" || g.met }
+
 // rebuild runs statements from the beginning and returns how many of them apply.
 func (g *program) rebuild(statements []string) int {
 	g.reset()
@@ -99,7 +102,7 @@ func (g *program) look() []string {
 	hidden := g.hidden()
 	for _, u := range g.stage.Unseen() {
 		for _, tag := range u.Consumers {
-			out = append(out, g.must("@%s deliveries %s", u.Actor, tag)...)
+			out = append(out, g.must("@%s deliveries %s numbered", u.Actor, tag)...)
 		}
 		if u.Notices {
 			g.must("@%s notices", u.Actor)
@@ -186,7 +189,7 @@ func (g *program) finish() *scenario.Script {
 	g.must("advance 20ms")
 	g.count(names)
 	for _, c := range g.driver.Broker.Consumers() {
-		g.must("@%s deliveries %s", actorOf(c.Tag), c.Tag)
+		g.must("@%s deliveries %s numbered", actorOf(c.Tag), c.Tag)
 	}
 	for _, q := range names {
 		if isExclusive(q) {

@@ -35,10 +35,11 @@ func cancel(r *run, s *session, w *words) ([]string, error) {
 	return nil, s.ch.Cancel(tag)
 }
 
-// deliveries TAG shows what a consumer received since the last look; with total, only how many they are.
+// deliveries TAG shows what a consumer received since the last look; with numbered, also the delivery tags; with total, only how many
+// they are.
 func deliveries(r *run, s *session, w *words) ([]string, error) {
 	tag := w.word("a consumer tag")
-	total := w.flag("total")
+	total, numbered := w.flag("total"), w.flag("numbered")
 	w.done()
 	var out []string
 	return r.watch(w.wanted(r), func() ([]string, error) {
@@ -49,7 +50,11 @@ func deliveries(r *run, s *session, w *words) ([]string, error) {
 				kept = append(kept, e)
 				continue
 			}
-			out = append(out, r.render.delivery(e.Delivery, r.queueOf[tag]))
+			text := r.render.delivery(e.Delivery, r.queueOf[tag])
+			if numbered {
+				text += " #" + strconv.FormatUint(e.Delivery.Tag, 10)
+			}
+			out = append(out, text)
 		}
 		s.inbox = kept
 		if total {
