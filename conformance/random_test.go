@@ -1,11 +1,15 @@
 package conformance
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -59,11 +63,39 @@ func TestPrograms(t *testing.T) {
 			if s.Profile != release {
 				continue
 			}
-			if count++; listener.runOnce(s) != nil {
+			if count++; count > framed {
+				break
+			}
+			if listener.runOnce(s) != nil || listener.framesDiffer(t, s) {
 				t.Fatalf("program %d of %s, %s, notices", count, release, s.Name)
 			}
 		}
 	}
+}
+
+// framed is for how many of the written programs the frames are written, too. The listener is slow.
+const framed = 2000
+
+// writeFrames writes what the listener sends for a program.
+func (c *campaign) writeFrames(t *testing.T, name string, script *scenario.Script, listener side) {
+	_, l := listener.logged(script)
+	if l == nil {
+		t.Errorf("%s does not run", name)
+		return
+	}
+	if err := os.WriteFile(name, []byte(strings.Join(l.Frames, "\n")), 0o644); err != nil {
+		t.Error(err)
+	}
+}
+
+// framesDiffer reports whether the listener sends other frames for a written program than those that were written.
+func (s side) framesDiffer(t *testing.T, script *scenario.Script) bool {
+	was, err := os.ReadFile(filepath.Join(*written, script.Name+".frames"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, l := s.logged(script)
+	return l == nil || strings.Join(l.Frames, "\n") != string(was)
 }
 
 // A campaign runs random programs of consecutive seeds.
@@ -107,9 +139,27 @@ func (c *campaign) run(t *testing.T) {
 
 func (c *campaign) report(t *testing.T) {
 	elapsed := time.Since(c.start)
-	t.Logf("%s: seeds %d to %d, %d programs in %s (%.1f/s): %d differ, %d the same only when run again",
-		scenario.Releases[c.profile], c.first, c.next-1, c.done, elapsed.Round(time.Second),
+	on := "leveret alone, " + scenario.Releases[c.profile]
+	if c.broker != nil {
+		on = "programs on RabbitMQ " + c.broker.Version
+	}
+	t.Logf("%s: generator %s, seeds %d to %d, %d programs in %s (%.1f/s): %d differ, %d the same only when run again",
+		on, generatorDigest(t), c.first, c.next-1, c.done, elapsed.Round(time.Second),
 		float64(c.done)/elapsed.Seconds(), c.differ, c.retried)
+}
+
+// generatorDigest names the generator that programs are from: two with the same digest make the same programs of the same seeds.
+func generatorDigest(t *testing.T) string {
+	sum := sha256.New()
+	for _, file := range []string{"actions.go", "books.go", "effects.go", "episodes.go", "excluded.go", "exclusions.go", "generate.go",
+		"learning.go", "materials.go", "program.go", "topology.go"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Error(err)
+		}
+		sum.Write(text)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:4])
 }
 
 // seed takes the next program's.
@@ -143,13 +193,17 @@ func (c *campaign) work(t *testing.T) {
 func (c *campaign) compare(t *testing.T, seed uint64, sides []side) {
 	g := compose(c.profile, seed, c.seen)
 	defer func() { g.end() }()
-	if *without != "" && !g.met {
+	if !g.concerned() {
 		return
 	}
 	statements := append([]string{}, g.statements...)
 	script := g.finish()
 	if *write != "" {
-		c.write(t, fmt.Sprintf("%s/seed-%s-%d.txt", *write, scenario.Releases[c.profile], seed), script.Text())
+		name := fmt.Sprintf("%s/seed-%s-%d", *write, scenario.Releases[c.profile], seed)
+		c.write(t, name+".txt", script.Text())
+		if seed-c.first < framed {
+			c.writeFrames(t, name+".frames", script, sides[0])
+		}
 		return
 	}
 	var differs, again bool

@@ -54,7 +54,7 @@ var noticed = regexp.MustCompile(`program \d+ of .* notices`)
 func (m mutant) missedIn(written, dir string) string {
 	pkg := "."
 	for file := range m.files {
-		if strings.Contains(file, "/amqpd/") {
+		if strings.Contains(filepath.ToSlash(file), "/amqpd/") {
 			pkg = "./conformance"
 		}
 	}
