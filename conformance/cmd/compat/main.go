@@ -2,6 +2,7 @@
 //
 //	go test -json -run TestScenarios . >run.json                 # leveret
 //	go test -json -run TestScenarios ./conformance >>run.json    # once for each broker, see package conformance
+//	go test -json -v -run TestRandomPrograms ./conformance -duration 1h -timeout 0 >>run.json    # the same, if it is to be told
 //	go run ./conformance/cmd/compat <run.json >docs/compatibility.md
 //
 // A rule is "played" on a release if all scenarios that name it came out as recorded, on leveret and on the broker. It
@@ -27,6 +28,7 @@ import (
 var releases = []string{"4.3", "3.10"}
 
 func main() {
+	readme := flag.String("readme", "README.md", "where the known differences stand")
 	rulesFile := flag.String("rules", "docs/rules.md", "the rules")
 	dir := flag.String("dir", "testdata/scenarios", "where the scripts are")
 	flag.Parse()
@@ -46,6 +48,9 @@ func main() {
 	if runs.proofs, err = readProofs(scripts); err != nil {
 		log.Fatal(err)
 	}
+	if runs.known, err = readKnown(*readme); err != nil {
+		log.Fatal(err)
+	}
 	if err := write(os.Stdout, rules, scripts, runs); err != nil {
 		log.Fatal(err)
 	}
@@ -56,10 +61,13 @@ type runs struct {
 	passed map[[3]string]bool
 	broker []string // versions
 	proofs proofs
+
+	programs map[string]string // what the last report of a release's random programs says
+	known    []string          // paragraphs about known differences
 }
 
 func readRuns(in io.Reader) (*runs, error) {
-	out := &runs{passed: map[[3]string]bool{}}
+	out := &runs{passed: map[[3]string]bool{}, programs: map[string]string{}}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
@@ -74,7 +82,12 @@ func readRuns(in io.Reader) (*runs, error) {
 
 func (r *runs) event(action, pkg, test, output string) {
 	if _, version, ok := strings.Cut(output, ": RabbitMQ "); ok {
-		r.broker = append(r.broker, strings.TrimSpace(version))
+		if version = strings.TrimSpace(version); !slices.Contains(r.broker, version) {
+			r.broker = append(r.broker, version)
+		}
+	}
+	if m := programsReport.FindStringSubmatch(output); m != nil {
+		r.programs[m[1]] = m[2]
 	}
 	parts := strings.SplitN(test, "/", 3)
 	if len(parts) < 3 || parts[0] != "TestScenarios" || action != "pass" && action != "fail" {
@@ -113,7 +126,10 @@ func write(w io.Writer, rules []conformance.Rule, scripts []*scenario.Script, r 
 		"(scripts in `testdata/scenarios`) and\nwhether leveret and a real broker showed the same. Written by "+
 		"`go run ./conformance/cmd/compat`, never by hand; the brokers\nof this run: RabbitMQ %s.\n\n",
 		strings.Join(r.broker, " and "))
-	fmt.Fprintf(w, "%s\n", summary(rules, scripts, r))
+	fmt.Fprintf(w, "%s\n%s\n%s\n", summary(rules, scripts, r), r.shownRules(rules, scripts), r.random())
+	for _, paragraph := range r.known {
+		fmt.Fprintf(w, "%s\n\n", paragraph)
+	}
 	fmt.Fprint(w, "| word | meaning |\n| --- | --- |\n"+
 		"| shown | the scenarios came out the same on leveret and on the broker, and one of them fails when leveret is changed to break the rule |\n"+
 		"| played | the scenarios came out the same; nobody has broken the rule yet to see whether they notice |\n"+
