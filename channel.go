@@ -152,8 +152,8 @@ func (ch *Channel) giveBackLocked(reason *Error) {
 		q.removeUnusedLocked()
 	}
 	for _, tags := range ch.byQueueLocked() {
-		if u := ch.tags.Get(tags[0]); u != nil {
-			ch.settleGroupLocked(ch.byHolderLocked(tags), u.holder(), ended)
+		if of, some := ch.firstHolderLocked(tags); some {
+			ch.settleGroupLocked(ch.byHolderLocked(tags, of.q), of, ended)
 		}
 	}
 	ch.tags = tags.Window[unacked]{}
@@ -202,10 +202,21 @@ func (ch *Channel) byQueueLocked() (all [][]uint64) {
 	return all
 }
 
+// firstHolderLocked returns who holds the first of the deliveries that are still outstanding: an operation of another
+// goroutine on the channel may be settling them.
+func (ch *Channel) firstHolderLocked(tags []uint64) (of holder, some bool) {
+	for _, t := range tags {
+		if u := ch.tags.Get(t); u != nil {
+			return u.holder(), true
+		}
+	}
+	return holder{}, false
+}
+
 // byHolderLocked puts the tags of what the channel holds of one queue in the order in which the queue takes it back.
 // Rules: D-5.
-func (ch *Channel) byHolderLocked(tags []uint64) []uint64 {
-	if u := ch.tags.Get(tags[0]); !u.q.traits.holdersInOrder {
+func (ch *Channel) byHolderLocked(tags []uint64, q *Queue) []uint64 {
+	if !q.traits.holdersInOrder {
 		return tags
 	}
 	parts := map[*Consumer][]uint64{}

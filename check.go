@@ -78,6 +78,9 @@ func (q *Queue) checkLocked(held holdings) error {
 	if err := q.store.verify(held); err != nil {
 		return err
 	}
+	if q.v.turns.waiting > 0 {
+		return nil // the rest holds when an act of the queue has returned, and one may have let others in
+	}
 	waiting := q.store.ready
 	if q.v.turns.waiting > 0 {
 		waiting.n = 0 // an operation may not be done with the queue

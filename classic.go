@@ -107,11 +107,11 @@ func (c *classic) get(ch *Channel, cfg GetConfig) *Delivery {
 	}
 	e := c.take()
 	d := c.q.deliverGetLocked(ch, e, cfg)
+	c.q.deliveredEventLocked(d, e.seq, cfg.NoAck) // before others get in
 	// Heads that are uncovered expire before the remaining messages are counted.
 	c.expireAll()
 	d.MessageCount = c.ready.n
 	c.checkHead()
-	c.q.deliveredEventLocked(d, e.seq, cfg.NoAck)
 	return d
 }
 

@@ -85,6 +85,7 @@ func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
 	}
 	e := c.take()
 	d := c.q.deliverGetLocked(ch, e, cfg)
+	c.q.deliveredEventLocked(d, e.seq, cfg.NoAck)
 	if cfg.NoAck {
 		// The settlement that comes with the get expires uncovered heads before the remaining messages are counted.
 		c.expireDue()
@@ -93,7 +94,6 @@ func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
 	}
 	d.MessageCount = c.ready.n
 	c.removed()
-	c.q.deliveredEventLocked(d, e.seq, cfg.NoAck)
 	return d
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/turns"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -35,6 +36,14 @@ func TestEveryCopyIsAccountedFor(t *testing.T) {
 			assert.Contains(t, string(drawn), "<polyline")
 		})
 	}
+}
+
+// The same, while long operations let others in everywhere.
+func TestEveryCopyIsAccountedForInShortTurns(t *testing.T) {
+	long := turns.Length
+	turns.Length = 3
+	defer func() { turns.Length = long }()
+	TestEveryCopyIsAccountedFor(t)
 }
 
 // The ledger notices what should not be.

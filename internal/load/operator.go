@@ -71,6 +71,9 @@ func (o *operator) look() {
 	b.Bindings()
 	b.NextDeadline()
 	b.Memory()
+	if err := b.Check(); err != nil { // which holds at any time
+		o.w.ledger.problem("check while others work: %v", err)
+	}
 }
 
 func (o *operator) sync()  {}
