@@ -16,9 +16,8 @@ import (
 // VHost is a method of Broker too and acts on the virtual host "/". Calls on Broker, VHost,
 // Exchange and Queue check no permissions; Connect and Open make connections with the permissions
 // of a user. All methods may be called by any number of goroutines.
-//
-// Lock order: Broker.mu or a consumer's received.mu, then one VHost.mu; never two virtual hosts at once.
 type Broker struct {
+	// Lock order: Broker.mu or a consumer's received.mu, then one VHost.mu; never two virtual hosts at once.
 	*vhost
 
 	clock          Clock
@@ -62,6 +61,7 @@ func New(opts ...Option) *Broker {
 	b.access.newest = initialAccess()
 	b.events = merge(b.watchers)
 	b.vhost = newVHost(b, defaultVHost)
+	b.vhost.meta.Description = "Default virtual host"
 	b.vhosts[defaultVHost] = b.vhost.handle
 	b.updateAlarm() // a negative limit
 	return b

@@ -74,3 +74,12 @@ func TestChannelMaxOutOfRange(t *testing.T) {
 	_, err = c.Channel() // used to look for a free number for ever
 	require.ErrorIs(t, err, leveret.ErrNotAllowed)
 }
+
+// RabbitMQ's first virtual host comes with a description, which an import of leveret's definitions must not take away.
+func TestTheDefaultVirtualHostIsDescribed(t *testing.T) {
+	b, _ := newTestBroker(t)
+	assert.Equal(t, "Default virtual host", b.VHosts()[0].Description)
+	_, err := b.CreateVHost("other")
+	require.NoError(t, err)
+	assert.Empty(t, b.VHosts()[1].Description)
+}
