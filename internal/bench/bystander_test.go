@@ -234,10 +234,18 @@ func commitAll(b *testing.B) (*leveret.Broker, func()) {
 func held(args leveret.Table, settle func(*leveret.Channel) error) large {
 	return func(b *testing.B) (*leveret.Broker, func()) {
 		br, _ := filled(b, args)
-		ch := listenerChannel(b, br)
-		must(b, ch.Qos(leveret.QosConfig{PrefetchCount: manyMessages}))
-		_, err := ch.Consume("q", leveret.ConsumeConfig{})
+		inbox := leveret.NewInbox(leveret.InboxConfig{MaxDeliveries: 1000})
+		c, err := br.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox})
 		must(b, err)
+		ch, err := c.Channel()
+		must(b, err)
+		must(b, ch.Qos(leveret.QosConfig{PrefetchCount: manyMessages}))
+		_, err = ch.Consume("q", leveret.ConsumeConfig{})
+		must(b, err)
+		var buf []leveret.Notification
+		for n := 0; n < manyMessages; n += len(buf) {
+			buf = inbox.Take(buf[:0])
+		}
 		return br, func() { must(b, settle(ch)) }
 	}
 }
