@@ -99,7 +99,7 @@ func (c *classic) refuses(a arrival) bool {
 // Rules: D-34.
 func (c *classic) get(ch *Channel, cfg GetConfig) *Delivery {
 	c.q.touchLocked()
-	if !c.headUnchecked {
+	if c.deadlines > 0 && !c.headUnchecked {
 		c.expireAll()
 	}
 	if c.ready.n == 0 || ch.err != nil { // it may have ended meanwhile
@@ -109,7 +109,9 @@ func (c *classic) get(ch *Channel, cfg GetConfig) *Delivery {
 	d := c.q.deliverGetLocked(ch, e, cfg)
 	c.q.deliveredEventLocked(d, e.seq, cfg.NoAck) // before others get in
 	// Heads that are uncovered expire before the remaining messages are counted.
-	c.expireAll()
+	if c.deadlines > 0 {
+		c.expireAll()
+	}
 	d.MessageCount = c.ready.n
 	c.checkHead()
 	return d
@@ -230,9 +232,7 @@ func (c *classic) expireAll() {
 		c.watchHead()
 		c.q.v.restLocked()
 	}
-	if c.deadlines > 0 {
-		c.headUnchecked = false
-	}
+	c.headUnchecked = false
 }
 
 // take removes the head. The queue looks at the next head from now on.
@@ -268,14 +268,18 @@ func (c *classic) trimToLimits() {
 // trimSome is a step of trimToLimits. It reports whether there is more to drop.
 func (c *classic) trimSome() (more bool) {
 	dropped := 0
-	for ; dropped < turn() && c.exceeds(); dropped++ {
+	for c.exceeds() {
+		if more = dropped == turn(); more {
+			break
+		}
 		c.deadLetter(c.take(), MaxLength)
+		dropped++
 	}
-	c.q.v.tookLocked(dropped)
 	if dropped > 0 {
+		c.q.v.tookLocked(dropped)
 		c.checkHead()
 	}
-	return c.exceeds()
+	return more
 }
 
 // exceeds reports whether the queue has messages to drop for its limits.

@@ -94,11 +94,17 @@ func (v *vhost) dieLocked(d deadLetter) bool {
 	return true
 }
 
+// mayYieldLocked reports whether the operation lets others in when its turn is over: between a task and what died before it, so that the
+// dead letters of a queue stay in order, or when it has taken too long for that.
+func (v *vhost) mayYieldLocked() bool {
+	return v.deaths.next().task != nil || v.timing.steps >= longTurn()
+}
+
 // deadLetterAllLocked publishes every dead letter on the worklist, and those that are added meanwhile.
 func (v *vhost) deadLetterAllLocked() {
 	v.deaths.before = v.stored.lastCopy
 	for v.deaths.len() > 0 {
-		if steps := v.timing.steps; steps >= longTurn() || steps >= turn() && v.deaths.next().task != nil {
+		if v.timing.steps >= turn() && v.mayYieldLocked() {
 			v.yieldLocked()
 			continue
 		}

@@ -134,7 +134,11 @@ func (c *quorum) tookBack(over []entry, from *Consumer) {
 
 func (c *quorum) dieOfLimit(over []entry) {
 	for _, e := range over {
-		c.deadLetter(e, DeliveryLimit)
+		if c.q.deleted { // while others got in
+			c.q.dropLocked(e, DeliveryLimit, CauseQueueDeleted)
+		} else {
+			c.deadLetter(e, DeliveryLimit)
+		}
 	}
 }
 
@@ -356,12 +360,15 @@ func (c *quorum) trim() {
 // trimOldestFirst drops heads until the queue keeps its limits.
 func (c *quorum) trimOldestFirst() {
 	n := 0
-	for ; n < turn() && c.exceeds(); n++ {
+	for c.exceeds() {
+		if n == turn() {
+			c.q.v.laterLocked(c.q, trimmingQuorum{c})
+			break
+		}
 		c.deadLetter(c.take(), MaxLength)
+		n++
 	}
-	if c.q.v.tookLocked(n); c.exceeds() {
-		c.q.v.laterLocked(c.q, trimmingQuorum{c})
-	}
+	c.q.v.tookLocked(n)
 }
 
 // exceeds reports whether the queue has messages to drop for its limits.

@@ -240,12 +240,9 @@ func (ch *Channel) settleGroupLocked(tags []uint64, of holder, how settling) {
 		b.putLocked(q, how, of.c)
 		ch.v.tookLocked(len(part))
 	}
-	switch {
-	case q.deleted:
-		b.dropLocked(q)
-	case how.requeue() && b.any:
+	if how.requeue() && b.any {
 		q.impl.tookBack(b.over, of.c)
-	default:
+	} else if !q.deleted {
 		q.impl.settled()
 	}
 	of.c.heirLocked().resumeLocked()
@@ -297,13 +294,6 @@ func (b *giveBack) putLocked(q *Queue, how settling, from *Consumer) {
 	b.any = true
 	b.over = append(b.over, q.impl.takeBack(b.back, how, from)...)
 	b.back = b.back[:0]
-}
-
-// dropLocked drops what is over the limit of a queue that has gone meanwhile.
-func (b *giveBack) dropLocked(q *Queue) {
-	for _, e := range b.over {
-		q.dropLocked(e, DeliveryLimit, CauseQueueDeleted)
-	}
 }
 
 // byLevelLocked puts deliveries of a higher priority first.

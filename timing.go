@@ -20,10 +20,10 @@ import (
 // timing is the heap of timers and the one wake-up that is armed.
 type timing struct {
 	now     int64         // the operation's time in ns since 1970, read when first asked for; 0: not yet
+	steps   int           // that the operation has taken since others could get in, as far as they are counted
 	clock   settableClock // nil: the clock cannot be set
 	ahead   int64         // by how many ns now is ahead of the time that has passed
 	agreed  int64         // ahead when the timers were last put right
-	steps   int           // that the operation has taken since others could get in, as far as they are counted
 	late    bool          // something is due that was left to an operation that waits for its next turn
 	heap    schedule.Heap[wakeable]
 	armed   Timer

@@ -98,6 +98,55 @@ func TestOthersGetIn(t *testing.T) {
 	require.Zero(t, q.Info().Ready)
 }
 
+// A queue that is deleted while its messages come back has lost each of them once, with an event.
+func TestQueueGoesWhileMessagesComeBack(t *testing.T) {
+	shortTurns(t)
+	for _, p := range []leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310} {
+		for _, args := range []leveret.Table{
+			{}, {"x-queue-type": "quorum", "x-delivery-limit": 100}, {"x-queue-type": "quorum", "x-delivery-limit": 1},
+			{"x-queue-type": "quorum", "x-delivery-limit": 1, "x-dead-letter-strategy": "at-least-once", "x-dead-letter-exchange": "nowhere",
+				"x-overflow": "reject-publish"},
+		} {
+			for at := range 25 {
+				b, _ := newTestBroker(t, leveret.WithProfile(p))
+				q := mustDeclare(t, b, "q", args)
+				ch := mustChannel(t, b)
+				for i := range 20 {
+					mustPublish(t, b, "q", "m", "")
+					d, _, err := ch.Get("q", leveret.GetConfig{})
+					require.NoError(t, err)
+					if i%2 == 0 { // every other one is delivered twice
+						require.NoError(t, d.Reject(true))
+						_, _, err = ch.Get("q", leveret.GetConfig{})
+						require.NoError(t, err)
+					}
+				}
+				_, err := mustChannel(t, b).Consume("q", leveret.ConsumeConfig{})
+				require.NoError(t, err)
+				told := 0
+				ended := map[uint64]int{}
+				again := func() {
+					if told++; told == at {
+						_, err := q.Delete(leveret.DeleteConfig{})
+						require.NoError(t, err)
+					}
+				}
+				b.Watch(leveret.Events{
+					Requeued:  func(leveret.RequeuedEvent) { again() },
+					Delivered: func(leveret.DeliveredEvent) { again() },
+					Dropped:   func(e leveret.DroppedEvent) { ended[e.Copy]++ },
+				})
+				require.NoError(t, ch.Close())
+				b.DeleteQueue("q", leveret.DeleteConfig{})
+				require.Len(t, ended, 20)
+				for n, times := range ended {
+					require.Equal(t, 1, times, "copy %d", n)
+				}
+			}
+		}
+	}
+}
+
 // A hook that panics or ends its goroutine while others get in between ends no operation half done.
 func TestHookPanicsInBetween(t *testing.T) {
 	shortTurns(t)
