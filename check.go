@@ -82,9 +82,6 @@ func (q *Queue) checkLocked(held holdings) error {
 		return nil // the rest holds when an act of the queue has returned, and one may have let others in
 	}
 	waiting := q.store.ready
-	if q.v.turns.waiting > 0 {
-		waiting.n = 0 // an operation may not be done with the queue
-	}
 	if waiting.n > 0 && q.nextConsumerLocked() != nil {
 		return fmt.Errorf("%d messages are ready and a consumer waits", waiting.n)
 	}
