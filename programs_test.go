@@ -2,6 +2,7 @@ package leveret_test
 
 import (
 	"flag"
+	"iter"
 	"os"
 	"slices"
 	"testing"
@@ -12,22 +13,27 @@ import (
 
 var written = flag.String("written", "", "a directory of random programs, which TestRandomPrograms of package conformance has written")
 
-// writtenPrograms reads the random programs that show what the unchanged engine does.
-func writtenPrograms(t *testing.T) []*scenario.Script {
+// writtenPrograms yields the random programs that show what the unchanged engine does.
+func writtenPrograms(t *testing.T) iter.Seq[*scenario.Script] {
 	if *written == "" {
 		t.Skip("no random programs: go run ./internal/mutate -programs 300")
 	}
-	scripts, err := scenario.Load(os.DirFS(*written))
-	if err != nil {
-		t.Fatal(err)
+	return func(yield func(*scenario.Script) bool) {
+		for s, err := range scenario.All(os.DirFS(*written)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !yield(s) {
+				return
+			}
+		}
 	}
-	return scripts
 }
 
 // TestPrograms runs random programs on a changed engine (see internal/mutate), until one shows something else.
 func TestPrograms(t *testing.T) {
 	count := map[leveret.Profile]int{}
-	for _, s := range writtenPrograms(t) {
+	for s := range writtenPrograms(t) {
 		p := profileOf(s)
 		if count[p]++; differsOn(s, leveret.WithProfile(p)) {
 			t.Fatalf("program %d of %s, %s, notices", count[p], scenario.Releases[p], s.Name)
@@ -37,7 +43,7 @@ func TestPrograms(t *testing.T) {
 
 // TestProgramsNoticeRules counts the fields of the profile whose change random programs notice, and names the others.
 func TestProgramsNoticeRules(t *testing.T) {
-	scripts := writtenPrograms(t)
+	scripts := slices.Collect(writtenPrograms(t))
 	for p, release := range scenario.Releases {
 		noticed, unnoticed := 0, []string{}
 		for _, name := range leveret.RuleNames() {

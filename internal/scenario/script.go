@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -255,22 +256,37 @@ func observed(prefix string, want []string) string {
 // Load reads all scripts below a directory, in the order of their names.
 func Load(fsys fs.FS) ([]*Script, error) {
 	var out []*Script
-	err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path.Ext(p) != ".txt" {
-			return err
-		}
-		text, err := fs.ReadFile(fsys, p)
+	for s, err := range All(fsys) {
 		if err != nil {
-			return err
+			return out, err
 		}
-		s, err := Parse(strings.TrimSuffix(p, ".txt"), string(text))
-		if err == nil {
-			out = append(out, s)
-		}
-		return err
-	})
+		out = append(out, s)
+	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
-	return out, err
+	return out, nil
+}
+
+// All yields the scripts of a directory one by one, directory by directory, each in the order of names. An error is the last.
+func All(fsys fs.FS) iter.Seq2[*Script, error] {
+	return func(yield func(*Script, error) bool) {
+		err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || path.Ext(p) != ".txt" {
+				return err
+			}
+			text, err := fs.ReadFile(fsys, p)
+			if err != nil {
+				return err
+			}
+			s, err := Parse(strings.TrimSuffix(p, ".txt"), string(text))
+			if err == nil && !yield(s, nil) {
+				return fs.SkipAll
+			}
+			return err
+		})
+		if err != nil {
+			yield(nil, err)
+		}
+	}
 }
 
 // Save writes a script's text back below the directory it was loaded from.
