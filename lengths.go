@@ -37,8 +37,8 @@ func (ch *Channel) isListeners() bool { return ch.conn.cfg.Inbox != nil }
 func (m *Message) checkStrings(exchange, key string) *Error {
 	lengths := len(exchange) | len(key)
 	if p := m.Properties; p != nil {
-		lengths |= len(p.ContentType) | len(p.ContentEncoding) | len(p.CorrelationID) | len(p.ReplyTo) | len(p.Expiration) |
-			len(p.MessageID) | len(p.Type) | len(p.UserID) | len(p.AppID) | len(p.ClusterID)
+		lengths |= len(p.ContentType) | len(p.ContentEncoding) | len(p.CorrelationID) | len(p.ReplyTo) |
+			len(p.Expiration) | len(p.MessageID) | len(p.Type) | len(p.UserID) | len(p.AppID) | len(p.ClusterID)
 	}
 	if lengths <= maxShort {
 		return nil
@@ -56,8 +56,9 @@ func (m *Message) tooLongString(exchange, key string) *Error {
 		{"the name of an exchange", exchange}, {"a routing key", key},
 		{"the property content-type", p.ContentType}, {"the property content-encoding", p.ContentEncoding},
 		{"the property correlation-id", p.CorrelationID}, {"the property reply-to", p.ReplyTo},
-		{"the property expiration", p.Expiration}, {"the property message-id", p.MessageID}, {"the property type", p.Type},
-		{"the property user-id", p.UserID}, {"the property app-id", p.AppID}, {"the property cluster-id", p.ClusterID},
+		{"the property expiration", p.Expiration}, {"the property message-id", p.MessageID},
+		{"the property type", p.Type}, {"the property user-id", p.UserID}, {"the property app-id", p.AppID},
+		{"the property cluster-id", p.ClusterID},
 	} {
 		if err := checkShort(s.what, s.s); err != nil {
 			return err
@@ -72,7 +73,8 @@ func (m *message) checkProperties() *Error {
 		return nil
 	}
 	if n := m.propertiesSize(); n > maxProperties {
-		return SyntaxError.errorf("", "properties and headers have at most %d bytes when encoded, not %d", maxProperties, n)
+		return SyntaxError.errorf("", "properties and headers have at most %d bytes when encoded, not %d",
+			maxProperties, n)
 	}
 	return nil
 }

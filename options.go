@@ -45,7 +45,8 @@ func WithMemoryLimit(bytes int64) Option { return func(b *Broker) { b.memory.lim
 func WithMaxMessageSize(bytes int) Option {
 	return func(b *Broker) {
 		demand(0 <= bytes && bytes <= absoluteMaxMessageSize,
-			"WithMaxMessageSize(%d): 1 to %d bytes are wanted, or 0 for the release's own limit", bytes, absoluteMaxMessageSize)
+			"WithMaxMessageSize(%d): 1 to %d bytes are wanted, or 0 for the release's own limit",
+			bytes, absoluteMaxMessageSize)
 		b.maxMessageSize = bytes
 	}
 }

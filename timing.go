@@ -14,8 +14,9 @@ import (
 // Timers are lazy. A timer that was set for something that has gone stays, and its owner, when woken, looks again whether there
 // is anything to do. To put the timer off each time would cost more than the few wake-ups in vain.
 
-// The heap goes by what the clock shows, as the expiry of messages does in RabbitMQ. The clock may be set. Queues that nobody uses and
-// consumers that do not settle are judged by the time that passes: their timers are put right when the clock has been set.
+// The heap goes by what the clock shows, as the expiry of messages does in RabbitMQ. The clock may be set. Queues that
+// nobody uses and consumers that do not settle are judged by the time that passes: their timers are put right when the
+// clock has been set.
 
 // timing is the heap of timers and the one wake-up that is armed.
 type timing struct {

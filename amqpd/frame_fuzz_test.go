@@ -9,14 +9,17 @@ import (
 	"testing"
 )
 
-// FuzzFrameReader cuts octets into frames in three ways: all at once and plainly, by a reader that gets them in pieces and reads some
-// payloads into place, and by one that reads a socket. All must find the same frames, and the same end.
+// FuzzFrameReader cuts octets into frames in three ways: all at once and plainly, by a reader that gets them in pieces
+// and reads some payloads into place, and by one that reads a socket. All must find the same frames, and the same end.
 func FuzzFrameReader(f *testing.F) {
 	heartbeat := fr(frameHeartbeat, 0, "")
-	whole := fr(frameMethod, 1, "0123456789") + fr(frameHeader, 1, strings.Repeat("h", 300)) + fr(frameBody, 1, strings.Repeat("b", 900)) + heartbeat
+	whole := fr(frameMethod, 1, "0123456789") + fr(frameHeader, 1, strings.Repeat("h", 300)) +
+		fr(frameBody, 1, strings.Repeat("b", 900)) + heartbeat
 	for _, in := range []string{
-		whole, whole[:len(whole)-1], heartbeat + "\x01", "\x08\x00\x00\x00\x00\x00", rawFrame(1, 2, "x", 0), whole + rawFrame(3, 1, "", 0) + whole,
-		"\x01\x00\x00\x00\x00\x03\xe9", "\x01\x00\x00\x00\x00\x03\xe8", "\x01\x00\x00\xff\xff\xff\xff", strings.Repeat(heartbeat, 300),
+		whole, whole[:len(whole)-1], heartbeat + "\x01", "\x08\x00\x00\x00\x00\x00", rawFrame(1, 2, "x", 0),
+		whole + rawFrame(3, 1, "", 0) + whole,
+		"\x01\x00\x00\x00\x00\x03\xe9", "\x01\x00\x00\x00\x00\x03\xe8", "\x01\x00\x00\xff\xff\xff\xff",
+		strings.Repeat(heartbeat, 300),
 		strings.Repeat(fr(frameBody, 1, strings.Repeat("b", 1000)), 20),
 	} {
 		for _, pieces := range []string{"", "\x00", "\x06\x81", "\xff\x7f\x03"} {

@@ -9,8 +9,8 @@ import (
 )
 
 // Export returns the users, permissions, policies and topology of all virtual hosts in the format
-// of RabbitMQ's definitions files. RabbitMQ imports it, and so does Import. The user guest is among them, with the password that it
-// has: a broker without guest has guest after the import.
+// of RabbitMQ's definitions files. RabbitMQ imports it, and so does Import. The user guest is among them, with the
+// password that it has: a broker without guest has guest after the import.
 // Rules: J-1.
 func Export(b *leveret.Broker) ([]byte, error) { return json.Marshal(Of(b)) }
 

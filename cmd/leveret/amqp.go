@@ -23,5 +23,7 @@ func newAMQPServer(b *leveret.Broker, s settings, config *tls.Config, log *slog.
 	if heartbeat == 0 {
 		heartbeat = -1 // none
 	}
-	return &amqpd.Server{Broker: b, TLS: config, CertLogin: s.tls.login, Logger: log, Heartbeat: heartbeat, LoopbackUsers: s.users.loopback}
+	return &amqpd.Server{
+		Broker: b, TLS: config, CertLogin: s.tls.login, LoopbackUsers: s.users.loopback, Logger: log, Heartbeat: heartbeat,
+	}
 }

@@ -66,9 +66,11 @@ func start(s settings, log *slog.Logger) (_ *server, err error) {
 // newBroker returns a broker that warns of what has no effect, and of its memory alarm.
 func newBroker(s settings, log *slog.Logger) *leveret.Broker {
 	all := leveret.LogEvents(log)
-	return leveret.New(leveret.WithProfile(s.profile), leveret.WithMaxMessageSize(s.clients.maxMessageSize), leveret.WithEvents(leveret.Events{
+	warnings := leveret.Events{
 		Ignored: all.Ignored, MemoryAlarmRaised: all.MemoryAlarmRaised, MemoryAlarmCleared: all.MemoryAlarmCleared,
-	}))
+	}
+	return leveret.New(leveret.WithProfile(s.profile), leveret.WithMaxMessageSize(s.clients.maxMessageSize),
+		leveret.WithEvents(warnings))
 }
 
 // set puts the user in the place of guest, if there is to be one.

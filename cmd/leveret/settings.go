@@ -111,9 +111,12 @@ func (s *settings) flags(f *flag.FlagSet) {
 	f.BoolVar(&s.tls.demand, "client-cert-required", false, "turn away clients without a certificate of --client-ca")
 	f.StringVar(&s.definitions, "definitions", "", "JSON `file` with definitions to import before clients are accepted")
 	f.StringVar(&s.control, "control", ctl.DefaultSocket(), "control `socket` for leveret ctl; none: no socket")
-	f.StringVar(&s.users.name, "default-user", "", "`name` of an administrator to have in place of guest; needs --default-pass")
-	f.StringVar(&s.users.password, "default-pass", "", "`password` of --default-user, which others on this machine may see in the list of processes")
-	f.DurationVar(&s.clients.heartbeat, "heartbeat", time.Minute, "`interval` of heartbeats that is proposed to clients, in whole seconds; 0: none")
+	f.StringVar(&s.users.name, "default-user", "",
+		"`name` of an administrator to have in place of guest; needs --default-pass")
+	f.StringVar(&s.users.password, "default-pass", "",
+		"`password` of --default-user, which others on this machine may see in the list of processes")
+	f.DurationVar(&s.clients.heartbeat, "heartbeat", time.Minute,
+		"`interval` of heartbeats that is proposed to clients, in whole seconds; 0: none")
 }
 
 // flags are those whose values are words to be looked up.
@@ -123,9 +126,12 @@ func (w *flagWords) flags(f *flag.FlagSet) {
 		"memory that the process may use before publishers are blocked: a `fraction` of what the machine or the control group has, "+
 			"a size such as 2GB, or none")
 	f.StringVar(&w.log, "log", "warn", "`level` of the log on standard error: debug, info, warn, error or none")
-	f.StringVar(&w.login, "cert-login", "distinguished-name", "`part` of a certificate that names the user: distinguished-name or common-name")
-	f.StringVar(&w.loopback, "loopback-users", "guest", "`users` who may log in from this machine only, with commas between them; none: nobody is so restricted")
-	f.StringVar(&w.maxMessageSize, "max-message-size", "", "largest `size` of a body, such as 1MB, up to 512MiB; the release's own if not given")
+	f.StringVar(&w.login, "cert-login", "distinguished-name",
+		"`part` of a certificate that names the user: distinguished-name or common-name")
+	f.StringVar(&w.loopback, "loopback-users", "guest",
+		"`users` who may log in from this machine only, with commas between them; none: nobody is so restricted")
+	f.StringVar(&w.maxMessageSize, "max-message-size", "",
+		"largest `size` of a body, such as 1MB, up to 512MiB; the release's own if not given")
 }
 
 // setRelease looks up what is named by a word, and says what is missing.

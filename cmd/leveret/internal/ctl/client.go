@@ -39,7 +39,8 @@ func Call(argv []string, std Streams) int {
 			return print(std, unreachable(socket, err))
 		}
 		if err := allowed.covers(resp); err != nil {
-			return print(std, Response{Stderr: fmt.Sprintf("Error: the server at %s %v\n", socket, err), Status: exitSoftware})
+			text := fmt.Sprintf("Error: the server at %s %v\n", socket, err)
+			return print(std, Response{Stderr: text, Status: exitSoftware})
 		}
 		if resp.Need == nil {
 			return finish(std, resp)

@@ -31,8 +31,9 @@ func definitionCommands() []*command {
 			name: "import_definitions", usage: "import_definitions <file_path> [--format <json>] [--skip-if-unchanged]",
 			timeout: true,
 			about:   "Adds the definitions in a file, or on standard input.", min: 0, max: 1,
-			note: "With --skip-unsupported, what leveret does not have is left out and listed: streams, and the exchange types, policies\n" +
-				"and parameters of plugins, with the bindings of what is left out. Without it such a file is refused.\n",
+			note: "With --skip-unsupported, what leveret does not have is left out and listed: streams, and the exchange\n" +
+				"types, policies and parameters of plugins, with the bindings of what is left out. Without it such a file\n" +
+				"is refused.\n",
 			switches: map[string]kind{"format": text, "skip-if-unchanged": boolean, "skip-unsupported": boolean},
 			validate: validateImport, input: importInput, run: importDefinitions,
 			banner: func(c *call) string {

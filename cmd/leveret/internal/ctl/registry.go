@@ -93,13 +93,22 @@ func notFound(name string, argv []string) Response {
 		return Response{Stderr: Help(), Status: exitUsage}
 	}
 	text := "\nCommand '" + name + "' not found. \n"
-	if unknown := globalSyntax.parse(argv).invalid; len(unknown) > 0 && slices.Index(argv, unknown[0].name) < slices.Index(argv, name) {
-		text += "Before it there is an unknown option: '" + unknown[0].name + "'. \n"
+	if option := unknownBefore(name, argv); option != "" {
+		text += "Before it there is an unknown option: '" + option + "'. \n"
 	}
 	if meant := suggestion(name); meant != "" {
 		return Response{Stderr: text + "Did you mean '" + meant + "'? \n\n", Status: exitUsage}
 	}
 	return Response{Stderr: text + Help(), Status: exitUsage}
+}
+
+// unknownBefore returns the first option that no command knows, if it stands before the name.
+func unknownBefore(name string, argv []string) string {
+	unknown := globalSyntax.parse(argv).invalid
+	if len(unknown) == 0 || slices.Index(argv, unknown[0].name) > slices.Index(argv, name) {
+		return ""
+	}
+	return unknown[0].name
 }
 
 // suggestion returns the command that may have been meant, if one is similar.

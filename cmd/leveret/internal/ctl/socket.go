@@ -78,8 +78,9 @@ func listenPrivately(path string) (*net.UnixListener, error) {
 	defer os.RemoveAll(dir)
 	private := filepath.Join(dir, "s")
 	if most := maxSocketPath(); len(path) > most || len(private) > most {
-		return nil, fmt.Errorf("%s is too long for a socket: the path may have %d bytes, that of its directory %d", path, most,
-			most-(len(private)-len(filepath.Dir(path))))
+		mostForDirectory := most - (len(private) - len(filepath.Dir(path)))
+		return nil, fmt.Errorf("%s is too long for a socket: the path may have %d bytes, that of its directory %d",
+			path, most, mostForDirectory)
 	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: private, Net: "unix"})
 	if err != nil {
