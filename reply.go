@@ -81,6 +81,10 @@ func (v *vhost) findReplyLocked(name string) (*Channel, replyAddress, replyNameS
 // declared one.
 // Rules: M-19, Q-33.
 func (ch *Channel) replyStateLocked(name string, s *QueueState) *Error {
+	// To 4.3 these are queues to be made, but its channel crashes over the answer that there is no room for one. // Q-11
+	if !ch.v.rules.repliesBypassQueues && ch.v.admitOneMoreLocked(name) != nil {
+		return &Error{Code: InternalError}
+	}
 	if name != replyQueue {
 		to, address, state := ch.v.findReplyLocked(name)
 		asksItself := ch.v.rules.repliesBypassQueues && state == replyWellFormed && address.process == ch.replyProcess

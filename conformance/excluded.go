@@ -77,6 +77,27 @@ func (g *program) quorumExpires() bool {
 	return g.advances() && slices.ContainsFunc(g.effects.deleted, func(q string) bool { return g.types[q] == "quorum" })
 }
 
+func (g *program) retriesExceedLimit() bool {
+	return slices.ContainsFunc(g.queues(), func(info leveret.QueueInfo) bool {
+		q, err := g.driver.Broker.Queue(info.Name)
+		if err != nil || info.Type != "quorum" || g.setting(info.Name, "overflow") != "drop-head" {
+			return false
+		}
+		var waiting, bytes int64
+		for _, m := range q.Waiting() {
+			if m.DeadLetter == "" {
+				waiting, bytes = waiting+1, bytes+int64(len(m.Body))
+			}
+		}
+		most, limited := g.setting(info.Name, "max-length").(int64)
+		mostBytes, bytesLimited := g.setting(info.Name, "max-length-bytes").(int64)
+		return waiting > 0 && (limited && waiting > most || bytesLimited && bytes+propertiesAtMost*waiting > mostBytes)
+	})
+}
+
+// propertiesAtMost is what the properties of a random message count for in a quorum queue, at most.
+const propertiesAtMost = 400
+
 func (g *program) importRefused() bool { return g.refused("import") }
 
 func (g *program) strangeUser() bool {

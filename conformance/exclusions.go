@@ -130,6 +130,11 @@ var exclusions = []exclusion{
 		"A queue may not know yet that a settlement has made room in a channel's window (3.10) when the dead letter of it arrives.",
 		"window-death: the consumer of that channel gets it in 24 of 40 runs on 3.10.8, another channel's in 16.",
 		(*program).deathOpensWindow},
+	{"delayed retries beyond a limit",
+		"A quorum queue of RabbitMQ 4.3 with drop-head crashes when messages that wait for a retry exceed its limit: it drops " +
+			"its head, of which there is none, and is gone for consumers from then on.",
+		"retry-over-limit: in all 8 runs on 4.3.6.",
+		(*program).retriesExceedLimit},
 	{"a quorum queue that expires",
 		"RabbitMQ looks every five seconds whether a quorum queue has been idle. leveret deletes it at its time.",
 		"quorum-expires: a queue with x-expires=1000 is there after 3.5 s in all 40 runs on both; of 40 with 1700 all were " +
