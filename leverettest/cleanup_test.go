@@ -82,27 +82,41 @@ var states = map[string]func(t *testing.T, b *leveret.Broker, conn *amqp091.Conn
 // A test ends at once, in whatever state it leaves its connection.
 func TestEndInAnyState(t *testing.T) {
 	for name, leave := range states {
-		t.Run(name, func(t *testing.T) {
-			run := func(t *testing.T) {
-				ft := &fakeT{}
-				b := leverettest.New(ft)
-				conn := leverettest.Dial(ft, b)
-				ch, err := conn.Channel()
+		t.Run("Dial/"+name, func(t *testing.T) { endIn(t, leave, leverettest.Dial) })
+		t.Run("Dialer/"+name, func(t *testing.T) {
+			endIn(t, leave, func(ft leverettest.T, b *leveret.Broker) *amqp091.Connection {
+				cfg := amqp091.Config{Dial: leverettest.Dialer(ft, b)}
+				conn, err := amqp091.DialConfig("amqp://guest:guest@rabbitmq/", cfg)
 				require.NoError(t, err)
-				_, err = ch.QueueDeclare("q", false, false, false, false, nil)
-				require.NoError(t, err)
-				undo := leave(t, b, conn, ch)
-				start := time.Now()
-				ft.end()
-				assert.Empty(t, ft.problems)
-				assert.Less(t, time.Since(start), 10*time.Second)
-				undo()
-			}
-			t.Run("in a bubble", func(t *testing.T) { synctest.Test(t, run) })
-			t.Run("outside", func(t *testing.T) {
-				defer goleak.VerifyNone(t)
-				run(t)
+				return conn
 			})
 		})
 	}
+}
+
+// A leaving leaves a connection in some state and returns what has to be undone for no goroutine to be left.
+type leaving func(*testing.T, *leveret.Broker, *amqp091.Connection, *amqp091.Channel) (undo func())
+
+// endIn ends a test whose connection is in some state, in a bubble and outside.
+func endIn(t *testing.T, leave leaving, connect func(leverettest.T, *leveret.Broker) *amqp091.Connection) {
+	run := func(t *testing.T) {
+		ft := &fakeT{}
+		b := leverettest.New(ft)
+		conn := connect(ft, b)
+		ch, err := conn.Channel()
+		require.NoError(t, err)
+		_, err = ch.QueueDeclare("q", false, false, false, false, nil)
+		require.NoError(t, err)
+		undo := leave(t, b, conn, ch)
+		start := time.Now()
+		ft.end()
+		assert.Empty(t, ft.problems)
+		assert.Less(t, time.Since(start), 10*time.Second)
+		undo()
+	}
+	t.Run("in a bubble", func(t *testing.T) { synctest.Test(t, run) })
+	t.Run("outside", func(t *testing.T) {
+		defer goleak.VerifyNone(t)
+		run(t)
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"runtime"
+	"sync"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/amqpd"
@@ -74,8 +75,44 @@ func comes(done <-chan struct{}) bool {
 //
 // When the test ends, what is connected is cut off.
 func Dialer(t T, b *leveret.Broker) func(network, addr string) (net.Conn, error) {
-	srv := newServer(t, b)
-	return func(string, string) (net.Conn, error) { return srv.Dial() }
+	d := &dialed{srv: &amqpd.Server{Broker: b}}
+	t.Cleanup(d.close)
+	return func(string, string) (net.Conn, error) { return d.dial() }
+}
+
+// dialed are the connections that a program has made by itself.
+type dialed struct {
+	srv *amqpd.Server
+	mu  sync.Mutex
+	all []net.Conn
+}
+
+func (d *dialed) dial() (net.Conn, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	nc, err := d.srv.Dial()
+	if err == nil {
+		d.all = append(d.all, nc)
+	}
+	return nc, err
+}
+
+// close tells the clients that the broker ends, and cuts off those that do not answer.
+func (d *dialed) close() {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		d.srv.Close()
+	}()
+	if comes(closed) {
+		return
+	}
+	d.mu.Lock()
+	for _, nc := range d.all {
+		nc.Close()
+	}
+	d.mu.Unlock()
+	<-closed
 }
 
 // URL listens on a free port of this machine and returns the URL of the broker's virtual host "/" there, with guest's
