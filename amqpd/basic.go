@@ -20,38 +20,14 @@ func (c *conn) basicPublishLocked(ch *channel, a *args) error {
 // serverContent returns the handler of a method with content that only a server sends. Its content is waited for before
 // it is refused.
 // Rules: C-17.
-func serverContent(id methodID, skip func(*args)) handler {
+func serverContent(id methodID, s signature) handler {
 	return func(_ *conn, ch *channel, a *args) error {
-		skip(a)
-		if err := a.end(); err != nil {
+		if err := s.check(a); err != nil {
 			return err
 		}
 		ch.content.begin(id)
 		return nil
 	}
-}
-
-func skipReturn(a *args) {
-	a.u16()
-	a.raw()
-	a.raw()
-	a.raw()
-}
-
-func skipDeliver(a *args) {
-	a.raw()
-	a.u64()
-	a.bits()
-	a.raw()
-	a.raw()
-}
-
-func skipGetOk(a *args) {
-	a.u64()
-	a.bits()
-	a.raw()
-	a.raw()
-	a.u32()
 }
 
 // publishLocked hands a message that is complete to the broker.
@@ -190,7 +166,7 @@ func (c *conn) basicCancelOkLocked(*channel, *args) error {
 	if c.release.cancelOkFail {
 		return internalError()
 	}
-	return errorf(leveret.CommandInvalid, "unimplemented method")
+	return errUnimplemented()
 }
 
 func (c *conn) basicGetLocked(ch *channel, a *args) error {

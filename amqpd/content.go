@@ -129,7 +129,7 @@ func (c *conn) completeLocked(ch *channel) error {
 		c.failLocked(errNotOpen(), id)
 		return nil
 	case id != basicPublish:
-		c.failLocked(errorf(leveret.CommandInvalid, "unimplemented method"), id)
+		c.failLocked(errUnimplemented(), id)
 		return nil
 	}
 	return c.handledLocked(ch, c.publishLocked(ch), id)

@@ -135,15 +135,14 @@ func (c *conn) channelMethodLocked(f frame) error {
 		return nil
 	}
 	if ch.closing {
-		return c.closingChannelLocked(ch, id)
+		return c.closingChannelLocked(ch, id, a)
 	}
 	h, known := c.protocol.handler(id)
 	if !known {
 		return errDrop
 	}
 	if h == nil {
-		c.failLocked(errorf(leveret.CommandInvalid, "unimplemented method"), id)
-		return nil
+		return c.refusedLocked(id, a, errUnimplemented())
 	}
 	return c.handledLocked(ch, h(c, ch, a), id)
 }
@@ -175,18 +174,32 @@ func (c *conn) unopenedLocked(number uint16, id methodID, a *args) error {
 		c.open.byNumber[number] = ch
 		return c.handledLocked(nil, c.protocol.methods[id](c, ch, a), id)
 	}
-	if slices.Contains(c.batch.closed, number) {
+	if slices.Contains(c.batch.closed, number) && c.protocol.signatures[id].check(a) == nil {
 		return nil // it was sent before the client could know that the channel is closed
 	}
-	c.failLocked(errNotOpen(), id)
-	return nil
+	return c.refusedLocked(id, a, errNotOpen())
+}
+
+// refusedLocked ends the connection because of a method that cannot be handled. What is wrong with its arguments comes before that.
+// Rules: C-17.
+func (c *conn) refusedLocked(id methodID, a *args, why error) error {
+	if err := c.protocol.signatures[id].check(a); err != nil {
+		why = err
+	}
+	return c.handledLocked(nil, why, id)
 }
 
 func errNotOpen() error { return errorf(leveret.ChannelError, "expected 'channel.open'") }
 
 // closingChannelLocked handles a method on a channel that the broker has closed.
 // Rules: E-7, C-15.
-func (c *conn) closingChannelLocked(ch *channel, id methodID) error {
+func (c *conn) closingChannelLocked(ch *channel, id methodID, a *args) error {
+	if _, known := c.protocol.methods[id]; !known {
+		return errDrop
+	}
+	if err := c.protocol.signatures[id].check(a); err != nil {
+		return c.handledLocked(nil, err, id)
+	}
 	switch id {
 	case channelCloseOk:
 		c.forgetLocked(ch)
@@ -196,10 +209,6 @@ func (c *conn) closingChannelLocked(ch *channel, id methodID) error {
 		c.failLocked(errSecondOpen(), id)
 	case basicPublish, basicReturn, basicDeliver, basicGetOk:
 		ch.content.begin(id) // what follows must still be its content
-	default:
-		if _, known := c.protocol.methods[id]; !known {
-			return errDrop
-		}
 	}
 	return nil
 }

@@ -112,8 +112,9 @@ var methods = map[methodID]handler{
 	basicGet: (*conn).basicGetLocked, basicConsume: (*conn).basicConsumeLocked, basicCancel: (*conn).basicCancelLocked,
 	basicQos: (*conn).basicQosLocked, basicCancelOk: (*conn).basicCancelOkLocked,
 	basicQosOk: nil, basicConsumeOk: nil, basicGetEmpty: nil,
-	basicReturn: serverContent(basicReturn, skipReturn), basicDeliver: serverContent(basicDeliver, skipDeliver),
-	basicGetOk: serverContent(basicGetOk, skipGetOk), basicRecoverOk: nil,
+	basicReturn:  serverContent(basicReturn, signatures[basicReturn]),
+	basicDeliver: serverContent(basicDeliver, signatures[basicDeliver]),
+	basicGetOk:   serverContent(basicGetOk, signatures[basicGetOk]), basicRecoverOk: nil,
 
 	confirmSelect: (*conn).confirmSelectLocked, confirmSelectOk: nil,
 

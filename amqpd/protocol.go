@@ -22,14 +22,15 @@ const (
 type protocol struct {
 	major, minor byte // as connection.start tells them
 	methods      map[methodID]handler
+	signatures   map[methodID]signature
 	close        methodID // connection.close
 	closeOk      methodID // connection.close-ok
 	extended     bool     // RabbitMQ's extensions: capabilities, arguments of channel.open-ok and basic.consume
 }
 
 var (
-	amqp091 = &protocol{minor: 9, methods: methods, close: connectionClose, closeOk: connectionCloseOk, extended: true}
-	amqp08  = &protocol{major: 8, methods: methods08(), close: connectionClose08, closeOk: connectionCloseOk08}
+	amqp091 = &protocol{minor: 9, methods: methods, signatures: signatures, close: connectionClose, closeOk: connectionCloseOk, extended: true}
+	amqp08  = &protocol{major: 8, methods: methods08(), signatures: signatures08(), close: connectionClose08, closeOk: connectionCloseOk08}
 )
 
 // protocolOf returns what a protocol header asks for, nil if it is not spoken here.
@@ -63,13 +64,23 @@ const (
 )
 
 // unimplemented08 are the methods without content that 0-8 has besides.
-var unimplemented08 = []methodID{
-	connectionRedirect, connectionClose08, connectionCloseOk08, channelAlert,
-	70<<16 + 10, 70<<16 + 11, 70<<16 + 20, 70<<16 + 21, 70<<16 + 30, 70<<16 + 31, 70<<16 + 40, 70<<16 + 41, // file
-	70<<16 + 60, 70<<16 + 80, 70<<16 + 90, 70<<16 + 100,
-	80<<16 + 10, 80<<16 + 11, 80<<16 + 20, 80<<16 + 21, 80<<16 + 30, 80<<16 + 31, // stream
-	100<<16 + 10, 100<<16 + 11, 100<<16 + 20, 100<<16 + 21, // dtx
-	120<<16 + 10, 120<<16 + 11, 120<<16 + 20, 120<<16 + 21, 120<<16 + 30, 120<<16 + 31, // test
+var unimplemented08 = map[methodID]signature{
+	connectionRedirect: "ss", connectionClose08: "hshh", connectionCloseOk08: "", channelAlert: "hst",
+	// file
+	70<<16 + 10: "whb", 70<<16 + 11: "", 70<<16 + 20: "hssb", 70<<16 + 21: "s", 70<<16 + 30: "sb", 70<<16 + 31: "s",
+	70<<16 + 40: "sq", 70<<16 + 41: "q", 70<<16 + 60: "hssbs", 70<<16 + 80: "sqbsss", 70<<16 + 90: "qb", 70<<16 + 100: "qb",
+	// stream
+	80<<16 + 10: "whwb", 80<<16 + 11: "", 80<<16 + 20: "hssb", 80<<16 + 21: "s", 80<<16 + 30: "sb", 80<<16 + 31: "s",
+	// dtx
+	100<<16 + 10: "", 100<<16 + 11: "", 100<<16 + 20: "s", 100<<16 + 21: "",
+	// test
+	120<<16 + 10: "ohwqo", 120<<16 + 11: "q", 120<<16 + 20: "slo", 120<<16 + 21: "l", 120<<16 + 30: "too", 120<<16 + 31: "ql",
+}
+
+// content08 are the methods with content that 0-8 has besides.
+var content08 = map[methodID]signature{
+	fileStage: "", fileReturn: "hrrr", streamPublish: "hrrb", streamReturn: "hrrr", streamDeliver: "rqrr", tunnelRequest: "t",
+	testContent: "", testContentOk: "w",
 }
 
 func methods08() map[methodID]handler {
@@ -80,33 +91,21 @@ func methods08() map[methodID]handler {
 	} {
 		delete(m, id)
 	}
-	for _, id := range unimplemented08 {
+	for id := range unimplemented08 {
 		m[id] = nil
 	}
-	for id, skip := range map[methodID]func(*args){
-		fileStage: skipNothing, fileReturn: skipReturn,
-		streamPublish: skipPublish, streamReturn: skipReturn, streamDeliver: skipStream,
-		tunnelRequest: func(a *args) { a.fields() }, testContent: skipNothing, testContentOk: func(a *args) { a.u32() },
-	} {
-		m[id] = serverContent(id, skip)
+	for id, s := range content08 {
+		m[id] = serverContent(id, s)
 	}
 	return m
 }
 
-func skipNothing(*args) {}
-
-func skipPublish(a *args) {
-	a.u16()
-	a.raw()
-	a.raw()
-	a.bits()
-}
-
-func skipStream(a *args) {
-	a.raw()
-	a.u64()
-	a.raw()
-	a.raw()
+func signatures08() map[methodID]signature {
+	m := maps.Clone(signatures)
+	maps.Copy(m, unimplemented08)
+	maps.Copy(m, content08)
+	m[basicConsume] = "hssb"
+	return m
 }
 
 // capabilities are what RabbitMQ offers beyond the protocol.
