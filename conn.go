@@ -34,7 +34,7 @@ type ConnConfig struct {
 	Name             string // for listings: "127.0.0.1:50000 -> 127.0.0.1:5672"
 	ClientProperties Table
 	CancelNotify     bool             // the client is told when the broker ends a consumer (consumer_cancel_notify)
-	ChannelMax       int              // how many channels may be open, at most 65535; 0: 2047
+	ChannelMax       int              // how many channels may be open, at most 65535; 0: 2047; NoLimit: any number
 	Inbox            *Inbox           // what the client is told without asking; nil: each consumer has an inbox of its own
 	Describe         func() Transport // what carries the connection, asked without any lock; nil: Transport is zero
 }
@@ -62,7 +62,8 @@ func (b *Broker) Open(cfg ConnConfig) (*Conn, error) {
 	if cfg.ChannelMax == 0 {
 		cfg.ChannelMax = defaultChannelMax
 	}
-	if cfg.ChannelMax < 0 || cfg.ChannelMax > maxChannelNumber {
+	negative := cfg.ChannelMax < 0 && cfg.ChannelMax != NoLimit
+	if negative || cfg.ChannelMax > maxChannelNumber {
 		return nil, SyntaxError.errorf("", "a connection has at most %d channels, not %d", maxChannelNumber, cfg.ChannelMax)
 	}
 	v, err := b.VHost(cfg.VHost)
@@ -176,12 +177,20 @@ func (c *Conn) freeNumberLocked() uint16 {
 	return 0
 }
 
+// mostChannels is how many channels may be open. Without a limit there are as many as there are numbers.
+func (cfg *ConnConfig) mostChannels() int {
+	if cfg.ChannelMax == NoLimit {
+		return maxChannelNumber
+	}
+	return cfg.ChannelMax
+}
+
 // Rules: A-12, C-16.
 func (c *Conn) admitChannelLocked(number uint16) *Error {
 	if c.channels[number] != nil {
 		return &Error{Code: ChannelError, Reason: wire.SecondOpen}
 	}
-	if n := c.cfg.ChannelMax; len(c.channels) >= n {
+	if n := c.cfg.mostChannels(); len(c.channels) >= n {
 		return &Error{Code: NotAllowed, Reason: wire.TooManyChannels(len(c.channels), n)}
 	}
 	s, user := &c.v.b.sessions, c.cfg.User

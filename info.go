@@ -109,7 +109,7 @@ type ConnInfo struct {
 	User             string        `json:"user"`
 	VHost            string        `json:"vhost"`
 	ClientProperties Table         `json:"client_properties"`
-	ChannelMax       int           `json:"channel_max"` // how many channels may be open
+	ChannelMax       int           `json:"channel_max"` // how many channels may be open; 0: any number
 	Transport        Transport     `json:"-"`           // zero without ConnConfig.Describe
 	ConnectedAt      time.Time     `json:"-"`
 	Channels         []ChannelInfo `json:"channel_details"`

@@ -38,7 +38,7 @@ func (c *conn) openChannelLocked(number uint16, a *args) error {
 	}
 	// The session checks the limit too, but knows nothing of channels whose close the client has not answered yet. They
 	// count.
-	if n := len(c.open.byNumber); n >= c.tune.channelMax {
+	if n := len(c.open.byNumber); c.tune.channelMax >= 0 && n >= c.tune.channelMax {
 		return unattributed{&leveret.Error{Code: leveret.NotAllowed, Reason: wire.TooManyChannels(n, c.tune.channelMax)}}
 	}
 	lch, err := c.session.OpenChannel(number)

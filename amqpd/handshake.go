@@ -296,9 +296,11 @@ func (c *conn) negotiate() error {
 		return err
 	}
 	channelMax, frameMax, heartbeat := int(a.u16()), int(a.u32()), a.u16()
-	if !a.done() || frameMax < c.release.minFrameMax || frameMax > s.frameMax() ||
-		channelMax == 0 || channelMax > s.channelMax() {
-		return errSilent // 0 means no limit, which is higher than ours
+	if !a.done() || frameMax < c.release.minFrameMax || frameMax > s.frameMax() || s.tooManyChannels(channelMax) {
+		return errSilent
+	}
+	if channelMax == 0 {
+		channelMax = leveret.NoLimit
 	}
 	c.tune = tuning{frameMax: frameMax, channelMax: channelMax, heartbeat: time.Duration(heartbeat) * time.Second}
 	c.in.maxPayload = frameMax // eight octets too many are let pass, because clients get it wrong

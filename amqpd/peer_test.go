@@ -1,6 +1,7 @@
 package amqpd
 
 import (
+	"encoding/binary"
 	"io"
 	"maps"
 	"math/rand/v2"
@@ -274,4 +275,44 @@ func TestIdleConnectionHoldsNoBuffers(t *testing.T) {
 		defer c.mu.Unlock()
 		return cap(c.out.b) == 0
 	}, 10*time.Second, time.Millisecond)
+}
+
+// A server without a limit of channels takes what the client answers, also that there is none.
+func TestNoLimitOfChannels(t *testing.T) {
+	for wanted, open := range map[uint16]int{0: 3000, 2: 2, 65535: 3000} {
+		synctest.Test(t, func(t *testing.T) {
+			b := leveret.New()
+			defer b.Close()
+			srv := &Server{Broker: b, ChannelMax: leveret.NoLimit}
+			defer srv.Close()
+			nc, err := srv.Dial()
+			require.NoError(t, err)
+			defer nc.Close()
+			var channels string
+			for n := range uint16(3000) {
+				channels += openChan(n + 1)
+			}
+			nc.Write([]byte(start + startOk("PLAIN", login) + tuneOk(wanted, 131072, 0) + openVHost("/")))
+			r := &frameReader{r: nc, maxPayload: 1 << 20}
+			opened := 0
+			for opened < open {
+				f, err := r.readFrame()
+				require.NoError(t, err)
+				switch methodOf(f) {
+				case connectionTune:
+					assert.Zero(t, binary.BigEndian.Uint16(f.payload[4:]), "no limit is proposed")
+				case connectionOpenOk:
+					assert.EqualValues(t, wanted, b.Connections()[0].ChannelMax)
+					go nc.Write([]byte(channels))
+				case channelOpenOk:
+					opened++
+				}
+			}
+			if open < 3000 {
+				f, err := r.readFrame()
+				require.NoError(t, err)
+				assert.Equal(t, connectionClose, methodOf(f))
+			}
+		})
+	}
 }

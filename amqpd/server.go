@@ -60,7 +60,7 @@ type Server struct {
 
 	Heartbeat        time.Duration // proposed to clients, in whole seconds, at most 65535 s; 0: 60 s; negative: none
 	FrameMax         int           // octets in a frame, at least 8192 (RabbitMQ 3.10: 4096); 0: 131072
-	ChannelMax       int           // channels in a connection, from 1 to 65535; 0: 2047
+	ChannelMax       int           // channels in a connection, from 1 to 65535; 0: 2047; leveret.NoLimit: no limit
 	HandshakeTimeout time.Duration // 0: 10 s
 
 	// LoopbackUsers may log in from this machine only: over a loopback address, a Unix socket, Pipe or net.Pipe. A
@@ -81,7 +81,7 @@ func (s *Server) check() error {
 		return errors.New("amqpd: Server.Broker is nil")
 	case s.heartbeat() > math.MaxUint16*time.Second:
 		return fmt.Errorf("amqpd: Server.Heartbeat is %v, more than 65535 seconds", s.Heartbeat)
-	case s.ChannelMax < 0 || s.ChannelMax > math.MaxUint16:
+	case s.channelMax() < 0 || s.ChannelMax > math.MaxUint16:
 		return fmt.Errorf("amqpd: Server.ChannelMax is %d, not from 1 to 65535", s.ChannelMax)
 	case s.HandshakeTimeout < 0:
 		return fmt.Errorf("amqpd: Server.HandshakeTimeout is %v, in the past", s.HandshakeTimeout)
@@ -262,11 +262,22 @@ func (s *Server) frameMax() int {
 	return s.FrameMax
 }
 
+// channelMax is the number of channels that is proposed to clients; 0: no limit.
 func (s *Server) channelMax() int {
-	if s.ChannelMax == 0 {
+	switch s.ChannelMax {
+	case 0:
 		return wire.ChannelMax
+	case leveret.NoLimit:
+		return 0
 	}
 	return s.ChannelMax
+}
+
+// tooManyChannels reports whether a client wants more channels than it may have; 0 means that it wants no limit.
+// Rules: C-16.
+func (s *Server) tooManyChannels(n int) bool {
+	limit := s.channelMax()
+	return limit != 0 && (n == 0 || n > limit)
 }
 
 func (s *Server) handshakeTimeout() time.Duration {

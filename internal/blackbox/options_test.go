@@ -65,14 +65,17 @@ func TestChannelMaxOutOfRange(t *testing.T) {
 		_, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", ChannelMax: n})
 		require.ErrorIs(t, err, leveret.ErrSyntax)
 	}
-	c, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", ChannelMax: 65535})
-	require.NoError(t, err)
-	for n := range 65535 {
-		_, err := c.OpenChannel(uint16(n + 1))
+	for _, n := range []int{65535, leveret.NoLimit} {
+		c, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", ChannelMax: n})
 		require.NoError(t, err)
+		require.Equal(t, max(n, 0), b.Connections()[0].ChannelMax)
+		for n := range 65535 {
+			_, err := c.OpenChannel(uint16(n + 1))
+			require.NoError(t, err)
+		}
+		_, err = c.Channel() // used to look for a free number for ever
+		require.ErrorIs(t, err, leveret.ErrNotAllowed)
 	}
-	_, err = c.Channel() // used to look for a free number for ever
-	require.ErrorIs(t, err, leveret.ErrNotAllowed)
 }
 
 // RabbitMQ's first virtual host comes with a description, which an import of leveret's definitions must not take away.
