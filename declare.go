@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/leveretmq/leveret/internal/wire"
 )
 
 // Declaring, checking, deleting and purging queues: what a channel may do to which queue, and in which order that is
@@ -26,7 +28,7 @@ func lockedError(q *Queue) *Error {
 
 // errNoDeclaredQueue refuses the empty queue name on a channel that has declared no queue.
 // Rules: Q-33.
-func errNoDeclaredQueue() *Error { return NotFound.errorf("", "no previously declared queue") }
+func errNoDeclaredQueue() *Error { return &Error{Code: NotFound, Reason: wire.NoDeclaredQueue} }
 
 // queueNameLocked resolves the empty name to the channel's last declared queue.
 // Rules: Q-33.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/wire"
 )
 
 // term prints the error as RabbitMQ does.
@@ -142,7 +143,7 @@ func (c *conn) channelMethodLocked(f frame) error {
 		return errDrop
 	}
 	if h == nil {
-		return c.refusedLocked(id, a, errUnimplemented())
+		return c.refusedLocked(id, a)
 	}
 	return c.handledLocked(ch, h(c, ch, a), id)
 }
@@ -174,19 +175,47 @@ func (c *conn) unopenedLocked(number uint16, id methodID, a *args) error {
 		c.open.byNumber[number] = ch
 		return c.handledLocked(nil, c.protocol.methods[id](c, ch, a), id)
 	}
-	if slices.Contains(c.batch.closed, number) && c.protocol.signatures[id].check(a) == nil {
+	err := c.protocol.signatures[id].check(a)
+	switch {
+	case err != nil:
+	case slices.Contains(c.batch.closed, number):
 		return nil // it was sent before the client could know that the channel is closed
+	case omitsQueue(id, a.whole):
+		c.closeUnopenedLocked(number, id)
+		return nil
+	default:
+		err = errNotOpen()
 	}
-	return c.refusedLocked(id, a, errNotOpen())
+	return c.handledLocked(nil, err, id)
 }
 
-// refusedLocked ends the connection because of a method that cannot be handled. What is wrong with its arguments comes before that.
-// Rules: C-17.
-func (c *conn) refusedLocked(id methodID, a *args, why error) error {
-	if err := c.protocol.signatures[id].check(a); err != nil {
-		why = err
+// omitsQueue reports whether a method leaves the name of the queue to the channel.
+func omitsQueue(id methodID, arguments []byte) bool {
+	switch id {
+	case basicGet, basicConsume, queueBind, queueUnbind, queuePurge, queueDelete:
+		return arguments[2] == 0 // the length of the name, behind the ticket
 	}
-	return c.handledLocked(nil, why, id)
+	return false
+}
+
+// closeUnopenedLocked closes a channel that is not open because of a method that leaves the name of the queue to
+// it. RabbitMQ looks for the name before it asks whether the channel is open.
+// Rules: C-15.
+func (c *conn) closeUnopenedLocked(number uint16, id methodID) {
+	ch := &channel{number: number}
+	c.open.byNumber[number] = ch
+	c.closeChannelLocked(ch, errorf(leveret.NotFound, wire.NoDeclaredQueue), id)
+}
+
+// refusedLocked ends the connection because of a method that a client may not send. What is wrong with its arguments
+// comes before that.
+// Rules: C-17.
+func (c *conn) refusedLocked(id methodID, a *args) error {
+	err := c.protocol.signatures[id].check(a)
+	if err == nil {
+		err = errUnimplemented()
+	}
+	return c.handledLocked(nil, err, id)
 }
 
 func errNotOpen() error { return errorf(leveret.ChannelError, "expected 'channel.open'") }

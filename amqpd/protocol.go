@@ -29,8 +29,10 @@ type protocol struct {
 }
 
 var (
-	amqp091 = &protocol{minor: 9, methods: methods, signatures: signatures, close: connectionClose, closeOk: connectionCloseOk, extended: true}
-	amqp08  = &protocol{major: 8, methods: methods08(), signatures: signatures08(), close: connectionClose08, closeOk: connectionCloseOk08}
+	amqp091 = &protocol{minor: 9, methods: methods, signatures: signatures,
+		close: connectionClose, closeOk: connectionCloseOk, extended: true}
+	amqp08 = &protocol{major: 8, methods: methods08(), signatures: signatures08(),
+		close: connectionClose08, closeOk: connectionCloseOk08}
 )
 
 // protocolOf returns what a protocol header asks for, nil if it is not spoken here.
@@ -68,19 +70,21 @@ var unimplemented08 = map[methodID]signature{
 	connectionRedirect: "ss", connectionClose08: "hshh", connectionCloseOk08: "", channelAlert: "hst",
 	// file
 	70<<16 + 10: "whb", 70<<16 + 11: "", 70<<16 + 20: "hssb", 70<<16 + 21: "s", 70<<16 + 30: "sb", 70<<16 + 31: "s",
-	70<<16 + 40: "sq", 70<<16 + 41: "q", 70<<16 + 60: "hssbs", 70<<16 + 80: "sqbsss", 70<<16 + 90: "qb", 70<<16 + 100: "qb",
+	70<<16 + 40: "sq", 70<<16 + 41: "q", 70<<16 + 60: "hssbs", 70<<16 + 80: "sqbsss",
+	70<<16 + 90: "qb", 70<<16 + 100: "qb",
 	// stream
 	80<<16 + 10: "whwb", 80<<16 + 11: "", 80<<16 + 20: "hssb", 80<<16 + 21: "s", 80<<16 + 30: "sb", 80<<16 + 31: "s",
 	// dtx
 	100<<16 + 10: "", 100<<16 + 11: "", 100<<16 + 20: "s", 100<<16 + 21: "",
 	// test
-	120<<16 + 10: "ohwqo", 120<<16 + 11: "q", 120<<16 + 20: "slo", 120<<16 + 21: "l", 120<<16 + 30: "too", 120<<16 + 31: "ql",
+	120<<16 + 10: "ohwqo", 120<<16 + 11: "q", 120<<16 + 20: "slo", 120<<16 + 21: "l",
+	120<<16 + 30: "too", 120<<16 + 31: "ql",
 }
 
 // content08 are the methods with content that 0-8 has besides.
 var content08 = map[methodID]signature{
-	fileStage: "", fileReturn: "hrrr", streamPublish: "hrrb", streamReturn: "hrrr", streamDeliver: "rqrr", tunnelRequest: "t",
-	testContent: "", testContentOk: "w",
+	fileStage: "", fileReturn: "hrrr", streamPublish: "hrrb", streamReturn: "hrrr", streamDeliver: "rqrr",
+	tunnelRequest: "t", testContent: "", testContentOk: "w",
 }
 
 func methods08() map[methodID]handler {

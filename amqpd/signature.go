@@ -2,17 +2,19 @@ package amqpd
 
 import "github.com/leveretmq/leveret"
 
-// RabbitMQ reads the arguments of a method before it asks whether the channel is open, or whether a client may send the method.
-// A handler reads the arguments of its method itself. The signatures are for methods that no handler gets.
+// RabbitMQ reads the arguments of a method before it asks whether the channel is open, or whether a client may
+// send the method. A handler reads the arguments of its method itself. The signatures are for methods that no
+// handler gets.
 
-// A signature says what the arguments of a method are, an octet each: o octet, h short, w long, q long long, b bits, s short string,
-// r short string that need not be UTF-8, l long string, t table.
+// A signature says what the arguments of a method are, an octet each: o octet, h short, w long, q long long, b
+// bits, s short string, r short string that need not be UTF-8, l long string, t table.
 type signature string
 
 var signatures = map[methodID]signature{
-	connectionStart: "ootll", connectionStartOk: "tsls", connectionSecure: "l", connectionSecureOk: "l", connectionTune: "hwh",
-	connectionTuneOk: "hwh", connectionOpen: "ssb", connectionOpenOk: "s", connectionClose: "hshh", connectionCloseOk: "",
-	connectionBlocked: "s", connectionUnblocked: "", connectionUpdateSecret: "ls", connectionUpdateSecretOk: "",
+	connectionStart: "ootll", connectionStartOk: "tsls", connectionSecure: "l", connectionSecureOk: "l",
+	connectionTune: "hwh", connectionTuneOk: "hwh", connectionOpen: "ssb", connectionOpenOk: "s",
+	connectionClose: "hshh", connectionCloseOk: "", connectionBlocked: "s", connectionUnblocked: "",
+	connectionUpdateSecret: "ls", connectionUpdateSecretOk: "",
 
 	channelOpen: "s", channelOpenOk: "l", channelFlow: "b", channelFlowOk: "b", channelClose: "hshh", channelCloseOk: "",
 
@@ -21,12 +23,14 @@ var signatures = map[methodID]signature{
 	exchangeDeclare: "hssbt", exchangeDeclareOk: "", exchangeDelete: "hsb", exchangeDeleteOk: "",
 	exchangeBind: "hsssbt", exchangeBindOk: "", exchangeUnbind: "hsssbt", exchangeUnbindOk: "",
 
-	queueDeclare: "hsbt", queueDeclareOk: "sww", queueBind: "hsssbt", queueBindOk: "", queuePurge: "hsb", queuePurgeOk: "w",
-	queueDelete: "hsb", queueDeleteOk: "w", queueUnbind: "hssst", queueUnbindOk: "",
+	queueDeclare: "hsbt", queueDeclareOk: "sww", queueBind: "hsssbt", queueBindOk: "",
+	queuePurge: "hsb", queuePurgeOk: "w", queueDelete: "hsb", queueDeleteOk: "w",
+	queueUnbind: "hssst", queueUnbindOk: "",
 
 	basicQos: "whb", basicQosOk: "", basicConsume: "hssbt", basicConsumeOk: "s", basicCancel: "sb", basicCancelOk: "s",
-	basicPublish: "hrrb", basicReturn: "hrrr", basicDeliver: "rqbrr", basicGet: "hsb", basicGetOk: "qbrrw", basicGetEmpty: "s",
-	basicAck: "qb", basicReject: "qb", basicRecoverAsync: "b", basicRecover: "b", basicRecoverOk: "", basicNack: "qb",
+	basicPublish: "hrrb", basicReturn: "hrrr", basicDeliver: "rqbrr", basicGet: "hsb",
+	basicGetOk: "qbrrw", basicGetEmpty: "s", basicAck: "qb", basicReject: "qb",
+	basicRecoverAsync: "b", basicRecover: "b", basicRecoverOk: "", basicNack: "qb",
 
 	confirmSelect: "b", confirmSelectOk: "",
 

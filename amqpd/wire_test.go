@@ -349,6 +349,19 @@ var wireCases = []wireCase{
 	{"declare on a channel that is not open, unknown field", opened, call(7, queueDeclare, u16(0), ss("q"), u8(0), ls(inField+"?")), 0},
 	{"channel error, declare cut short", onChannel1, getMissing + call(1, queueDeclare, u16(0), ss("q")), 0},
 	{"channel error, close-ok with a rest", onChannel1, getMissing + call(1, channelCloseOk, "z"), 0},
+	// A queue without a name, on a channel that is not open.
+	{"get of no queue, not open", opened, call(7, basicGet, u16(0), ss(""), u8(0)), 0},
+	{"consume of no queue, not open", opened, call(7, basicConsume, u16(0), ss(""), ss("t"), u8(0), u32(0)), 0},
+	{"bind of no queue, not open", opened, call(7, queueBind, u16(0), ss(""), ss("x"), ss("k"), u8(0), u32(0)), 0},
+	{"unbind of no queue, not open", opened, call(7, queueUnbind, u16(0), ss(""), ss("x"), ss("k"), u32(0)), 0},
+	{"purge of no queue, not open", opened, call(7, queuePurge, u16(0), ss(""), u8(0)), 0},
+	{"delete of no queue, not open", opened, call(7, queueDelete, u16(0), ss(""), u8(0)), 0},
+	{"passive declare of no queue, not open", opened, call(7, queueDeclare, u16(0), ss(""), u8(1), u32(0)), 0},
+	{"get of no queue, not open, open", opened, call(7, basicGet, u16(0), ss(""), u8(0)) + openChan(7), 0},
+	{"get of no queue, not open, close", opened, call(7, basicGet, u16(0), ss(""), u8(0)) + closeChan(7), 0},
+	{"get of no queue, not open, twice", opened, call(7, basicGet, u16(0), ss(""), u8(0)) + call(7, channelCloseOk) +
+		call(7, basicGet, u16(0), ss(""), u8(0)), 0},
+
 	{"0-8: file.qos cut short", onChannel08, call(1, 70<<16+10), 0},
 
 	// The rest of the protocol.

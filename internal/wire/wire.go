@@ -30,6 +30,9 @@ const (
 // SecondOpen explains a channel.open for a number in use.
 const SecondOpen = "second 'channel.open' seen"
 
+// NoDeclaredQueue refuses a method that leaves the name of the queue to a channel which has declared none.
+const NoDeclaredQueue = "no previously declared queue"
+
 // TooManyChannels explains a channel.open beyond the limit of channels that the connection has.
 func TooManyChannels(open, limit int) string {
 	return fmt.Sprintf("number of channels opened (%d) has reached the negotiated channel_max (%d)", open, limit)
