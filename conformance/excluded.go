@@ -80,7 +80,7 @@ func (g *program) quorumExpires() bool {
 func (g *program) retriesExceedLimit() bool {
 	return slices.ContainsFunc(g.queues(), func(info leveret.QueueInfo) bool {
 		q, err := g.driver.Broker.Queue(info.Name)
-		if err != nil || info.Type != "quorum" || g.setting(info.Name, "overflow") != "drop-head" {
+		if rejects := g.setting(info.Name, "overflow") == leveret.OverflowRejectPublish; err != nil || info.Type != "quorum" || rejects {
 			return false
 		}
 		var waiting, bytes int64
