@@ -75,7 +75,7 @@ func command(tb testing.TB, kind string) *exec.Cmd {
 		bin, err = buildLeveret()
 		check(tb, err)
 	}
-	return exec.Command(bin, "serve", "--amqp", "127.0.0.1:0", "--control", "none")
+	return exec.Command(bin, "serve", "--amqp", "127.0.0.1:0", "--http", "none", "--control", "none")
 }
 
 // A process is a server under measurement.

@@ -9,16 +9,16 @@ import (
 	"github.com/leveretmq/leveret/amqpd"
 )
 
-// An amqpServer serves AMQP clients on a listener.
-type amqpServer interface {
+// A clientServer serves the clients of a listener.
+type clientServer interface {
 	Serve(net.Listener) error // returns errServerClosed after Close
-	Close() error             // tells the clients, and returns when their connections have ended
+	Close() error             // tells AMQP clients, and returns when their connections have ended
 }
 
 var errServerClosed = amqpd.ErrServerClosed
 
 // newAMQPServer returns a server of the broker's clients, over TLS if config is not nil.
-func newAMQPServer(b *leveret.Broker, s settings, config *tls.Config, log *slog.Logger) amqpServer {
+func newAMQPServer(b *leveret.Broker, s settings, config *tls.Config, log *slog.Logger) clientServer {
 	heartbeat := s.clients.heartbeat
 	if heartbeat == 0 {
 		heartbeat = -1 // none

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -45,7 +46,11 @@ type process struct {
 	stderr bytes.Buffer
 }
 
+// spawn starts a leveret. It has no management API unless the arguments say so: several would want the same port.
 func spawn(t *testing.T, args ...string) *process {
+	if args[0] == "serve" {
+		args = slices.Insert(args, 1, "--http", "none")
+	}
 	p := &process{Cmd: exec.Command(os.Args[0], args...), t: t}
 	p.Env = append(os.Environ(), asLeveret+"=1", "XDG_RUNTIME_DIR="+t.TempDir())
 	p.Stderr = &p.stderr
@@ -308,6 +313,7 @@ func TestCannotStart(t *testing.T) {
 		{2, `--max-message-size is "0", not a size from 1 to 512MiB`, []string{"--max-message-size", "0"}},
 		{1, "--amqp: listen tcp " + taken.Addr().String(), []string{"--amqp", taken.Addr().String()}},
 		{1, "--amqp: listen tcp", []string{"--amqp", "127.0.0.1:99999"}},
+		{1, "--http: listen tcp " + taken.Addr().String(), []string{"--http", taken.Addr().String()}},
 		{1, "--cert and --key: ", []string{"--amqps", "127.0.0.1:0", "--cert", notJSON, "--key", notJSON}},
 		{1, "--client-ca: open ", []string{"--amqps", "127.0.0.1:0", "--cert", cert, "--key", key, "--client-ca", filepath.Join(dir, "none")}},
 		{1, "--client-ca: there is no certificate in " + notJSON, []string{"--amqps", "127.0.0.1:0", "--cert", cert, "--key", key, "--client-ca", notJSON}},
@@ -342,7 +348,7 @@ func TestHelp(t *testing.T) {
 }
 
 func TestProfile(t *testing.T) {
-	s, err := parseSettings([]string{"--amqp", "127.0.0.1:0", "--profile", "3.10"}, io.Discard)
+	s, err := parseSettings([]string{"--amqp", "127.0.0.1:0", "--http", "none", "--profile", "3.10"}, io.Discard)
 	require.NoError(t, err)
 	s.control = filepath.Join(t.TempDir(), "s")
 	startForTest(t, s)

@@ -15,6 +15,7 @@ import (
 	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
 	"github.com/leveretmq/leveret/cmd/leveret/internal/memory"
 	"github.com/leveretmq/leveret/definitions"
+	"github.com/leveretmq/leveret/mgmt"
 )
 
 // nodeName is the broker's name in operators' commands. There is one node and no cluster, so it
@@ -35,7 +36,7 @@ type server struct {
 type door struct {
 	name     string // as the greeting says it
 	listener net.Listener
-	amqp     amqpServer
+	server   clientServer
 }
 
 // start opens everything. The broker has its definitions before the first client can connect.
@@ -111,8 +112,15 @@ func importDefinitions(b *leveret.Broker, file string) error {
 	return nil
 }
 
-// openDoors opens a listener for each address that is given.
+// openDoors opens a listener for each address that is given. The management API tells of all of them and is the last.
 func (srv *server) openDoors(s settings, log *slog.Logger) error {
+	if err := srv.openAMQP(s, log); err != nil {
+		return err
+	}
+	return srv.openHTTP(s, log)
+}
+
+func (srv *server) openAMQP(s settings, log *slog.Logger) error {
 	if s.amqp != "" {
 		if err := srv.open("amqp", s.amqp, newAMQPServer(srv.broker, s, nil, log)); err != nil {
 			return err
@@ -128,12 +136,28 @@ func (srv *server) openDoors(s settings, log *slog.Logger) error {
 	return srv.open("amqps", s.amqps, newAMQPServer(srv.broker, s, config, log))
 }
 
-func (srv *server) open(name, addr string, amqp amqpServer) error {
+func (srv *server) open(name, addr string, server clientServer) error {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return fmt.Errorf("--%s: %w", name, err)
 	}
-	srv.doors = append(srv.doors, door{name, l, amqp})
+	srv.doors = append(srv.doors, door{name, l, server})
+	return nil
+}
+
+func (srv *server) openHTTP(s settings, log *slog.Logger) error {
+	l, err := s.http.listen(log)
+	if err != nil || l == nil {
+		return err
+	}
+	srv.doors = append(srv.doors, door{name: "http", listener: l})
+	listeners := make([]mgmt.Listener, len(srv.doors))
+	for i, d := range srv.doors {
+		l := d.describe()
+		listeners[i] = mgmt.Listener{Protocol: l.Protocol, Address: l.Interface, Port: l.Port}
+	}
+	api := mgmt.Handler(srv.broker, mgmt.Config{NodeName: nodeName, Listeners: listeners, LoopbackUsers: s.users.loopback})
+	srv.doors[len(srv.doors)-1].server = newHTTPServer(api, log)
 	return nil
 }
 
@@ -153,7 +177,7 @@ func (srv *server) openControl(socket string) error {
 }
 
 func (d door) describe() ctl.Listener {
-	l := ctl.Listener{Protocol: "amqp"}
+	l := ctl.Listener{Protocol: d.name}
 	if d.name == "amqps" {
 		l.Protocol = "amqp/ssl"
 	}
@@ -167,20 +191,26 @@ func (srv *server) serve() {
 	srv.failed = make(chan error, len(srv.doors))
 	for _, d := range srv.doors {
 		go func() {
-			if err := d.amqp.Serve(d.listener); !errors.Is(err, errServerClosed) {
+			if err := d.server.Serve(d.listener); !errors.Is(err, errServerClosed) {
 				srv.failed <- fmt.Errorf("--%s: %w", d.name, err)
 			}
 		}()
 	}
 }
 
-// greeting is the line that says the broker accepts connections, and where.
+// greeting is the line that says the broker accepts connections, and where, and behind it one for the management API.
 func (srv *server) greeting() string {
 	var doors []string
+	api := ""
 	for _, d := range srv.doors {
-		doors = append(doors, d.name+"://"+d.listener.Addr().String())
+		url := d.name + "://" + d.listener.Addr().String()
+		if d.name == "http" {
+			api = "\nleveret serves the management API on " + url
+		} else {
+			doors = append(doors, url)
+		}
 	}
-	return "leveret accepts connections on " + strings.Join(doors, " and ")
+	return "leveret accepts connections on " + strings.Join(doors, " and ") + api
 }
 
 // close ends the connections before the broker, so that clients are told why, and the control
@@ -190,7 +220,7 @@ func (srv *server) close() {
 		srv.control.Close()
 	}
 	for _, d := range slices.Backward(srv.doors) {
-		d.amqp.Close()
+		d.server.Close()
 		d.listener.Close()
 	}
 	close(srv.stopped)

@@ -21,6 +21,7 @@ import (
 // settings are what leveret serve is told.
 type settings struct {
 	amqp, amqps string // addresses; empty: none
+	http        httpSettings
 	tls         tlsSettings
 	clients     clientSettings
 	users       userSettings
@@ -29,6 +30,12 @@ type settings struct {
 	control     string // socket; empty: none
 	log         slog.Leveler
 	watermark   memory.Watermark
+}
+
+// httpSettings are for the management API.
+type httpSettings struct {
+	addr  string // empty: none
+	asked bool   // the address was given, it is not the default
 }
 
 // tlsSettings are for amqps: files, all PEM, and what is demanded of clients.
@@ -89,6 +96,7 @@ func parseSettings(args []string, help io.Writer) (settings, error) {
 		}
 		return s, err
 	}
+	f.Visit(func(given *flag.Flag) { s.http.asked = s.http.asked || given.Name == "http" })
 	if f.NArg() > 0 {
 		return s, fmt.Errorf("%q is not expected", f.Arg(0))
 	}
@@ -104,6 +112,7 @@ func parseSettings(args []string, help io.Writer) (settings, error) {
 func (s *settings) flags(f *flag.FlagSet) {
 	f.StringVar(&s.amqp, "amqp", "127.0.0.1:5672", "`address` for AMQP; port 0 takes a free one; empty: none")
 	f.StringVar(&s.amqps, "amqps", "", "`address` for AMQP over TLS, which needs --cert and --key")
+	f.StringVar(&s.http.addr, "http", defaultHTTP, "`address` for RabbitMQ's management API; none: no API")
 	f.StringVar(&s.tls.cert, "cert", "", "PEM `file` with the server's certificate")
 	f.StringVar(&s.tls.key, "key", "", "PEM `file` with the certificate's key")
 	f.StringVar(&s.tls.clientCA, "client-ca", "",
@@ -145,6 +154,9 @@ func (s *settings) setRelease(w flagWords) error {
 	}
 	if s.control == none {
 		s.control = ""
+	}
+	if s.http.addr == none {
+		s.http.addr = ""
 	}
 	if s.amqp == "" && s.amqps == "" {
 		return errors.New("neither --amqp nor --amqps has an address")

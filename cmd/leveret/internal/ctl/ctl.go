@@ -34,7 +34,7 @@ type Node struct {
 type Listener struct {
 	Interface string
 	Port      int
-	Protocol  string // "amqp" or "amqp/ssl"
+	Protocol  string // "amqp", "amqp/ssl" or "http"
 }
 
 // A Request is one command line.

@@ -161,8 +161,11 @@ func (s statusReport) text(c *call) string {
 }
 
 func (l Listener) purpose() string {
-	if l.Protocol == "amqp/ssl" {
+	switch l.Protocol {
+	case "amqp/ssl":
 		return "AMQP 0-9-1 over TLS"
+	case "http":
+		return "HTTP API"
 	}
 	return "AMQP 0-9-1"
 }

@@ -1,0 +1,165 @@
+package mgmt
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+
+	"github.com/leveretmq/leveret"
+)
+
+// Who may do what. A user needs one of four tags to use the API at all. What else a request needs is its route's access.
+
+// The tags that mean something to the API.
+const (
+	administrator = "administrator"
+	monitoring    = "monitoring"
+	policymaker   = "policymaker"
+	management    = "management"
+)
+
+func (c *call) tagged(tags ...string) bool {
+	return slices.ContainsFunc(tags, func(tag string) bool { return slices.Contains(c.user.Tags, tag) })
+}
+
+func (c *call) isAdministrator() bool { return c.tagged(administrator) }
+func (c *call) isMonitor() bool       { return c.tagged(administrator, monitoring) }
+
+// login finds out who asks. The error has RabbitMQ's code and text.
+func (c *call) login() error {
+	name, password, ok := c.request.BasicAuth()
+	if !ok {
+		return errChallenge
+	}
+	if err := c.broker.Authenticate(name, password); err != nil {
+		return errNotAuthorized
+	}
+	user, err := c.broker.User(name)
+	if err != nil {
+		return errNotAuthorized
+	}
+	c.user, c.password = user, password
+	switch {
+	case slices.Contains(c.LoopbackUsers, name) && !isLoopback(c.request):
+		return notAuthorised("User can only log in via localhost")
+	case !c.tagged(administrator, monitoring, policymaker, management):
+		return notAuthorised("Not management user")
+	}
+	return nil
+}
+
+// isLoopback reports whether a request comes from this machine. A server of another kind than TCP, such as a Unix
+// socket, gives no address, and is local.
+func isLoopback(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err != nil || addr.Unmap().IsLoopback()
+}
+
+// An access says whether a logged in user may use a route.
+type access func(*call) error
+
+func anybody(*call) error { return nil }
+
+func administrators(c *call) error {
+	if !c.isAdministrator() {
+		return notAuthorised("Not administrator user")
+	}
+	return nil
+}
+
+func monitors(c *call) error {
+	if !c.isMonitor() {
+		return notAuthorised("Not monitor user")
+	}
+	return nil
+}
+
+// writersAreAdministrators lets everybody look, and administrators change.
+func writersAreAdministrators(c *call) error {
+	if c.request.Method == http.MethodGet || c.request.Method == http.MethodHead {
+		return nil
+	}
+	return administrators(c)
+}
+
+// members have permissions in the virtual host that the path names. To others it does not exist.
+func members(c *call) error {
+	v, err := c.vhost()
+	if err != nil || v == nil || c.isAdministrator() || c.isMember(v) {
+		return nil // whether the virtual host exists is not asked here
+	}
+	if c.saysForbidden {
+		return notAuthorised("User not authorised to access virtual host")
+	}
+	return notFound("Not Found")
+}
+
+// viewers are members, and monitors.
+func viewers(c *call) error {
+	if c.isMonitor() {
+		return nil
+	}
+	return members(c)
+}
+
+// policymakers may set the policies and parameters of the virtual hosts that they are members of.
+func policymakers(c *call) error {
+	if !c.tagged(administrator, policymaker) {
+		return notAuthorised("User not authorised to access object")
+	}
+	return members(c)
+}
+
+// globalPolicymakers may set what belongs to no virtual host.
+func globalPolicymakers(c *call) error {
+	if !c.tagged(administrator, policymaker) {
+		return notAuthorised("User not authorised to access object")
+	}
+	return nil
+}
+
+// checkOwner lets users see and close their own connections and channels, monitors see all, and administrators close all.
+func (c *call) checkOwner(user string) error {
+	allowed := c.isMonitor()
+	if c.request.Method == http.MethodDelete {
+		allowed = c.isAdministrator()
+	}
+	if !allowed && user != c.user.Name {
+		return notAuthorised("User not authorised to access object")
+	}
+	return nil
+}
+
+// isMember reports whether the user has permissions in a virtual host.
+func (c *call) isMember(v *leveret.VHost) bool {
+	return slices.ContainsFunc(v.Permissions(), func(p leveret.PermissionInfo) bool { return p.User == c.user.Name })
+}
+
+// vhosts returns what a list that names no virtual host has entries of: all for an administrator, and those that the
+// user is a member of for others.
+func (c *call) vhosts() (all []*leveret.VHost) {
+	for _, info := range c.broker.VHosts() {
+		v, err := c.broker.VHost(info.Name)
+		if err == nil && (c.isAdministrator() || c.isMember(v)) {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// listed returns the virtual hosts that a list is about: the one in the path, or all that the user may see.
+func (c *call) listed() ([]*leveret.VHost, error) {
+	v, err := c.vhost()
+	if err != nil {
+		return nil, err
+	}
+	if v == nil {
+		return c.vhosts(), nil
+	}
+	return []*leveret.VHost{v}, nil
+}

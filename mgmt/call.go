@@ -1,0 +1,154 @@
+package mgmt
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
+)
+
+// A call is one request of a user.
+type call struct {
+	*node
+	request  *http.Request
+	user     leveret.UserInfo
+	password string
+	body     body
+}
+
+// defaultExchange is the name of the default exchange in paths.
+const defaultExchange = "amq.default"
+
+// path returns a name in the path; empty if the route has none of that kind.
+func (c *call) path(kind string) string { return c.request.PathValue(kind) }
+
+// exchangeName is path for an exchange.
+func (c *call) exchangeName(kind string) string {
+	if name := c.path(kind); name != defaultExchange {
+		return name
+	}
+	return ""
+}
+
+// query returns a parameter of the query; empty if there is none.
+func (c *call) query(name string) string { return c.request.URL.Query().Get(name) }
+
+// vhost returns the virtual host in the path, nil if the route has none.
+func (c *call) vhost() (*leveret.VHost, error) {
+	name := c.path("vhost")
+	if name == "" {
+		return nil, nil
+	}
+	v, err := c.broker.VHost(name)
+	if err != nil {
+		return nil, errNoObject
+	}
+	return v, nil
+}
+
+// A body is the JSON object of a request.
+type body map[string]json.RawMessage
+
+// maxBody is how many bytes a body may have.
+const maxBody = 20 << 20
+
+// readBody reads the request's body, an empty one as an empty object.
+func (c *call) readBody() error {
+	data, err := c.readAll()
+	if err != nil {
+		return err
+	}
+	switch string(bytes.TrimSpace(data)) {
+	case "", "null", "undefined":
+		c.body = body{}
+		return nil
+	}
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		return badRequest("invalid payload: the request body JSON-decoded to a string. Is the input doubly-JSON-encoded?")
+	}
+	if json.Unmarshal(data, &c.body) != nil {
+		return badRequest("not_json")
+	}
+	return nil
+}
+
+func (c *call) readAll() ([]byte, error) {
+	data, err := io.ReadAll(http.MaxBytesReader(nil, c.request.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return nil, badRequest("Exceeded HTTP request body size limit")
+	}
+	return data, err
+}
+
+// need reads the body, which must have the keys.
+func (c *call) need(keys ...string) error {
+	if err := c.readBody(); err != nil {
+		return err
+	}
+	var missing erl.List
+	for _, key := range keys {
+		if _, ok := c.body[key]; !ok {
+			missing = append(missing, erl.Tuple{erl.Atom("key_missing"), erl.Atom(key)})
+		}
+	}
+	if missing != nil {
+		return badRequest(c.notation.Format(missing, 0))
+	}
+	return nil
+}
+
+// read decodes a value of the body into to; a value that is missing or null leaves it as it is.
+func (b body) read(key string, to any) error {
+	data, ok := b[key]
+	if !ok || string(data) == "null" {
+		return nil
+	}
+	if json.Unmarshal(data, to) != nil {
+		return badRequest("invalid value of " + key)
+	}
+	return nil
+}
+
+// text returns a string of the body; a number or a truth value as it is written.
+func (b body) text(key string) string {
+	var s string
+	if json.Unmarshal(b[key], &s) == nil {
+		return s
+	}
+	return string(b[key])
+}
+
+// truth returns a truth value of the body, which may be a string.
+func (b body) truth(key string) (bool, error) {
+	switch b.text(key) {
+	case "", "null", "false":
+		return false, nil
+	case "true":
+		return true, nil
+	}
+	return false, badRequest([]any{"not_boolean", b[key]})
+}
+
+// number returns an integer of the body, which may be a string.
+func (b body) number(key string) (int, error) {
+	n, err := strconv.Atoi(b.text(key))
+	if err != nil {
+		return 0, badRequest([]any{"not_integer", b[key]})
+	}
+	return n, nil
+}
+
+// decodeAny returns what a JSON value is, nil for none.
+func decodeAny(data []byte) (v any) {
+	if json.Unmarshal(data, &v) != nil {
+		return nil
+	}
+	return v
+}

@@ -1,0 +1,95 @@
+package mgmt
+
+import (
+	"strings"
+
+	"github.com/leveretmq/leveret/internal/pcre"
+)
+
+// columns returns the columns that the request wants, each as its path of names; nil: all.
+func (c *call) columns() (columns [][]string) {
+	q := c.request.URL.Query()
+	if !q.Has("columns") {
+		return nil
+	}
+	columns = [][]string{}
+	for column := range strings.SplitSeq(q.Get("columns"), ",") {
+		if column != "" {
+			columns = append(columns, strings.Split(column, "."))
+		}
+	}
+	return columns
+}
+
+// cut returns an object with the columns only; nil: all.
+func cut(o object, columns [][]string) object {
+	if columns == nil {
+		return o
+	}
+	result := object{}
+	for _, column := range columns {
+		v, ok := o[column[0]]
+		if !ok {
+			continue
+		}
+		result[column[0]] = within(v, descend(column[0], columns))
+	}
+	return result
+}
+
+// descend returns the columns within a member, nil if the whole member is wanted.
+func descend(name string, columns [][]string) (rest [][]string) {
+	for _, column := range columns {
+		switch {
+		case column[0] != name:
+		case len(column) == 1:
+			return nil
+		default:
+			rest = append(rest, column[1:])
+		}
+	}
+	return rest
+}
+
+func within(v any, columns [][]string) any {
+	switch v := v.(type) {
+	case object:
+		return cut(v, columns)
+	case []object:
+		all := make([]object, len(v))
+		for i := range v {
+			all[i] = cut(v[i], columns)
+		}
+		return all
+	}
+	return v
+}
+
+// at returns the value at a path of names, nil if there is none.
+func at(o object, path []string) any {
+	v := o[path[0]]
+	if len(path) == 1 {
+		return v
+	}
+	if inner, ok := v.(object); ok {
+		return at(inner, path[1:])
+	}
+	return nil
+}
+
+// nameFilter returns which names a page shows: those that have a text in them or match an expression, in any case. An
+// expression that does not compile matches no name, and ok is false.
+func nameFilter(want string, isRegex bool) (filter func(string) bool, ok bool) {
+	if want == "" {
+		return func(string) bool { return true }, true
+	}
+	if !isRegex {
+		want = strings.ToLower(want)
+		return func(name string) bool { return strings.Contains(strings.ToLower(name), want) }, true
+	}
+	re, fault := pcre.Compile("(?i)"+want, pcre.PCRE2)
+	if fault != nil {
+		return func(string) bool { return false }, false
+	}
+	return re.Match, true
+}

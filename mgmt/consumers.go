@@ -1,0 +1,78 @@
+package mgmt
+
+import (
+	"time"
+
+	"github.com/leveretmq/leveret"
+)
+
+func (c *call) consumers() (any, error) {
+	vhosts, err := c.listed()
+	if err != nil {
+		return nil, err
+	}
+	if c.path("vhost") == "" && c.isMonitor() {
+		vhosts = c.visible()
+	}
+	l := list{}
+	for _, v := range vhosts {
+		for _, o := range c.describeConsumers(v, func(leveret.ConsumerInfo) bool { return true }) {
+			if details, ok := o["channel_details"].(object); c.isMonitor() || ok && details["user"] == c.user.Name {
+				l = append(l, item{v.Name(), o["consumer_tag"].(string), func() object { return o }})
+			}
+		}
+	}
+	return l, nil
+}
+
+// consumersOf describes the consumers of a queue.
+func (c *call) consumersOf(v *leveret.VHost, queue string) []object {
+	return c.describeConsumers(v, func(cs leveret.ConsumerInfo) bool { return cs.Queue == queue })
+}
+
+func (c *call) describeConsumers(v *leveret.VHost, which func(leveret.ConsumerInfo) bool) []object {
+	conns := map[uint64]leveret.ConnInfo{}
+	for _, conn := range v.Connections() {
+		conns[conn.ID] = conn
+	}
+	all := []object{}
+	for _, cs := range v.Consumers() {
+		if which(cs) {
+			all = append(all, c.describeConsumer(cs, conns))
+		}
+	}
+	return all
+}
+
+func (c *call) describeConsumer(cs leveret.ConsumerInfo, conns map[uint64]leveret.ConnInfo) object {
+	o := object{"consumer_tag": cs.Tag, "queue": object{"name": cs.Queue, "vhost": cs.VHost}, "ack_required": cs.AckRequired,
+		"exclusive": cs.Exclusive, "prefetch_count": cs.Prefetch, "active": cs.Active, "activity_status": activity(cs),
+		"arguments": arguments(cs.Arguments), "consumer_timeout": consumerTimeout(cs), "channel_details": []any{}}
+	if conn, ok := conns[cs.Conn]; ok {
+		details := c.peer(conn)
+		details["connection_name"] = details["name"]
+		details["name"], details["number"] = c.channelName(conn, cs.Channel), cs.Channel
+		details["node"], details["user"] = c.NodeName, conn.User
+		o["channel_details"] = details
+	}
+	return o
+}
+
+// activity says whether a consumer is served, in RabbitMQ's words.
+func activity(cs leveret.ConsumerInfo) string {
+	if cs.Active {
+		return "up"
+	}
+	return "waiting"
+}
+
+// defaultConsumerTimeout is how long a delivery may be unacknowledged unless its consumer says otherwise.
+const defaultConsumerTimeout = 30 * time.Minute
+
+// consumerTimeout returns the consumer's own limit, in milliseconds.
+func consumerTimeout(cs leveret.ConsumerInfo) any {
+	if own, ok := cs.Arguments[leveret.ArgConsumerTimeout]; ok {
+		return own
+	}
+	return defaultConsumerTimeout.Milliseconds()
+}

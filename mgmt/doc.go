@@ -1,0 +1,27 @@
+// Package mgmt is RabbitMQ's management HTTP API over a leveret broker, as an [http.Handler]:
+//
+//	http.ListenAndServe("127.0.0.1:15672", mgmt.Handler(b))
+//
+// Tools that know RabbitMQ's API find its paths, methods, codes and error texts here: rabbitmqadmin, the Terraform
+// provider, KEDA's scaler, Celery's Flower, Telegraf and others. Users log in with basic authentication. What a user may
+// see and do depends on the user's tags, as on RabbitMQ: management, policymaker, monitoring, administrator.
+//
+// Every path lies under /api. What needs a plugin that leveret has not (federation, shovels, streams) answers as a
+// RabbitMQ without that plugin. A broker of the 3.10 profile answers with the same paths; its errors, its policies and
+// its definitions are those of 3.10.
+//
+// # Statistics
+//
+// Totals are the broker's own counters, so they cost nothing until somebody asks. Rates and samples need figures of more
+// than one moment. The handler takes them once a second, and only while somebody has asked for statistics in the last
+// minute. The first answer after a pause has therefore no rates yet. disable_stats=true in a request asks for none.
+//
+// A queue tells publish, deliver_get, ack and redeliver. The engine does not count deliveries to consumers apart from
+// basic.get, nor messages by exchange and by channel, and figures that nobody counts are left out.
+//
+// # Safety
+//
+// The API can do everything with the broker. Listen on a loopback address, or behind TLS. A page of another site
+// cannot use the credentials that a browser keeps: requests from other origins that change something are refused.
+// guest may log in from this machine only, see [Config.LoopbackUsers].
+package mgmt

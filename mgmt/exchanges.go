@@ -1,0 +1,123 @@
+package mgmt
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/definitions"
+)
+
+func (c *call) exchanges() (any, error) {
+	vhosts, err := c.listed()
+	if err != nil {
+		return nil, err
+	}
+	l := list{}
+	for _, v := range vhosts {
+		for _, info := range v.Exchanges() {
+			l = append(l, item{info.VHost, info.Name, func() object { return describeExchange(info) }})
+		}
+	}
+	return l, nil
+}
+
+func describeExchange(info leveret.ExchangeInfo) object {
+	o := object{"name": info.Name, "vhost": info.VHost, "type": info.Type, "durable": info.Durable, "auto_delete": info.AutoDelete,
+		"internal": info.Internal, "arguments": arguments(info.Arguments), "user_who_performed_action": internalUser}
+	if info.Policy != "" {
+		o["policy"] = info.Policy
+	}
+	return o
+}
+
+// internalUser is who makes things on the broker's own behalf; the broker does not remember who declared what.
+const internalUser = "rmq-internal"
+
+// pathExchange returns the exchange in the path.
+func (c *call) pathExchange() (*leveret.VHost, *leveret.Exchange, error) {
+	v, err := c.vhost()
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := v.Exchange(c.exchangeName("exchange"))
+	if err != nil {
+		return v, nil, errNoObject
+	}
+	return v, x, nil
+}
+
+func (c *call) exchange() (any, error) {
+	_, x, err := c.pathExchange()
+	if err != nil {
+		return nil, err
+	}
+	o := describeExchange(x.Info())
+	o["incoming"], o["outgoing"] = []any{}, []any{}
+	return o, nil
+}
+
+// declaration is what the body of a declaration has.
+type declaration struct {
+	kind                          string
+	durable, autoDelete, internal bool
+	arguments                     leveret.Table
+}
+
+func (c *call) declaration() (d declaration, err error) {
+	if err := c.readBody(); err != nil {
+		return d, err
+	}
+	var wrong [3]error
+	d.durable, wrong[0] = c.body.truth("durable")
+	d.autoDelete, wrong[1] = c.body.truth("auto_delete")
+	d.internal, wrong[2] = c.body.truth("internal")
+	if err := errors.Join(wrong[:]...); err != nil {
+		return d, err
+	}
+	d.kind = string(leveret.Direct)
+	if _, ok := c.body["type"]; ok {
+		d.kind = c.body.text("type")
+	}
+	d.arguments, err = c.body.arguments()
+	return d, err
+}
+
+// arguments returns the member arguments, an empty table if there is none.
+func (b body) arguments() (leveret.Table, error) {
+	given, ok := b["arguments"]
+	if !ok {
+		return leveret.Table{}, nil
+	}
+	var a definitions.Arguments
+	if err := json.Unmarshal(given, &a); err != nil {
+		return nil, badRequest(err.Error())
+	}
+	return a.Table, nil
+}
+
+func (c *call) putExchange() (any, error) {
+	v, err := c.vhostToChange()
+	if err != nil {
+		return nil, err
+	}
+	d, err := c.declaration()
+	if err != nil {
+		return nil, err
+	}
+	_, _, missing := c.pathExchange()
+	return put(missing == nil), c.operate(v, func(ch *leveret.Channel) error {
+		return ch.DeclareExchange(c.exchangeName("exchange"), leveret.ExchangeType(d.kind), leveret.ExchangeConfig{
+			Durable: d.durable, AutoDelete: d.autoDelete, Internal: d.internal, Arguments: d.arguments})
+	})
+}
+
+func (c *call) deleteExchange() (any, error) {
+	v, x, err := c.pathExchange()
+	if err != nil {
+		return nil, err
+	}
+	return nil, c.operate(v, func(ch *leveret.Channel) error {
+		return ch.DeleteExchange(x.Name(), leveret.DeleteConfig{IfUnused: c.query("if-unused") == "true"})
+	})
+}

@@ -1,0 +1,121 @@
+package mgmt
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/leveretmq/leveret"
+)
+
+// ok is the answer of a health check that is passed.
+func ok() object { return object{"status": "ok"} }
+
+// failed is the answer of one that is not.
+func failed(reason string, more object) reply {
+	o := object{"status": "failed", "reason": reason}
+	for name, value := range more {
+		o[name] = value
+	}
+	return reply{status: http.StatusServiceUnavailable, body: o}
+}
+
+// healthy is a check of something that one node in one process always is.
+func (c *call) healthy() (any, error) { return ok(), nil }
+
+func (c *call) checkAlarms() (any, error) {
+	if !c.broker.Memory().Alarm {
+		return ok(), nil
+	}
+	return failed("There are alarms in effect in the cluster", object{"alarms": []object{{"node": c.NodeName, "resource": "memory"}}}), nil
+}
+
+// checkVHosts finds every virtual host running, as they always are.
+func (c *call) checkVHosts() (any, error) { return ok(), nil }
+
+func (c *call) checkQuorum() (any, error) {
+	return object{"status": "ok", "reason": "single node cluster"}, nil
+}
+
+func (c *call) checkPort() (any, error) {
+	port, err := strconv.Atoi(c.path("port"))
+	if err != nil {
+		return nil, badRequest("Invalid port")
+	}
+	ports := []int{}
+	for _, l := range c.Listeners {
+		ports = append(ports, l.Port)
+	}
+	if !slices.Contains(ports, port) {
+		return failed("No active listener", object{"missing": port, "ports": ports}), nil
+	}
+	return object{"status": "ok", "port": port}, nil
+}
+
+func (c *call) checkProtocols() (any, error) {
+	active, missing := []string{}, []string{}
+	for _, l := range c.Listeners {
+		if !slices.Contains(active, l.Protocol) {
+			active = append(active, l.Protocol)
+		}
+	}
+	for wanted := range strings.SplitSeq(c.path("protocol"), ",") {
+		if wanted = protocolNamed(wanted); !slices.Contains(active, wanted) {
+			missing = append(missing, wanted)
+		}
+	}
+	if len(missing) > 0 {
+		return failed("No active listener", object{"missing": missing, "protocols": active}), nil
+	}
+	return object{"status": "ok", "protocols": active}, nil
+}
+
+// protocolNamed returns the name that listeners have for what a check may call otherwise.
+func protocolNamed(name string) string {
+	switch name = strings.ToLower(name); strings.NewReplacer(".", "", "-", "", "_", "").Replace(name) {
+	case "amqp091", "amqp10":
+		return "amqp"
+	case "amqps":
+		return "amqp/ssl"
+	case "http1", "http11", "httpapi", "management", "managementui", "ui":
+		return "http"
+	}
+	return name
+}
+
+// checkCertificates looks at the unit only: nobody tells the API of certificates.
+func (c *call) checkCertificates() (any, error) {
+	if n, err := strconv.Atoi(c.path("within")); err != nil || n < 0 {
+		return nil, badRequest("Invalid expiration value.")
+	}
+	switch c.path("unit") {
+	case "days", "weeks", "months", "years":
+		return ok(), nil
+	}
+	return nil, badRequest("Time unit not recognised. Supported units: days, weeks, months, years.")
+}
+
+// aliveness looks whether there is the virtual host. RabbitMQ 4.3 does no more; 3.10 sends a message and gets it back.
+func (c *call) aliveness() (any, error) {
+	v, err := c.vhost()
+	if err == nil && c.sendsAliveness {
+		err = c.take(v, sendAndGet)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ok(), nil
+}
+
+func sendAndGet(ch *leveret.Channel) error {
+	const queue = "aliveness-test"
+	if _, err := ch.DeclareQueue(queue, leveret.QueueConfig{}); err != nil {
+		return err
+	}
+	if _, err := ch.Publish("", queue, leveret.Message{Body: []byte("test_message")}); err != nil {
+		return err
+	}
+	_, _, err := ch.Get(queue, leveret.GetConfig{NoAck: true})
+	return err
+}

@@ -1,0 +1,176 @@
+package mgmt
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Lists. An item of a list tells its name and its virtual host at once, and the rest only if it is shown or sorted by:
+// of ten thousand queues a page shows a hundred.
+
+// A list is the answer of a route that lists things.
+type list []item
+
+// An item is one of them.
+type item struct {
+	vhost, name string
+	show        func() object
+}
+
+// shown is an item that is there already.
+func shown(o object) item {
+	name, _ := o["name"].(string)
+	vhost, _ := o["vhost"].(string)
+	return item{vhost, name, func() object { return o }}
+}
+
+// The size of a page.
+const (
+	defaultPageSize = 100
+	maxPageSize     = 500
+)
+
+// paging is which page of a list a request asks for.
+type paging struct {
+	page, size int
+	name       func(string) bool // which names to show
+}
+
+// page returns the part of a list that the request asks for, in its order and with its columns.
+func (c *call) page(l list) (any, error) {
+	p, err := c.paging()
+	if err != nil {
+		return nil, err
+	}
+	l = c.sorted(l, p != nil)
+	if p == nil {
+		return c.render(l), nil
+	}
+	filtered := slices.DeleteFunc(slices.Clone(l), func(i item) bool { return !p.name(i.name) })
+	from := (p.page - 1) * p.size
+	if from > len(filtered) {
+		return nil, &failure{http.StatusBadRequest, "page_out_of_range",
+			fmt.Sprintf("Page out of range, page: %d page size: %d, len: %d", p.page, p.size, len(filtered))}
+	}
+	items := c.render(filtered[from:min(from+p.size, len(filtered))])
+	return object{"total_count": len(l), "filtered_count": len(filtered), "item_count": len(items), "items": items,
+		"page": p.page, "page_size": p.size, "page_count": (len(filtered) + p.size - 1) / p.size}, nil
+}
+
+func (c *call) render(l list) []object {
+	columns := c.columns()
+	all := make([]object, len(l))
+	for i, item := range l {
+		all[i] = cut(item.show(), columns)
+	}
+	return all
+}
+
+// paging returns nil if the request asks for no page.
+func (c *call) paging() (*paging, error) {
+	q := c.request.URL.Query()
+	page, size := q.Get("page"), q.Get("page_size")
+	if !q.Has("page") {
+		return nil, nil
+	}
+	p := &paging{size: defaultPageSize}
+	var wrong, wrongSize error
+	p.page, wrong = strconv.Atoi(page)
+	if q.Has("page_size") {
+		p.size, wrongSize = strconv.Atoi(size)
+	} else {
+		size = "undefined"
+	}
+	switch {
+	case wrong != nil || wrongSize != nil:
+		return nil, badRequest("Pagination parameters are invalid")
+	case p.page < 1 || p.size < 1 || p.size > maxPageSize:
+		return nil, &failure{http.StatusBadRequest, "invalid_pagination_parameters",
+			fmt.Sprintf("Invalid pagination parameters: page number %s, page size %s", page, size)}
+	}
+	filter, ok := nameFilter(q.Get("name"), q.Get("use_regex") == "true")
+	if !ok && c.refusesBadRegex {
+		return nil, badRequest("Pagination parameters are invalid")
+	}
+	p.name = filter
+	return p, nil
+}
+
+// sorted returns a list in the order that the request asks for. A page is sorted in any case, because pages of a list
+// without an order may have an item twice.
+func (c *call) sorted(l list, paged bool) list {
+	by := c.query("sort")
+	if by == "" && !paged {
+		return l
+	}
+	keys := make([][]byte, len(l))
+	order := make([]int, len(l))
+	values := make([]any, len(l))
+	for i := range l {
+		order[i] = i
+		if by != "" && by != "name" && by != "vhost" {
+			values[i] = at(l[i].show(), strings.Split(by, "."))
+			keys[i] = text(values[i])
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		switch by {
+		case "", "vhost":
+			return cmp.Or(cmp.Compare(l[i].vhost, l[j].vhost), cmp.Compare(l[i].name, l[j].name))
+		case "name":
+			return cmp.Or(cmp.Compare(l[i].name, l[j].name), cmp.Compare(l[i].vhost, l[j].vhost))
+		}
+		return cmp.Or(compareValues(values[i], values[j], keys[i], keys[j]), cmp.Compare(l[i].vhost, l[j].vhost),
+			cmp.Compare(l[i].name, l[j].name))
+	})
+	if c.query("sort_reverse") == "true" {
+		slices.Reverse(order)
+	}
+	result := make(list, len(l))
+	for i, from := range order {
+		result[i] = l[from]
+	}
+	return result
+}
+
+// text is a value as sorting sees it when it is no number.
+func text(v any) []byte {
+	data, _ := json.Marshal(v)
+	return data
+}
+
+// compareValues compares as RabbitMQ's terms do: numbers come before texts. What is missing counts as 0.
+func compareValues(a, b any, aText, bText []byte) int {
+	x, xIs := numeric(a)
+	y, yIs := numeric(b)
+	switch {
+	case xIs && yIs:
+		return cmp.Compare(x, y)
+	case xIs:
+		return -1
+	case yIs:
+		return 1
+	}
+	return slices.Compare(aText, bText)
+}
+
+func numeric(v any) (float64, bool) {
+	switch v := v.(type) {
+	case nil:
+		return 0, true
+	case int:
+		return float64(v), true
+	case int64:
+		return float64(v), true
+	case uint64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}

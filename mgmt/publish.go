@@ -1,0 +1,134 @@
+package mgmt
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/definitions"
+)
+
+// publish publishes one message and waits for its confirm.
+func (c *call) publish() (any, error) {
+	v, _, missing := c.pathExchange()
+	if missing != nil && !c.asksBroker {
+		return nil, missingIn(v, "exchange_not_found")
+	}
+	if err := c.need("routing_key", "properties", "payload", "payload_encoding"); err != nil {
+		return nil, err
+	}
+	if v == nil {
+		return nil, missingIn(v, "")
+	}
+	return c.publishTo(v)
+}
+
+// missingIn is the refusal of a message to or from what there is not, or whose virtual host there is not.
+func missingIn(v *leveret.VHost, reason string) error {
+	if v == nil {
+		reason = "vhost_not_found"
+	}
+	return notFound(reason)
+}
+
+func (c *call) publishTo(v *leveret.VHost) (_ any, err error) {
+	m := leveret.Message{Mandatory: true}
+	if m.Body, err = c.payload(); err != nil {
+		return nil, err
+	}
+	if m.Properties, err = readProperties(c.body["properties"]); err != nil {
+		return nil, err
+	}
+	var out leveret.Outcome
+	err = c.inChannel(v, func(ch *leveret.Channel) error {
+		if err := ch.Confirm(); err != nil {
+			return err
+		}
+		out, err = ch.Publish(c.exchangeName("exchange"), c.body.text("routing_key"), m)
+		return err
+	})
+	if err == nil && out.Rejected {
+		err = badRequest("rejected Unable to publish message. Check queue limits.")
+	}
+	return object{"routed": out.Return == nil}, c.closing(err)
+}
+
+func (c *call) payload() ([]byte, error) {
+	var text string
+	if json.Unmarshal(c.body["payload"], &text) != nil {
+		return nil, badRequest("payload_not_string")
+	}
+	switch encoding := c.body.text("payload_encoding"); encoding {
+	case "string":
+		return []byte(text), nil
+	case "base64":
+		data, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			return nil, badRequest([]string{"not_base64", text})
+		}
+		return data, nil
+	default:
+		return nil, badRequest([]string{"unsupported_encoding", encoding})
+	}
+}
+
+// readProperties returns the properties that a JSON object has; others than those of AMQP are passed over.
+func readProperties(data []byte) (*leveret.Properties, error) {
+	var given body
+	if json.Unmarshal(data, &given) != nil {
+		var none []any
+		if json.Unmarshal(data, &none) != nil || len(none) > 0 {
+			return nil, badRequest("not_json")
+		}
+		return nil, nil
+	}
+	if len(given) == 0 {
+		return nil, nil
+	}
+	p := &leveret.Properties{}
+	err := errors.Join(given.texts(p), given.numbers(p))
+	if err == nil && given["headers"] != nil {
+		var headers definitions.Arguments
+		if err := json.Unmarshal(given["headers"], &headers); err != nil {
+			return nil, badRequest(err.Error())
+		}
+		p.Headers = headers.Table
+	}
+	return p, err
+}
+
+// texts sets the properties that are texts.
+func (b body) texts(p *leveret.Properties) error {
+	for key, to := range map[string]*string{
+		"content_type": &p.ContentType, "content_encoding": &p.ContentEncoding, "correlation_id": &p.CorrelationID,
+		"reply_to": &p.ReplyTo, "expiration": &p.Expiration, "message_id": &p.MessageID, "type": &p.Type, "user_id": &p.UserID,
+		"app_id": &p.AppID, "cluster_id": &p.ClusterID,
+	} {
+		if data, ok := b[key]; ok && json.Unmarshal(data, to) != nil {
+			return badRequest([]string{"not_string", key})
+		}
+	}
+	return nil
+}
+
+// numbers sets the properties that are numbers. A number may be written as a text.
+func (b body) numbers(p *leveret.Properties) error {
+	for key, set := range map[string]func(int64){
+		"delivery_mode": func(n int64) { p.DeliveryMode = uint8(n) },
+		"priority":      func(n int64) { p.Priority = uint8(n); p.Present |= leveret.PropPriority },
+		"timestamp":     func(n int64) { p.Timestamp = time.Unix(n, 0); p.Present |= leveret.PropTimestamp },
+	} {
+		if _, ok := b[key]; !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(b.text(key), 10, 64)
+		if err != nil {
+			return badRequest([]string{"not_int", key})
+		}
+		set(n)
+	}
+	return nil
+}

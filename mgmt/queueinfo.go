@@ -1,0 +1,135 @@
+package mgmt
+
+import (
+	"github.com/leveretmq/leveret"
+)
+
+// describeQueue is a queue as lists have it.
+func (c *call) describeQueue(v *leveret.VHost, info leveret.QueueInfo) (object, error) {
+	o := object{
+		"name": info.Name, "vhost": info.VHost, "type": info.Type, "node": c.NodeName, "state": "running",
+		"durable": info.Durable, "auto_delete": info.AutoDelete, "exclusive": info.Exclusive, "internal": false, "internal_owner": false,
+		"arguments": arguments(info.Arguments), "policy": textOrNull(info.Policy), "operator_policy": textOrNull(info.OperatorPolicy),
+		"effective_policy_definition": arguments(info.EffectivePolicy),
+	}
+	if c.statsDisabled() {
+		c.totalsOnly(o, info)
+		return o, nil
+	}
+	q, err := v.Queue(info.Name)
+	if err != nil {
+		return o, nil // deleted meanwhile
+	}
+	o["consumers"] = info.Consumers
+	o["consumer_capacity"], o["consumer_utilisation"] = capacity(info), capacity(info)
+	o["message_bytes"], o["message_bytes_ready"], o["message_bytes_unacknowledged"] = info.Bytes, info.BytesReady, info.BytesUnacked
+	o["messages_ram"], o["message_bytes_ram"] = info.Messages, info.Bytes
+	o["memory"] = info.Bytes + int64(info.Messages)*messageOverhead
+	describeType(o, q, info, c.NodeName)
+	s, f := subject{aQueue, info.VHost, info.Name}, queueFigures(info, q.Counters())
+	if err := c.messageStats(o, s, f, queueStats); err != nil {
+		return nil, err
+	}
+	return o, c.show(o, s, f, lengths)
+}
+
+// totalsOnly has a queue without statistics tell its lengths, if the request wants that. RabbitMQ then leaves out some of
+// the rest.
+func (c *call) totalsOnly(o object, info leveret.QueueInfo) {
+	totals := c.query("enable_queue_totals") == "true"
+	if totals {
+		o["messages"], o["messages_ready"], o["messages_unacknowledged"], o["online"] = info.Messages, info.Ready, info.Unacked, nil
+	}
+	if !totals && !c.hidesFields {
+		return
+	}
+	for _, name := range []string{"effective_policy_definition", "internal", "internal_owner", "policy", "operator_policy"} {
+		delete(o, name)
+	}
+}
+
+// messageOverhead is how many bytes a message takes besides its body, at least.
+const messageOverhead = 96
+
+func textOrNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// capacity tells whether the queue's consumers could take a message at this moment: 1 if they can, else 0. RabbitMQ
+// takes the mean over some time.
+func capacity(info leveret.QueueInfo) int {
+	if info.Consumers > 0 && info.Ready == 0 {
+		return 1
+	}
+	return 0
+}
+
+// describeType adds what only one type of queues has.
+func describeType(o object, q *leveret.Queue, info leveret.QueueInfo, node string) {
+	if info.Type != leveret.QueueTypeQuorum {
+		o["messages_ready_ram"], o["messages_unacknowledged_ram"], o["storage_version"] = info.Ready, info.Unacked, 2
+		return
+	}
+	delayed, dead := waiting(q, info)
+	o["leader"], o["members"], o["online"], o["open_files"] = node, []string{node}, []string{node}, object{node: 0}
+	o["messages_delayed"], o["messages_dlx"] = delayed, dead
+	settings := q.Effective()
+	for name, key := range map[string]string{"delivery_limit": "delivery-limit", "delayed_retry": "delayed-retry-type"} {
+		if s, ok := settings.Get(key); ok && s.Value != nil {
+			o[name] = s.Value
+		}
+	}
+}
+
+// waiting counts what is neither ready nor unacknowledged: messages that wait for a retry, and dead letters.
+func waiting(q *leveret.Queue, info leveret.QueueInfo) (delayed, dead int) {
+	if info.Messages == info.Ready+info.Unacked {
+		return 0, 0
+	}
+	for _, m := range q.Waiting() {
+		if m.DeadLetter == "" {
+			delayed++
+		} else {
+			dead++
+		}
+	}
+	return delayed, dead
+}
+
+// describeQueueInDetail adds what has to look at each message or consumer.
+func (c *call) describeQueueInDetail(v *leveret.VHost, info leveret.QueueInfo) (object, error) {
+	o, err := c.describeQueue(v, info)
+	if err != nil || c.statsDisabled() {
+		return o, err
+	}
+	q, err := v.Queue(info.Name)
+	if err != nil {
+		return o, nil
+	}
+	o["messages_persistent"], o["message_bytes_persistent"] = q.Persistent()
+	o["single_active_consumer_tag"] = textOrNull(info.SingleActive)
+	if info.Type == leveret.QueueTypeClassic {
+		o["exclusive_consumer_tag"] = exclusiveConsumer(v, info.Name)
+	}
+	if owner, ok := c.owner(v, info.Owner); ok {
+		o["owner_pid_details"] = c.peer(owner)
+	}
+	return o, nil
+}
+
+func exclusiveConsumer(v *leveret.VHost, queue string) any {
+	for _, cs := range v.Consumers() {
+		if cs.Queue == queue && cs.Exclusive {
+			return cs.Tag
+		}
+	}
+	return nil
+}
+
+// owner returns the connection that an exclusive queue belongs to.
+func (c *call) owner(v *leveret.VHost, id uint64) (leveret.ConnInfo, bool) {
+	return withKey(v.Connections(), func(conn leveret.ConnInfo) uint64 { return conn.ID }, id)
+}

@@ -1,0 +1,87 @@
+package mgmt
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// maxSamples is how many samples one range may have.
+const maxSamples = 500
+
+// A span is the range of samples that a request asks for.
+type span struct{ age, step time.Duration }
+
+// span returns the range for a kind of figures, nil if the request asks for none.
+func (c *call) span(prefix string) (*span, error) {
+	age, wrongAge := strconv.Atoi(c.query(prefix + "_age"))
+	step, wrongStep := strconv.Atoi(c.query(prefix + "_incr"))
+	switch {
+	case wrongAge != nil || wrongStep != nil:
+		return nil, nil
+	case age <= 0 || step <= 0 || age/step > maxSamples:
+		return nil, badRequest(fmt.Sprintf("Invalid range parameters: age %d, incr %d", age, step))
+	}
+	return &span{time.Duration(age) * time.Second, time.Duration(step) * time.Second}, nil
+}
+
+// details returns the rate of a figure that is now value, and its samples if the request asks for them.
+func (c *call) details(s subject, f figure, value int64) (object, error) {
+	prefix := rangePrefix[f]
+	if prefix == "" {
+		prefix = defaultRange
+	}
+	span, err := c.span(prefix)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	c.recorder.ask()
+	h := c.recorder.copyOf(s, f)
+	details := object{"rate": h.rate(now, value)}
+	if span != nil {
+		h = append(h, moment{now, value})
+		h.sample(details, span, now)
+	}
+	return details, nil
+}
+
+// sample puts the samples of a range into details, newest first, with their mean and the mean rate. There are none for
+// the time before anybody asked.
+func (h history) sample(details object, s *span, now time.Time) {
+	last := now.Truncate(s.step)
+	if last.Before(now) {
+		last = last.Add(s.step)
+	}
+	var samples []object
+	var sum, newest, oldest float64
+	for t := last; !t.Before(last.Add(-s.age)); t = t.Add(-s.step) {
+		m, _ := h.at(t)
+		if t.Before(h[0].at) {
+			break
+		}
+		oldest = float64(m.value)
+		if samples == nil {
+			newest = oldest
+		}
+		sum += oldest
+		samples = append(samples, object{"sample": m.value, "timestamp": t.UnixMilli()})
+	}
+	details["samples"] = samples
+	details["avg"] = sum / float64(len(samples))
+	details["avg_rate"] = 0.0
+	if n := len(samples); n > 1 {
+		details["avg_rate"] = (newest - oldest) / (float64(n-1) * s.step.Seconds())
+	}
+}
+
+// checkSpans looks at the ranges of samples that the request for a list asks for.
+func (c *call) checkSpans() error {
+	for _, prefix := range []string{"lengths", "msg_rates", "data_rates", "node_stats"} {
+		if _, err := c.span(prefix); err != nil {
+			return &failure{http.StatusBadRequest, "invalid_range_parameters", err.(*failure).reason}
+		}
+	}
+	return nil
+}

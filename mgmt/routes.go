@@ -1,0 +1,163 @@
+package mgmt
+
+import "net/http"
+
+// The table of paths, in the order of RabbitMQ's documentation. A path that RabbitMQ has and this table has not is for
+// clusters, streams or plugins. Of two routes that match a path the first counts.
+
+// A route is a path below /api with what can be done there.
+type route struct {
+	path string
+	who  access
+	open bool // needs no login
+	json bool // a body must say that it is JSON
+
+	noHead bool // RabbitMQ does not take HEAD here
+
+	get, put, post, delete func(*call) (any, error)
+}
+
+var routes = []route{
+	{path: "overview", who: anybody, get: (*call).overview},
+	{path: "cluster-name", who: writersAreAdministrators, get: (*call).getClusterName, put: (*call).putClusterName},
+	{path: "nodes", who: monitors, get: (*call).nodes},
+	{path: "nodes/{node}", who: monitors, get: (*call).aNode},
+	{path: "nodes/{node}/memory", who: monitors, get: (*call).nodeMemory},
+	{path: "extensions", who: anybody, get: (*call).extensions},
+	{path: "definitions", who: administrators, get: (*call).getDefinitions, post: (*call).postDefinitions},
+	{path: "definitions/{vhost}", who: administrators, get: (*call).getDefinitions, post: (*call).postDefinitions},
+
+	{path: "connections", who: anybody, get: (*call).connections},
+	{path: "connections/{connection}", who: anybody, get: (*call).connection, delete: (*call).closeConnection},
+	{path: "connections/username/{user}", who: anybody, get: (*call).userConnections, delete: (*call).closeUserConnections},
+	{path: "connections/{connection}/channels", who: anybody, get: (*call).connectionChannels},
+	{path: "vhosts/{vhost}/connections", who: members, get: (*call).connections},
+	{path: "channels", who: anybody, get: (*call).channels},
+	{path: "vhosts/{vhost}/channels", who: members, get: (*call).channels},
+	{path: "channels/{channel}", who: anybody, get: (*call).channel},
+	{path: "consumers", who: anybody, get: (*call).consumers},
+	{path: "consumers/{vhost}", who: viewers, get: (*call).consumers},
+
+	{path: "exchanges", who: anybody, get: (*call).exchanges},
+	{path: "exchanges/{vhost}", who: members, get: (*call).exchanges},
+	{path: "exchanges/{vhost}/{exchange}", who: members, get: (*call).exchange, put: (*call).putExchange, delete: (*call).deleteExchange},
+	{path: "exchanges/{vhost}/{exchange}/bindings/source", who: members, get: (*call).bindingsOfSource},
+	{path: "exchanges/{vhost}/{exchange}/bindings/destination", who: members, get: (*call).bindingsOfExchange},
+	{path: "exchanges/{vhost}/{exchange}/publish", who: members, post: (*call).publish},
+	{path: "queues", who: anybody, get: (*call).queues},
+	{path: "queues/detailed", who: anybody, get: (*call).detailedQueues},
+	{path: "queues/{vhost}", who: members, get: (*call).queues},
+	{path: "queues/{vhost}/{queue}", who: members, get: (*call).queue, put: (*call).putQueue, delete: (*call).deleteQueue},
+	{path: "queues/{vhost}/{queue}/bindings", who: members, get: (*call).bindingsOfQueue},
+	{path: "queues/{vhost}/{queue}/contents", who: members, delete: (*call).purge},
+	{path: "queues/{vhost}/{queue}/get", who: members, post: (*call).getMessages},
+	{path: "bindings", who: anybody, get: (*call).bindings},
+	{path: "bindings/{vhost}", who: members, get: (*call).bindings},
+	{path: "bindings/{vhost}/e/{source}/{kind}/{destination}", who: members, get: (*call).bindingsBetween, post: (*call).bind},
+	{path: "bindings/{vhost}/e/{source}/{kind}/{destination}/{props}", who: members, get: (*call).binding, delete: (*call).unbind},
+
+	{path: "vhosts", who: anybody, get: (*call).listVHosts},
+	{path: "vhosts/{vhost}", who: administrators, get: (*call).getVHost, put: (*call).putVHost, delete: (*call).deleteVHost},
+	{path: "vhosts/{vhost}/permissions", who: administrators, get: (*call).permissions},
+	{path: "vhosts/{vhost}/topic-permissions", who: administrators, get: (*call).topicPermissions},
+	{path: "vhosts/{vhost}/deletion/protection", who: administrators, post: (*call).protect, delete: (*call).unprotect},
+	{path: "vhosts/{vhost}/start/{node}", who: administrators, post: (*call).startVHost},
+	{path: "users", who: administrators, get: (*call).users},
+	{path: "users/without-permissions", who: administrators, get: (*call).usersWithoutPermissions},
+	{path: "users/bulk-delete", who: administrators, post: (*call).deleteUsers},
+	{path: "users/{user}", who: administrators, get: (*call).getUser, put: (*call).putUser, delete: (*call).deleteUser},
+	{path: "users/{user}/permissions", who: administrators, get: (*call).permissionsOfUser},
+	{path: "users/{user}/topic-permissions", who: administrators, get: (*call).topicPermissionsOfUser},
+	{path: "user-limits", who: administrators, noHead: true, get: (*call).userLimits},
+	{path: "user-limits/{user}", who: administrators, noHead: true, get: (*call).userLimits},
+	{path: "user-limits/{user}/{name}", who: administrators, json: true, put: (*call).putUserLimit, delete: (*call).deleteUserLimit},
+	{path: "whoami", who: anybody, get: (*call).whoami},
+	{path: "permissions", who: administrators, get: (*call).permissions},
+	{path: "permissions/{vhost}/{user}", who: administrators, get: (*call).permission, put: (*call).putPermission, delete: (*call).deletePermission},
+	{path: "topic-permissions", who: administrators, get: (*call).topicPermissions},
+	{path: "topic-permissions/{vhost}/{user}", who: administrators, get: (*call).topicPermission, put: (*call).putTopicPermission, delete: (*call).deleteTopicPermission},
+	{path: "topic-permissions/{vhost}/{user}/{exchange}", who: administrators, get: (*call).topicPermission, put: (*call).putTopicPermission, delete: (*call).deleteTopicPermission},
+
+	{path: "parameters", who: policymakers, get: (*call).parameters},
+	{path: "parameters/{component}", who: policymakers, get: (*call).parameters},
+	{path: "parameters/{component}/{vhost}", who: policymakers, get: (*call).parameters},
+	{path: "parameters/{component}/{vhost}/{name}", who: policymakers, get: (*call).parameter, put: (*call).putParameter, delete: (*call).deleteParameter},
+	{path: "global-parameters", who: globalPolicymakers, get: (*call).globalParameters},
+	{path: "global-parameters/{name}", who: globalPolicymakers, get: (*call).globalParameter, put: (*call).putGlobalParameter, delete: (*call).deleteGlobalParameter},
+	{path: "policies", who: anybody, get: (*call).policies},
+	{path: "policies/{vhost}", who: members, get: (*call).policies},
+	{path: "policies/{vhost}/{name}", who: policymakers, get: (*call).policy, put: (*call).putPolicy, delete: (*call).deletePolicy},
+	{path: "operator-policies", who: anybody, get: (*call).operatorPolicies},
+	{path: "operator-policies/{vhost}", who: members, get: (*call).operatorPolicies},
+	{path: "operator-policies/{vhost}/{name}", who: administrators, json: true, get: (*call).operatorPolicy, put: (*call).putOperatorPolicy, delete: (*call).deleteOperatorPolicy},
+	{path: "vhost-limits", who: anybody, noHead: true, get: (*call).vhostLimits},
+	{path: "vhost-limits/{vhost}", who: viewers, noHead: true, get: (*call).vhostLimits},
+	{path: "vhost-limits/{vhost}/{name}", who: administrators, json: true, put: (*call).putVHostLimit, delete: (*call).deleteVHostLimit},
+
+	{path: "aliveness-test/{vhost}", who: members, get: (*call).aliveness},
+	{path: "healthchecks/node", who: anybody, get: (*call).healthy},
+	{path: "healthchecks/node/{node}", who: anybody, get: (*call).healthy},
+	{path: "health/checks/alarms", who: anybody, get: (*call).checkAlarms},
+	{path: "health/checks/local-alarms", who: anybody, get: (*call).checkAlarms},
+	{path: "health/checks/metadata-store/initialized", who: anybody, get: (*call).healthy},
+	{path: "health/checks/metadata-store/initialized/with-data", who: anybody, get: (*call).checkVHosts},
+	{path: "health/checks/certificate-expiration/{within}/{unit}", who: anybody, get: (*call).checkCertificates},
+	{path: "health/checks/port-listener/{port}", who: anybody, get: (*call).checkPort},
+	{path: "health/checks/protocol-listener/{protocol}", who: anybody, get: (*call).checkProtocols},
+	{path: "health/checks/virtual-hosts", who: anybody, get: (*call).checkVHosts},
+	{path: "health/checks/node-is-quorum-critical", who: anybody, get: (*call).checkQuorum},
+	{path: "health/checks/quorum-queues-without-elected-leaders/all-vhosts", who: anybody, get: (*call).healthy},
+	{path: "health/checks/is-in-service", who: anybody, open: true, get: (*call).healthy},
+	{path: "health/checks/below-node-connection-limit", who: anybody, open: true, get: (*call).healthy},
+	{path: "health/checks/ready-to-serve-clients", who: anybody, open: true, get: (*call).healthy},
+
+	{path: "feature-flags", who: anybody, get: (*call).featureFlags},
+	{path: "feature-flags/{name}/enable", who: administrators, json: true, put: (*call).enableFeatureFlag},
+	{path: "deprecated-features", who: anybody, get: (*call).deprecatedFeatures},
+	{path: "deprecated-features/used", who: anybody, get: (*call).usedDeprecatedFeatures},
+	{path: "rebalance/queues", who: administrators, post: (*call).rebalance},
+	{path: "auth/attempts/{node}", who: monitors, get: (*call).authAttempts, delete: (*call).forgetAuthAttempts},
+	{path: "auth/hash_password/{password}", who: administrators, noHead: true, get: (*call).hashPassword},
+	{path: "version", who: anybody, open: true, get: (*call).getVersion},
+	{path: "login", who: anybody, open: true, post: (*call).signIn, delete: (*call).signOut},
+}
+
+// handlerOf returns what answers a method, nil if the route does not have it.
+func (r route) handlerOf(method string) func(*call) (any, error) {
+	switch method {
+	case http.MethodHead:
+		if r.noHead {
+			return nil
+		}
+		return r.get
+	case http.MethodGet:
+		return r.get
+	case http.MethodPut:
+		return r.put
+	case http.MethodPost:
+		return r.post
+	case http.MethodDelete:
+		return r.delete
+	}
+	return nil
+}
+
+// allowed lists the methods of a route as RabbitMQ's Allow header does.
+func (r route) allowed() (methods []string) {
+	if r.get != nil && !r.noHead {
+		methods = append(methods, http.MethodHead)
+	}
+	if r.get != nil {
+		methods = append(methods, http.MethodGet)
+	}
+	if r.put != nil {
+		methods = append(methods, http.MethodPut)
+	}
+	if r.post != nil {
+		methods = append(methods, http.MethodPost)
+	}
+	if r.delete != nil {
+		methods = append(methods, http.MethodDelete)
+	}
+	return append(methods, http.MethodOptions)
+}

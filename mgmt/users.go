@@ -1,0 +1,170 @@
+package mgmt
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/leveretmq/leveret"
+)
+
+func (c *call) users() (any, error) {
+	return c.listUsers(func(leveret.UserInfo) bool { return true }), nil
+}
+
+func (c *call) usersWithoutPermissions() (any, error) {
+	permitted := map[string]bool{}
+	for _, v := range c.visible() {
+		for _, p := range v.Permissions() {
+			permitted[p.User] = true
+		}
+	}
+	return c.listUsers(func(u leveret.UserInfo) bool { return !permitted[u.Name] }), nil
+}
+
+func (c *call) listUsers(which func(leveret.UserInfo) bool) (l list) {
+	for _, u := range c.broker.Users() {
+		if which(u) {
+			l = append(l, shown(describeUser(u)))
+		}
+	}
+	return l
+}
+
+func describeUser(u leveret.UserInfo) object {
+	return object{"name": u.Name, "password_hash": base64.StdEncoding.EncodeToString(u.Password.Hash),
+		"hashing_algorithm": algorithm(u.Password), "tags": tags(u.Tags), "limits": u.Limits}
+}
+
+const defaultAlgorithm = "rabbit_password_hashing_sha256"
+
+func algorithm(p leveret.PasswordHash) string {
+	if p.Algorithm == "" {
+		return defaultAlgorithm
+	}
+	return p.Algorithm
+}
+
+// pathUser returns the user in the path.
+func (c *call) pathUser() (leveret.UserInfo, error) {
+	u, err := c.broker.User(c.path("user"))
+	if err != nil {
+		return u, errNoObject
+	}
+	return u, nil
+}
+
+func (c *call) getUser() (any, error) {
+	u, err := c.pathUser()
+	if err != nil {
+		return nil, err
+	}
+	return describeUser(u), nil
+}
+
+// userTags are a list, or names separated by commas.
+type userTags []string
+
+// UnmarshalJSON reads either form.
+func (t *userTags) UnmarshalJSON(data []byte) error {
+	var joined string
+	if json.Unmarshal(data, &joined) != nil {
+		return json.Unmarshal(data, (*[]string)(t))
+	}
+	*t = userTags{}
+	for tag := range strings.SplitSeq(joined, ",") {
+		if tag = strings.TrimSpace(tag); tag != "" {
+			*t = append(*t, tag)
+		}
+	}
+	return nil
+}
+
+// putUser sets password and tags. Without a password the user cannot log in; a user that exists keeps nothing but the
+// limits and permissions.
+func (c *call) putUser() (any, error) {
+	if err := c.readBody(); err != nil {
+		return nil, err
+	}
+	_, missing := c.pathUser()
+	if _, ok := c.body["tags"]; !ok {
+		return nil, badRequest("tags_not_present")
+	}
+	var given userTags
+	if err := c.body.read("tags", &given); err != nil {
+		return nil, err
+	}
+	password, err := c.givenPassword()
+	if err != nil {
+		return nil, err
+	}
+	return put(missing == nil), invalid(c.broker.SetUser(c.path("user"), password, given...))
+}
+
+// givenPassword returns the password of the body, as a text or as a hash; without either none is accepted.
+func (c *call) givenPassword() (leveret.PasswordHash, error) {
+	password, hashed := c.body["password"], c.body["password_hash"]
+	switch {
+	case password != nil && hashed != nil:
+		return leveret.PasswordHash{}, badRequest("both_password_and_password_hash_are_provided")
+	case password != nil:
+		return c.broker.HashPassword(c.body.text("password")), nil
+	case hashed == nil:
+		return leveret.PasswordHash{}, nil
+	}
+	hash, err := base64.StdEncoding.DecodeString(c.body.text("password_hash"))
+	if err != nil {
+		return leveret.PasswordHash{}, badRequest([]string{"not_base64", c.body.text("password_hash")})
+	}
+	return leveret.PasswordHash{Algorithm: c.body.text("hashing_algorithm"), Hash: hash}, nil
+}
+
+func (c *call) deleteUser() (any, error) {
+	u, err := c.pathUser()
+	if err != nil {
+		return nil, err
+	}
+	return nil, invalid(c.broker.DeleteUser(u.Name))
+}
+
+// deleteUsers deletes several users.
+func (c *call) deleteUsers() (any, error) {
+	if err := c.need("users"); err != nil {
+		return nil, err
+	}
+	var names []string
+	if err := c.body.read("users", &names); err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Compact(names) {
+		err := c.broker.DeleteUser(name)
+		isMissing := isCode(err, leveret.NotFound)
+		switch {
+		case isMissing && c.needsAllUsers:
+			return nil, badRequest([]string{"no_such_user", name})
+		case err != nil && !isMissing:
+			return nil, invalid(err)
+		}
+	}
+	return nil, nil
+}
+
+func (c *call) hashPassword() (any, error) {
+	hash := c.broker.HashPassword(c.path("password"))
+	return object{"ok": base64.StdEncoding.EncodeToString(hash.Hash)}, nil
+}
+
+// signIn checks the credentials of a form, and returns what a page needs to use the API.
+func (c *call) signIn() (any, error) {
+	name, password := c.request.PostFormValue("username"), c.request.PostFormValue("password")
+	c.request.SetBasicAuth(name, password)
+	if err := c.login(); err != nil {
+		return nil, err
+	}
+	token := base64.StdEncoding.EncodeToString([]byte(name + ":" + password))
+	return object{"user": c.whoIs(c.user), "token": object{"type": "basic", "value": token}}, nil
+}
+
+// signOut has nothing to end: every request brings its credentials.
+func (c *call) signOut() (any, error) { return nil, nil }
