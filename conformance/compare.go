@@ -114,6 +114,9 @@ func (s side) runOnce(script *scenario.Script) *difference {
 
 // compareFrames runs a script on leveret's listener, too, and tells where that sends other frames than what was logged.
 func compareFrames(script *scenario.Script, l *scenario.Log, listener func() (scenario.Driver, error)) (string, error) {
+	if len(script.Loose) > 0 {
+		return "", nil // something of the script is not compared
+	}
 	driver, err := listener()
 	if err != nil {
 		return "", err
