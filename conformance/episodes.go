@@ -9,8 +9,8 @@ import (
 	"github.com/leveretmq/leveret/internal/scenario"
 )
 
-// An episode is a handful of statements that belong together, on queues and an exchange of their own: what single actions would
-// hardly ever bring together. Their order and their details are left to chance.
+// An episode is a handful of statements that belong together, on queues and an exchange of their own: what single
+// actions would hardly ever bring together. Their order and their details are left to chance.
 
 // Episodes work on the queues e and f and on the exchange e, over the channels of the connection three.
 const (
@@ -73,7 +73,8 @@ func (g *generator) hands() {
 	actor := func() string { return g.pick(episodeActor, episodeActor, episodeActor, episodeOther) }
 	publish := func() { g.publishTo(1+g.IntN(2), " priority=1") }
 	get := func() { g.do(actor(), "get "+episodeQueue) }
-	// Of a queue with a length limit, messages of a tag that is used twice are not given back as RabbitMQ does it: README says so.
+	// Of a queue with a length limit, messages of a tag that is used twice are not given back as RabbitMQ does it:
+	// README says so.
 	mayReuse := !strings.Contains(limit, "length") && (kind == "" || g.profile == leveret.RabbitMQ43)
 	consume := func() {
 		a := actor()
@@ -90,8 +91,8 @@ func (g *generator) hands() {
 	g.some(g.IntN(6), publish, get, consume, again, func() { g.bringBack(actor()) })
 }
 
-// replaceConsumer cancels a consumer of the episode, and may make another with its tag. RabbitMQ 3.10's channel crashes later when a
-// quorum queue has seen a tag again.
+// replaceConsumer cancels a consumer of the episode, and may make another with its tag. RabbitMQ 3.10's channel crashes
+// later when a quorum queue has seen a tag again.
 func (g *generator) replaceConsumer(mayReuse bool) {
 	for _, c := range g.driver.Broker.Consumers() {
 		if c.Queue != episodeQueue {
@@ -187,7 +188,8 @@ func (g *generator) twiceBound() {
 	publish()
 }
 
-// namesOfBytes publishes with names that are no UTF-8, and has terms with other characters than those of ASCII in error texts.
+// namesOfBytes publishes with names that are no UTF-8, and has terms with other characters than those of ASCII in error
+// texts.
 func (g *generator) namesOfBytes() {
 	odd := func() string { return g.pick(`"\xff"`, `"nox\xfe"`, `"é"`, `"\xc3"`, `"\u0394"`, `"n\xed\xa0\x80"`) }
 	g.do("t", "declare queue "+episodeQueue+" x-dead-letter-exchange="+g.pick(`"é"`, `"\u0394"`, "plain"))
@@ -311,8 +313,8 @@ func (g *generator) heldPastExpiry() {
 	g.do("t", "declare queue e passive")
 }
 
-// topicPermissions changes what a user may do with the keys of a topic exchange, while a channel remembers what was allowed, and deletes
-// the exchange.
+// topicPermissions changes what a user may do with the keys of a topic exchange, while a channel remembers what was
+// allowed, and deletes the exchange.
 func (g *generator) topicPermissions() {
 	conn := g.pick(userConnections...)
 	u, actor := userNames[conn], conn+"."+connections[conn]

@@ -61,8 +61,8 @@ func TestFrameFields(t *testing.T) {
 	}
 }
 
-// TestFramesLeftToChance demands that what is left to chance does not show: how often the client has to ask until something is there,
-// what comes when the client has gone, and in which order two queues deliver.
+// TestFramesLeftToChance demands that what is left to chance does not show: how often the client has to ask until
+// something is there, what comes when the client has gone, and in which order two queues deliver.
 func TestFramesLeftToChance(t *testing.T) {
 	get := methodOf(basicGet, uint16(0), "q", byte(0))
 	empty, there := methodOf(basicGetEmpty, ""), methodOf(basicGetOk, uint64(1), byte(0), "", "q", uint32(0))

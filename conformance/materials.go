@@ -28,8 +28,9 @@ type materials struct {
 
 func (g *generator) someMaterials() materials {
 	some := func() bool { return g.one(5) }
-	// After how long an idle channel of RabbitMQ forgets permissions is left to chance, except for the first time: of 30 channels
-	// that were idle for the fourth time, 9 had forgotten after 0.6 s and 14 after 1.3 s (4.3), 8 and 14 (3.10).
+	// After how long an idle channel of RabbitMQ forgets permissions is left to chance, except for the first time: of
+	// 30 channels that were idle for the fourth time, 9 had forgotten after 0.6 s and 14 after 1.3 s (4.3), 8 and 14
+	// (3.10).
 	return materials{users: some() && !g.timed, bytes: some(), twice: some(), replies: some(), cycles: some(), noWait: some(),
 		global: some() && g.profile == leveret.RabbitMQ310, retries: some() && g.profile == leveret.RabbitMQ43,
 		pending: some(), imports: g.one(8), arguments: some(), wear: g.one(10), single: some(), limits: g.one(8), episodes: g.one(3)}
@@ -62,7 +63,8 @@ func (g *generator) moreActions() []choice {
 	return a
 }
 
-// oddNames are names of queues and exchanges, oddKeys routing keys as scripts have them, of which brokers must not lose a byte.
+// oddNames are names of queues and exchanges, oddKeys routing keys as scripts have them, of which brokers must not lose
+// a byte.
 var (
 	oddNames = []string{"q é", "q\x00", "amqp", strings.Repeat("n", 255)}
 	oddKeys  = []string{`"\x00"`, `"k.\x01"`, `".k."`, `"k..a"`, `"é.k"`, `"` + strings.Repeat("k", 255) + `"`, `" k"`}
@@ -303,7 +305,8 @@ func (g *generator) argument() {
 	}
 }
 
-// policyKeys are without max-age and ha-mode: RabbitMQ's management API answers a bad one with status 500 and no reason.
+// policyKeys are without max-age and ha-mode: RabbitMQ's management API answers a bad one with status 500 and no
+// reason.
 var policyKeys = []string{"message-ttl", "expires", "max-length", "max-length-bytes", "dead-letter-exchange",
 	"dead-letter-routing-key", "dead-letter-strategy", "overflow", "delivery-limit", "alternate-exchange", "queue-mode",
 	"queue-version", "max-in-memory-length", "queue-leader-locator", "delayed-retry-type", "delayed-retry-min",

@@ -55,7 +55,8 @@ func (g *program) end() {
 	_ = g.driver.Close()
 }
 
-// concerned reports whether the program is of interest: one exclusion that does not hold, if there is one, would have changed it.
+// concerned reports whether the program is of interest: one exclusion that does not hold, if there is one, would have
+// changed it.
 func (g *program) concerned() bool { return g.without == "" || g.met }
 
 // rebuild runs statements from the beginning and returns how many of them apply.

@@ -148,7 +148,8 @@ func (c *campaign) report(t *testing.T) {
 		float64(c.done)/elapsed.Seconds(), c.differ, c.retried)
 }
 
-// generatorDigest names the generator that programs are from: two with the same digest make the same programs of the same seeds.
+// generatorDigest names the generator that programs are from: two with the same digest make the same programs of the
+// same seeds.
 func generatorDigest(t *testing.T) string {
 	sum := sha256.New()
 	for _, file := range []string{"actions.go", "books.go", "effects.go", "episodes.go", "excluded.go", "exclusions.go", "generate.go",

@@ -35,8 +35,8 @@ func cancel(r *run, s *session, w *words) ([]string, error) {
 	return nil, s.ch.Cancel(tag)
 }
 
-// deliveries TAG shows what a consumer received since the last look; with numbered, also the delivery tags; with total, only how many
-// they are.
+// deliveries TAG shows what a consumer received since the last look; with numbered, also the delivery tags; with total,
+// only how many they are.
 func deliveries(r *run, s *session, w *words) ([]string, error) {
 	tag := w.word("a consumer tag")
 	total, numbered := w.flag("total"), w.flag("numbered")

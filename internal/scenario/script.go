@@ -266,7 +266,8 @@ func Load(fsys fs.FS) ([]*Script, error) {
 	return out, nil
 }
 
-// All yields the scripts of a directory one by one, directory by directory, each in the order of names. An error is the last.
+// All yields the scripts of a directory one by one, directory by directory, each in the order of names. An error is the
+// last.
 func All(fsys fs.FS) iter.Seq2[*Script, error] {
 	return func(yield func(*Script, error) bool) {
 		err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
