@@ -1,7 +1,6 @@
 package leveret
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/leveretmq/leveret/internal/similar"
@@ -55,15 +54,14 @@ func (v *vhost) ignoredPolicyLocked(p *policy) {
 // suitsAnything reports whether there can be a queue or an exchange that the policy has an effect on.
 // Rules: P-10, P-13.
 func (p *policy) suitsAnything() bool {
-	const forExchanges = "alternate-exchange"
-	_, exchanges := p.definition[forExchanges]
-	if exchanges && (p.ApplyTo == ApplyToAll || p.ApplyTo == ApplyToExchanges) {
+	const keyOfExchanges = "alternate-exchange"
+	_, saysOfExchanges := p.definition[keyOfExchanges]
+	appliesToExchanges := p.ApplyTo == ApplyToAll || p.ApplyTo == ApplyToExchanges
+	if saysOfExchanges && appliesToExchanges {
 		return true
 	}
-	queues := false
-	for key := range maps.Keys(p.definition) {
-		queues = queues || key != forExchanges
-	}
+	onlyOfExchanges := saysOfExchanges && len(p.definition) == 1
 	suits := func(k queueKind) bool { return applyToQueues[p.ApplyTo][k] && !p.unfit[k] }
-	return queues && (suits(classicQueue) || suits(quorumQueue))
+	appliesToQueues := suits(classicQueue) || suits(quorumQueue)
+	return appliesToQueues && !onlyOfExchanges
 }

@@ -80,7 +80,7 @@ func (ch *Channel) publishLocked(exchange, key string, m *Message) (Outcome, *Er
 func (ch *Channel) checkTargetLocked(exchange, key string, m *Message) (*Exchange, *Error) {
 	v := ch.v
 	// What no client could be sent, before all that RabbitMQ checks.
-	if !ch.isListeners() {
+	if !ch.isRemote() {
 		if err := m.checkStrings(exchange, key); err != nil {
 			return nil, err
 		}
@@ -152,7 +152,7 @@ func (ch *Channel) checkMessage(x *Exchange, key string, m *Message) (*message, 
 	if err := stored.takeHeaders(); err != nil {
 		return nil, err
 	}
-	if !ch.isListeners() {
+	if !ch.isRemote() {
 		if err := stored.checkProperties(); err != nil {
 			return nil, err
 		}

@@ -51,7 +51,7 @@ const errMalformed = loginRefusal("malformed response")
 const errUnknownMechanism = loginRefusal("unknown mechanism")
 
 // authenticate returns the user that the client proved to be or, with a loginRefusal, the one that it said to be.
-// Rules: A-12.
+// Rules.
 func (c *conn) authenticate(mechanism string, response []byte) (user string, err error) {
 	if !slices.Contains(c.mechanisms(), mechanism) {
 		return "", errUnknownMechanism
@@ -138,7 +138,7 @@ var stdPipe = func() net.Addr { end, _ := net.Pipe(); return end.RemoteAddr() }(
 
 // isLocal reports whether an address is known to be on this machine. Of what other transports call an address nothing
 // is known: behind a tunnel or a websocket may be anybody.
-// Rules: A-12.
+// Rules: A-14.
 func isLocal(peer net.Addr) bool {
 	switch peer := peer.(type) {
 	case *net.TCPAddr:

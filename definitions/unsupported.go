@@ -31,7 +31,7 @@ func (d *Definitions) Supported(p leveret.Profile) (supported *Definitions, left
 	kept := *d
 	kept.Exchanges = keep(&s, "exchanges", d.Exchanges, s.exchange)
 	kept.Queues = keep(&s, "queues", d.Queues, s.queue)
-	kept.VHosts = keep(&s, "vhosts", slices.Clone(d.VHosts), s.vhost)
+	kept.VHosts = s.vhosts(d.VHosts)
 	kept.TopicPermissions = keep(&s, "topic_permissions", d.TopicPermissions, s.topicPermission)
 	kept.Parameters = keep(&s, "parameters", d.Parameters, s.parameter)
 	kept.Policies = keep(&s, "policies", d.Policies, s.policy)
@@ -57,18 +57,20 @@ func keep[E any, P entry[E]](s *supporter, section string, entries []E, reason f
 	var kept []E
 	for i := range entries {
 		why := reason(&entries[i])
-		if why == "" || section == "vhosts" { // a virtual host stays, though not with everything
+		if why == "" {
 			kept = append(kept, entries[i])
+			continue
 		}
-		if why != "" {
-			s.leftOut = append(s.leftOut, &Error{section, i, P(&entries[i]).label(), unsupported(why)})
-		}
+		s.leaveOut(section, i, P(&entries[i]).label(), why)
 	}
 	return kept
 }
 
-// unsupported is the reason for leaving an entry out.
-func unsupported(why string) error { return &leveret.Error{Code: leveret.NotImplemented, Reason: why} }
+// leaveOut notes what is left out, and why.
+func (s *supporter) leaveOut(section string, index int, name, why string) {
+	err := &leveret.Error{Code: leveret.NotImplemented, Reason: why}
+	s.leftOut = append(s.leftOut, &Error{section, index, name, err})
+}
 
 // exchangeTypes are those that RabbitMQ has without plugins.
 var exchangeTypes = []leveret.ExchangeType{leveret.Direct, leveret.Fanout, leveret.Topic, leveret.Headers}
@@ -96,15 +98,20 @@ func (s *supporter) queue(e *Queue) string {
 	return "there are no streams"
 }
 
-// vhost lets a virtual host have no default queue type instead of streams.
-func (s *supporter) vhost(e *VHost) string {
-	if s.noDefaultQueueType || e.Metadata == nil || e.Metadata.QueueType != stream {
-		return ""
+// vhosts are the virtual hosts, without the default queue type where it is streams.
+func (s *supporter) vhosts(entries []VHost) []VHost {
+	kept := slices.Clone(entries)
+	for i := range kept {
+		e := &kept[i]
+		if s.noDefaultQueueType || e.Metadata == nil || e.Metadata.QueueType != stream {
+			continue
+		}
+		m := *e.Metadata
+		m.QueueType = ""
+		e.Metadata = &m
+		s.leaveOut("vhosts", i, e.Name, "there are no streams; the default queue type stays as it is")
 	}
-	m := *e.Metadata
-	m.QueueType = ""
-	e.Metadata = &m
-	return "there are no streams; the default queue type stays as it is"
+	return kept
 }
 
 func (s *supporter) topicPermission(e *TopicPermission) string {

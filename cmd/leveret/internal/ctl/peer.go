@@ -34,7 +34,7 @@ func checkServer(c *net.UnixConn, socket string) error {
 	case os.Geteuid() == 0 && ownsDirectory(uid, filepath.Dir(socket)):
 		return nil
 	}
-	return fmt.Errorf("the server is that of user %d and %w: use leveret ctl as that user", uid, errStranger)
+	return fmt.Errorf("the server %w, user %d: use leveret ctl as that user", errStranger, uid)
 }
 
 // checkClient refuses a client of another user.

@@ -235,7 +235,7 @@ func TestServerOfAnotherUser(t *testing.T) {
 	require.Equal(t, "listening\n", line)
 	_, stderr, status := ask("", "--control", path, "change_password", "admin", "s3cr3t")
 	assert.Equal(t, exitUnavailable, status)
-	assert.Contains(t, stderr, "the server is that of user 65534 and belongs to somebody else")
+	assert.Contains(t, stderr, "the server belongs to somebody else, user 65534")
 
 	path = filepath.Join(own, "s")
 	theirs := asNobody(t, "TestNobodyServes", servedAt+"="+path)
