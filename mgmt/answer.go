@@ -109,7 +109,7 @@ func (s resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
 	}
-	c := &call{node: s.node, request: r}
+	c := &call{node: s.node, request: r, params: r.URL.Query()}
 	answer, err := s.run(c, run)
 	if err == nil {
 		answer, err = c.shape(answer)

@@ -39,7 +39,7 @@ func (c *call) login() error {
 	if err != nil {
 		return errNotAuthorized
 	}
-	c.user, c.password = user, password
+	c.user = user
 	switch {
 	case slices.Contains(c.LoopbackUsers, name) && !isLoopback(c.request):
 		return notAuthorised("User can only log in via localhost")

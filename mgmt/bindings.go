@@ -42,7 +42,7 @@ func (c *call) listBindings(which func(leveret.BindingInfo) bool) (any, error) {
 	for _, v := range vhosts {
 		for _, b := range v.Bindings() {
 			if which(b) {
-				l = append(l, item{b.VHost, b.Source, func() object { return describeBinding(b) }})
+				l = append(l, item{vhost: b.VHost, name: b.Source, show: func() object { return describeBinding(b) }})
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/leveretmq/leveret"
@@ -15,10 +16,10 @@ import (
 // A call is one request of a user.
 type call struct {
 	*node
-	request  *http.Request
-	user     leveret.UserInfo
-	password string
-	body     body
+	request *http.Request
+	user    leveret.UserInfo
+	params  url.Values // of the query
+	body    body
 }
 
 // defaultExchange is the name of the default exchange in paths.
@@ -36,7 +37,7 @@ func (c *call) exchangeName(kind string) string {
 }
 
 // query returns a parameter of the query; empty if there is none.
-func (c *call) query(name string) string { return c.request.URL.Query().Get(name) }
+func (c *call) query(name string) string { return c.params.Get(name) }
 
 // vhost returns the virtual host in the path, nil if the route has none.
 func (c *call) vhost() (*leveret.VHost, error) {

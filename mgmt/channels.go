@@ -21,7 +21,7 @@ func (c *call) channels() (any, error) {
 func (c *call) channelsOf(conn leveret.ConnInfo) list {
 	l := list{}
 	for _, ch := range conn.Channels {
-		l = append(l, item{conn.VHost, c.channelName(conn, ch.Number), func() object { return c.describeChannel(conn, ch) }})
+		l = append(l, item{vhost: conn.VHost, name: c.channelName(conn, ch.Number), show: func() object { return c.describeChannel(conn, ch) }})
 	}
 	return l
 }

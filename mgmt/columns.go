@@ -8,12 +8,11 @@ import (
 
 // columns returns the columns that the request wants, each as its path of names; nil: all.
 func (c *call) columns() (columns [][]string) {
-	q := c.request.URL.Query()
-	if !q.Has("columns") {
+	if !c.params.Has("columns") {
 		return nil
 	}
 	columns = [][]string{}
-	for column := range strings.SplitSeq(q.Get("columns"), ",") {
+	for column := range strings.SplitSeq(c.query("columns"), ",") {
 		if column != "" {
 			columns = append(columns, strings.Split(column, "."))
 		}

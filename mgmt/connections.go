@@ -68,7 +68,7 @@ func (c *call) connections() (any, error) {
 	}
 	l := list{}
 	for _, conn := range seen {
-		l = append(l, item{conn.VHost, c.connectionName(conn), func() object {
+		l = append(l, item{vhost: conn.VHost, name: c.connectionName(conn), show: func() object {
 			o, _ := c.describeConnection(conn) // the spans, which alone can be wrong, are checked
 			return o
 		}})

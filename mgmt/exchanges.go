@@ -16,7 +16,7 @@ func (c *call) exchanges() (any, error) {
 	l := list{}
 	for _, v := range vhosts {
 		for _, info := range v.Exchanges() {
-			l = append(l, item{info.VHost, info.Name, func() object { return describeExchange(info) }})
+			l = append(l, item{vhost: info.VHost, name: info.Name, show: func() object { return describeExchange(info) }})
 		}
 	}
 	return l, nil

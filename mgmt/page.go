@@ -20,13 +20,14 @@ type list []item
 type item struct {
 	vhost, name string
 	show        func() object
+	quick       func(column string) any // what show tells of a column, if that is known without it; nil: nothing is
 }
 
 // shown is an item that is there already.
 func shown(o object) item {
 	name, _ := o["name"].(string)
 	vhost, _ := o["vhost"].(string)
-	return item{vhost, name, func() object { return o }}
+	return item{vhost: vhost, name: name, show: func() object { return o }}
 }
 
 // The size of a page.
@@ -73,7 +74,7 @@ func (c *call) render(l list) []object {
 
 // paging returns nil if the request asks for no page.
 func (c *call) paging() (*paging, error) {
-	q := c.request.URL.Query()
+	q := c.params
 	page, size := q.Get("page"), q.Get("page_size")
 	if !q.Has("page") {
 		return nil, nil
@@ -114,7 +115,7 @@ func (c *call) sorted(l list, paged bool) list {
 	for i := range l {
 		order[i] = i
 		if by != "" && by != "name" && by != "vhost" {
-			values[i] = at(l[i].show(), strings.Split(by, "."))
+			values[i] = l[i].value(by)
 			keys[i] = text(values[i])
 		}
 	}
@@ -136,6 +137,16 @@ func (c *call) sorted(l list, paged bool) list {
 		result[i] = l[from]
 	}
 	return result
+}
+
+// value returns what an item has in a column.
+func (i item) value(column string) any {
+	if i.quick != nil {
+		if v := i.quick(column); v != nil {
+			return v
+		}
+	}
+	return at(i.show(), strings.Split(column, "."))
 }
 
 // text is a value as sorting sees it when it is no number.

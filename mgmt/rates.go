@@ -37,12 +37,10 @@ func (c *call) details(s subject, f figure, value int64) (object, error) {
 		return nil, err
 	}
 	now := time.Now()
-	c.recorder.ask()
-	h := c.recorder.copyOf(s, f)
-	details := object{"rate": h.rate(now, value)}
+	c.recorder.ask(now)
+	details := object{"rate": c.recorder.rate(s, f, moment{now, value})}
 	if span != nil {
-		h = append(h, moment{now, value})
-		h.sample(details, span, now)
+		append(c.recorder.history(s, f), moment{now, value}).sample(details, span, now)
 	}
 	return details, nil
 }
@@ -57,16 +55,16 @@ func (h history) sample(details object, s *span, now time.Time) {
 	var samples []object
 	var sum, newest, oldest float64
 	for t := last; !t.Before(last.Add(-s.age)); t = t.Add(-s.step) {
-		m, _ := h.at(t)
 		if t.Before(h[0].at) {
 			break
 		}
-		oldest = float64(m.value)
+		value := h.at(t)
+		oldest = float64(value)
 		if samples == nil {
 			newest = oldest
 		}
 		sum += oldest
-		samples = append(samples, object{"sample": m.value, "timestamp": t.UnixMilli()})
+		samples = append(samples, object{"sample": value, "timestamp": t.UnixMilli()})
 	}
 	details["samples"] = samples
 	details["avg"] = sum / float64(len(samples))

@@ -41,9 +41,9 @@ type point struct {
 }
 
 // ask tells the recorder that somebody wants rates.
-func (r *recorder) ask() {
+func (r *recorder) ask(now time.Time) {
 	r.mu.Lock()
-	r.asked = time.Now()
+	r.asked = now
 	idle := r.timer == nil
 	if idle {
 		r.courses = map[subject]*course{}
@@ -51,7 +51,7 @@ func (r *recorder) ask() {
 	}
 	r.mu.Unlock()
 	if idle {
-		r.record(time.Now(), r.take())
+		r.record(now, r.take())
 	}
 }
 
@@ -106,21 +106,35 @@ func (c *course) add(p point) {
 	}
 }
 
-// copyOf returns what is known of one figure of a subject: the times and the values.
-func (r *recorder) copyOf(s subject, f figure) (known history) {
+// rate returns how fast a figure has changed over the last seconds, per second.
+func (r *recorder) rate(s subject, f figure, now moment) float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.courses[s]
 	if c == nil {
-		return nil
+		return 0
 	}
-	for _, p := range c.points {
-		known = append(known, moment{p.at, p.figures[f]})
+	before := c.at(now.at.Add(-rateOver))
+	elapsed := now.at.Sub(before.at)
+	if elapsed <= 0 {
+		return 0
 	}
-	return known
+	return float64(now.value-before.figures[f]) / max(elapsed, interval).Seconds()
 }
 
-// A history is one figure's course.
+// at returns what the figures were at a time: the first that are known for a time before.
+func (c *course) at(t time.Time) point {
+	i, found := slices.BinarySearchFunc(c.points, t, func(p point, t time.Time) int { return p.at.Compare(t) })
+	switch {
+	case found:
+		return c.points[i]
+	case i == 0:
+		return c.points[0]
+	}
+	return point{t, c.points[i-1].figures}
+}
+
+// A history is what one figure was.
 type history []moment
 
 type moment struct {
@@ -128,27 +142,23 @@ type moment struct {
 	value int64
 }
 
-// at returns the value at a time, or the first one that is known; false: nothing is known.
-func (h history) at(t time.Time) (moment, bool) {
-	if len(h) == 0 {
-		return moment{}, false
+// history returns what is known of one figure of a subject.
+func (r *recorder) history(s subject, f figure) (known history) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c := r.courses[s]; c != nil {
+		for _, p := range c.points {
+			known = append(known, moment{p.at, p.figures[f]})
+		}
 	}
+	return known
+}
+
+// at returns the value at a time, which must not be before the first.
+func (h history) at(t time.Time) int64 {
 	i, found := slices.BinarySearchFunc(h, t, func(m moment, t time.Time) int { return m.at.Compare(t) })
 	if !found {
 		i--
 	}
-	if i < 0 {
-		return h[0], true
-	}
-	return moment{t, h[i].value}, true
-}
-
-// rate returns how fast a figure that is now value has changed over the last seconds, per second.
-func (h history) rate(now time.Time, value int64) float64 {
-	before, ok := h.at(now.Add(-rateOver))
-	elapsed := now.Sub(before.at).Seconds()
-	if !ok || elapsed <= 0 {
-		return 0
-	}
-	return float64(value-before.value) / max(elapsed, interval.Seconds())
+	return h[i].value
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // inChannel runs an operation as the user, with the user's permissions, on a channel of a connection that lasts as long
-// as the operation. RabbitMQ does so too. The connection does not count among those that clients opened.
+// as the operation. RabbitMQ does so, too.
 func (c *call) inChannel(v *leveret.VHost, run func(*leveret.Channel) error) error {
 	conn, err := c.broker.Open(leveret.ConnConfig{User: c.user.Name, VHost: v.Name(), Name: "HTTP API of " + c.user.Name})
 	if err != nil {

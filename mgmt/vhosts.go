@@ -14,7 +14,7 @@ func (c *call) listVHosts() (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		l = append(l, item{"", v.Name(), func() object { return o }})
+		l = append(l, item{vhost: "", name: v.Name(), show: func() object { return o }})
 	}
 	return l, nil
 }
