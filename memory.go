@@ -71,9 +71,14 @@ func (b *Broker) Memory() MemoryInfo {
 // and not before it has been on for a quarter of a second of the broker's clock. SetMemoryLimit itself raises and
 // clears it at once.
 func (b *Broker) SetMemoryLimit(bytes int64) {
-	b.memory.limit.Store(bytes)
+	m := &b.memory
+	m.limit.Store(bytes)
 	b.collectGrowth()
-	b.setAlarm(b.memory.exceeded(bytes))
+	for settled := false; !settled; {
+		on := m.exceeded(m.limit.Load())
+		b.setAlarm(on)
+		settled = m.exceeded(m.limit.Load()) == on // otherwise another call has set another limit meanwhile
+	}
 }
 
 // ReportMemory tells the broker how many bytes of memory the process uses, which may be more than 0. From then on the
@@ -135,11 +140,12 @@ func (m *memory) wanted() bool {
 
 // updateAlarm raises the alarm, or clears it if it has been on for long enough. No lock may be held.
 func (b *Broker) updateAlarm() {
-	on := b.memory.wanted()
-	if on == b.memory.alarm.Load() || !on && b.clearLater() {
-		return
+	for on := b.memory.wanted(); on != b.memory.alarm.Load(); on = b.memory.wanted() { // what is used may have changed
+		if !on && b.clearLater() {
+			return
+		}
+		b.setAlarm(on)
 	}
-	b.setAlarm(on)
 }
 
 // clearLater reports whether it is too early to clear the alarm. Then the alarm is looked at again in time.

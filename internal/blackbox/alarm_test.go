@@ -100,6 +100,7 @@ func TestAlarmIsToldInOrder(t *testing.T) {
 	}
 	wg.Wait()
 	b.Settle()
+	require.Equal(t, b.Memory().Limit < 0, b.Memory().Alarm, "the last limit counts")
 	require.Equal(t, b.Memory().Alarm, last == 1)
 	require.Equal(t, b.Memory().Alarm, conn.Blocked())
 	require.Positive(t, changes)
