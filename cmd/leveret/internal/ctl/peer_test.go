@@ -1,3 +1,5 @@
+//go:build unix
+
 package ctl
 
 import (
@@ -279,9 +281,6 @@ func TestClientOfAnotherUser(t *testing.T) {
 
 // What is checked where the system does not tell who is at the other end.
 func TestOwnersOfSockets(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("files have no owners here")
-	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "s")
 	listen(t, path)
