@@ -187,6 +187,12 @@ func (ch *Channel) byConsumerLocked(chosen []uint64) [][]uint64 {
 	return all
 }
 
+// settlesWith reports whether what two consumers hold is settled together: one may have the tag that the other had.
+// Rules: D-5.
+func (h holder) settlesWith(of holder) bool {
+	return h.q == of.q && h.c != nil && of.c != nil && h.c.tag == of.c.tag
+}
+
 // nextGroupLocked returns how many deliveries, from the first, are settled together, and who holds them. It returns 0
 // if the first has been settled meanwhile.
 // Rules: D-5.
@@ -197,7 +203,7 @@ func (ch *Channel) nextGroupLocked(tags []uint64) (of holder, n int) {
 	}
 	of = first.holder()
 	for n = 1; n < len(tags) && of.c != nil; n++ {
-		if u := ch.tags.Get(tags[n]); u != nil && u.holder() != of {
+		if u := ch.tags.Get(tags[n]); u != nil && !u.holder().settlesWith(of) {
 			break
 		}
 		ch.v.lookedLocked(n)

@@ -52,7 +52,8 @@ func continued(array []any, d *death, entry Fields) []any {
 	return append([]any{written}, rest...)
 }
 
-// mergeDeaths merges the entries that have queue and reason in common. A missing count is their number.
+// mergeDeaths merges the entries that have queue and reason in common. A missing count is their number, but that of an only entry stays
+// missing.
 // Rules: DL-21.
 func mergeDeaths(array []any) []Fields {
 	var out []Fields
@@ -68,7 +69,7 @@ func mergeDeaths(array []any) []Fields {
 		switch {
 		case !before:
 			at[death] = len(out)
-			if !counted {
+			if !counted && len(array) > 1 {
 				t = append(slices.Clone(t), Field{"count", int64(1)})
 			}
 			out = append(out, t)

@@ -73,9 +73,7 @@ func (g *generator) hands() {
 	actor := func() string { return g.pick(episodeActor, episodeActor, episodeActor, episodeOther) }
 	publish := func() { g.publishTo(1+g.IntN(2), " priority=1") }
 	get := func() { g.do(actor(), "get "+episodeQueue) }
-	// Of a queue with a length limit, messages of a tag that is used twice are not given back as RabbitMQ does it:
-	// README says so.
-	mayReuse := !strings.Contains(limit, "length") && (kind == "" || g.profile == leveret.RabbitMQ43)
+	mayReuse := kind == "" || g.profile == leveret.RabbitMQ43
 	consume := func() {
 		a := actor()
 		tag := g.newTag(a)
@@ -286,7 +284,7 @@ func (g *generator) emptyHistory() {
 	g.do("t", "declare queue "+episodeLetter)
 	g.do("t", "declare queue "+episodeQueue+g.pick("", " quorum")+` x-dead-letter-exchange="" x-dead-letter-routing-key=`+episodeLetter)
 	g.add("field-order")
-	g.do(episodeActor, "publish e "+g.body()+" headers={x-death="+g.pick("[]", "[]", "[{queue=e reason=rejected count=long(2)}]", "5")+"}")
+	g.do(episodeActor, "publish e "+g.body()+" headers={x-death="+g.pick("[]", "[]", "[{queue=e reason=rejected count=long(2)}]", "[{queue=e reason=rejected}]", "[{}]", "5")+"}")
 	g.do(episodeActor, "get e")
 	if b := g.book(episodeActor); len(b.held) > 0 {
 		m := b.held[len(b.held)-1]
