@@ -58,8 +58,10 @@ func (b *Broker) Memory() MemoryInfo {
 }
 
 // SetMemoryLimit sets how many bytes of message bodies the broker may hold before it raises the memory alarm; 0 removes
-// the limit. A negative limit raises the alarm until another limit is set, because an empty broker exceeds it, too. For
-// a limit of all memory that the process uses see [Broker.ReportMemory].
+// the limit. A negative limit raises the alarm until another limit is set, because an empty broker exceeds it, too.
+// Bodies in queues and of deliveries that are not settled count. Those of publishes that are not committed, of direct
+// replies that wait to be received and of events that wait to be told do not, nor do properties and the room that
+// messages take: for a limit of all memory that the process uses see [Broker.ReportMemory].
 //
 // What the alarm does depends on who publishes. Clients of package amqpd are held up: when one sends a message during
 // the alarm, the body is not read before the alarm is cleared, and nothing that the client sends after it. The alarm is
