@@ -6,7 +6,7 @@
 // provider, KEDA's scaler, Celery's Flower, Telegraf and others. Users log in with basic authentication. What a user may
 // see and do depends on the user's tags, as on RabbitMQ: management, policymaker, monitoring, administrator.
 //
-// Every path lies under /api. What needs a plugin that leveret has not (federation, shovels, streams) answers as a
+// Every path but those of the metrics lies under /api. What needs a plugin that leveret has not (federation, shovels, streams) answers as a
 // RabbitMQ without that plugin. A broker of the 3.10 profile answers with the same paths; its errors, its policies and
 // its definitions are those of 3.10.
 //
@@ -19,9 +19,15 @@
 // A queue tells publish, deliver_get, ack and redeliver. The engine does not count deliveries to consumers apart from
 // basic.get, nor messages by exchange and by channel, and figures that nobody counts are left out.
 //
+// # Metrics
+//
+// /metrics, /metrics/per-object and /metrics/detailed have figures for Prometheus under the names of RabbitMQ's plugin. What
+// a name of RabbitMQ's would need and nobody counts is not there, and deliveries are not parted by type of queue.
+//
 // # Safety
 //
 // The API can do everything with the broker. Listen on a loopback address, or behind TLS. A page of another site
 // cannot use the credentials that a browser keeps: requests from other origins that change something are refused.
+// The metrics need no login, as with RabbitMQ, and name the queues.
 // guest may log in from this machine only, see [Config.LoopbackUsers].
 package mgmt

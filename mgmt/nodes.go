@@ -71,8 +71,8 @@ func (c *call) nodeMemory() (any, error) {
 		memory[kind] = 0
 	}
 	bodies := c.broker.Memory().Bodies
-	heap, stacks := int64(metric("/memory/classes/heap/objects:bytes")), int64(metric("/memory/classes/heap/stacks:bytes"))
-	memory["binary"], memory["other_proc"], memory["code"] = bodies, stacks, int64(metric("/memory/classes/profiling/buckets:bytes"))
+	heap, stacks := int64(runtimeFigure("/memory/classes/heap/objects:bytes")), int64(runtimeFigure("/memory/classes/heap/stacks:bytes"))
+	memory["binary"], memory["other_proc"], memory["code"] = bodies, stacks, int64(runtimeFigure("/memory/classes/profiling/buckets:bytes"))
 	memory["other_system"] = max(heap-bodies, 0)
 	memory["allocated_unused"] = max(total-heap-stacks, 0)
 	return object{"memory": memory}, nil

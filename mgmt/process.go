@@ -16,7 +16,7 @@ type process struct {
 }
 
 func (n *node) process() process {
-	p := process{memory: int64(metric("/memory/classes/total:bytes") - metric("/memory/classes/heap/released:bytes")),
+	p := process{memory: int64(runtimeFigure("/memory/classes/total:bytes") - runtimeFigure("/memory/classes/heap/released:bytes")),
 		goroutines: int64(runtime.NumGoroutine()), maxFDs: maxFiles(), disk: freeDisk()}
 	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
 		p.fds = int64(len(open))
@@ -24,7 +24,7 @@ func (n *node) process() process {
 	return p
 }
 
-func metric(name string) uint64 {
+func runtimeFigure(name string) uint64 {
 	s := []metrics.Sample{{Name: name}}
 	metrics.Read(s)
 	if s[0].Value.Kind() != metrics.KindUint64 {

@@ -28,8 +28,11 @@ func newRouter(n *node) *router {
 	return r
 }
 
-// ServeHTTP serves a path below /api. A slash at its end counts for nothing.
+// ServeHTTP serves a path below /api, or the metrics. A slash at its end counts for nothing.
 func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	if r.serveMetrics(w, req) {
+		return
+	}
 	path, ok := strings.CutPrefix(req.URL.EscapedPath(), "/api/")
 	segments, err := unescape(strings.Split(strings.TrimSuffix(path, "/"), "/"))
 	if !ok || err != nil {
