@@ -230,6 +230,25 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// The retry queue's dead-letter exchange has no binding: the message of a test that waits for its second try is gone.
+func TestRetryThatLeadsNowhere(t *testing.T) {
+	golden(t, "nowhere", fails(t, func(ft *fakeT) {
+		clock := leveret.NewManualClock(time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC))
+		b := &topology{leverettest.New(ft, leveret.WithClock(clock)), clock, t}
+		_, err := b.DeclareExchange("retries", leveret.Direct, leveret.ExchangeConfig{})
+		require.NoError(t, err)
+		b.declare("work", leveret.Table{leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: "retry"})
+		b.declare("retry", leveret.Table{
+			leveret.ArgMessageTTL: 30_000, leveret.ArgDeadLetterExchange: "retries", leveret.ArgDeadLetterRoutingKey: "work",
+		})
+		leverettest.Record(ft, b.Broker)
+		b.publish("work", "order 17", nil)
+		require.NoError(t, b.get("work").Reject(false))
+		clock.Advance(30 * time.Second)
+		leverettest.RequireQueue(ft, b.Broker, "work", leverettest.Body("order 17"))
+	}))
+}
+
 func TestMatchersRefuse(t *testing.T) {
 	m := leveret.MessageInfo{Body: []byte(strings.Repeat("x", 100)), RoutingKey: "k"}
 	for want, match := range map[string]leverettest.Matcher{
