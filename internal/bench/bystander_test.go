@@ -44,6 +44,7 @@ func BenchmarkBystander(b *testing.B) {
 		{"policy/catastrophic", catastrophicPattern},
 		{"import-again", importAgain},
 		{"history-310", longHistory310},
+		{"publishers", rushingPublishers},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
