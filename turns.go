@@ -18,10 +18,10 @@ import (
 
 // turn is how many steps an operation takes before it lets others in. Dead letters go first, so that those of one queue
 // stay in order.
-func turn() int { return turns.Length }
+func turn() int { return turns.Length() }
 
 // longTurn is after how many steps it does so even if there are dead letters on their way.
-func longTurn() int { return turnsPerLongTurn * turns.Length }
+func longTurn() int { return turnsPerLongTurn * turns.Length() }
 
 const (
 	turnsPerLongTurn = 10

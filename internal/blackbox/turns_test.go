@@ -14,9 +14,9 @@ import (
 
 // shortTurns has every operation let others in after each few steps, until the test ends.
 func shortTurns(t *testing.T) {
-	long := turns.Length
-	turns.Length = 3
-	t.Cleanup(func() { turns.Length = long })
+	long := turns.Length()
+	turns.SetLength(3)
+	t.Cleanup(func() { turns.SetLength(long) })
 }
 
 // With one goroutine it makes no difference that operations let others in, and the events add up.

@@ -40,9 +40,8 @@ func TestEveryCopyIsAccountedFor(t *testing.T) {
 
 // The same, while long operations let others in everywhere.
 func TestEveryCopyIsAccountedForInShortTurns(t *testing.T) {
-	long := turns.Length
-	turns.Length = 3
-	defer func() { turns.Length = long }()
+	defer turns.SetLength(turns.Length())
+	turns.SetLength(3)
 	TestEveryCopyIsAccountedFor(t)
 }
 

@@ -28,10 +28,11 @@ func main() {
 	flag.DurationVar(&c.duration, "duration", time.Minute, "how long the load lasts")
 	flag.DurationVar(&c.every, "every", 2*time.Second, "time between two comparisons")
 	flag.Uint64Var(&c.seed, "seed", uint64(time.Now().UnixNano()), "seed of what the clients do; the order in which they do it is chance")
-	flag.IntVar(&turns.Length, "turn", turns.Length, "steps after which a long operation lets others in; 3 lets them in everywhere")
+	turn := flag.Int("turn", turns.Length(), "steps after which a long operation lets others in; 3 lets them in everywhere")
 	samples := flag.String("samples", "", "CSV `file` for heap, goroutines and descriptors over time")
 	plot := flag.String("plot", "", "SVG `file` for the same")
 	flag.Parse()
+	turns.SetLength(*turn)
 	if err := c.complete(*profile, *door, *clients); err != nil {
 		fmt.Fprintln(os.Stderr, "load:", err)
 		os.Exit(2)

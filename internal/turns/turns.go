@@ -1,6 +1,14 @@
 // Package turns says how long an operation keeps others waiting.
 package turns
 
-// Length is how many steps, of about a microsecond each, an operation takes before it lets others in. Tests make it
-// short, so that others get in everywhere; it must not change while a broker is in use.
-var Length = 1000
+import "sync/atomic"
+
+var length atomic.Int64
+
+func init() { SetLength(1000) }
+
+// Length is how many steps, of about a microsecond each, an operation takes before it lets others in.
+func Length() int { return int(length.Load()) }
+
+// SetLength changes it. Tests make turns short, so that others get in everywhere.
+func SetLength(n int) { length.Store(int64(n)) }
