@@ -20,6 +20,7 @@ type call struct {
 	user    leveret.UserInfo
 	params  url.Values // of the query
 	body    body
+	looked  map[string]*contents // of virtual hosts, by name
 }
 
 // defaultExchange is the name of the default exchange in paths.

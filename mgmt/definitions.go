@@ -9,7 +9,7 @@ import (
 	"github.com/leveretmq/leveret/definitions"
 )
 
-// getDefinitions exports the definitions of the broker or of a virtual host; with a query download=NAME as a file.
+// getDefinitions exports the definitions of the broker or of a virtual host.
 func (c *call) getDefinitions() (any, error) {
 	v, err := c.vhost()
 	if err != nil {

@@ -21,7 +21,8 @@ const (
 type exposition struct {
 	out    []byte
 	prefix string
-	name   string // of the family at hand
+	name   string                  // of the family at hand
+	wanted func(group string) bool // which metrics of objects to show
 }
 
 func (x *exposition) family(name, kind, help string) { x.begin(x.prefix+name, kind, help) }
@@ -62,9 +63,15 @@ type metric[T any] struct {
 	value            func(T) float64
 }
 
+// A catalogue has the metrics of objects of one kind.
+type catalogue[T any] struct {
+	labels  func(*node, T) []string // of an object
+	metrics []metric[T]
+}
+
 // exposeSum adds the sums over all objects.
-func exposeSum[T any](x *exposition, all []metric[T], objects []T) {
-	for _, m := range all {
+func exposeSum[T any](x *exposition, c catalogue[T], objects []T) {
+	for _, m := range c.metrics {
 		sum := 0.0
 		for _, o := range objects {
 			sum += m.value(o)
@@ -74,15 +81,15 @@ func exposeSum[T any](x *exposition, all []metric[T], objects []T) {
 	}
 }
 
-// exposeEach adds the metrics of those groups that are wanted, for each object with its labels.
-func exposeEach[T any](x *exposition, all []metric[T], wanted func(group string) bool, objects []T, labels func(T) []string) {
-	for _, m := range all {
-		if !wanted(m.group) {
+// exposeEach adds the metrics that are wanted, for each object with its labels.
+func exposeEach[T any](x *exposition, n *node, c catalogue[T], objects []T) {
+	for _, m := range c.metrics {
+		if !x.wanted(m.group) {
 			continue
 		}
 		x.family(m.name, m.kind, m.help)
 		for _, o := range objects {
-			x.sample(m.value(o), labels(o)...)
+			x.sample(m.value(o), c.labels(n, o)...)
 		}
 	}
 }

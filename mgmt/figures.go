@@ -1,6 +1,8 @@
 package mgmt
 
 import (
+	"slices"
+
 	"github.com/leveretmq/leveret"
 )
 
@@ -29,20 +31,33 @@ const (
 	numFigures
 )
 
-var figureNames = [numFigures]string{
-	"messages", "messages_ready", "messages_unacknowledged", "publish", "confirm", "return_unroutable", "drop_unroutable",
-	"deliver_get", "redeliver", "ack", "recv_oct", "send_oct", "mem_used", "fd_used", "proc_used", "disk_free",
+// figureTable has the name of each figure in answers, and how the parameters begin that ask for its samples.
+var figureTable = [numFigures]struct{ name, span string }{
+	messages:         {"messages", "lengths"},
+	messagesReady:    {"messages_ready", "lengths"},
+	messagesUnacked:  {"messages_unacknowledged", "lengths"},
+	publish:          {"publish", "msg_rates"},
+	confirm:          {"confirm", "msg_rates"},
+	returnUnroutable: {"return_unroutable", "msg_rates"},
+	dropUnroutable:   {"drop_unroutable", "msg_rates"},
+	deliverGet:       {"deliver_get", "msg_rates"},
+	redeliver:        {"redeliver", "msg_rates"},
+	ack:              {"ack", "msg_rates"},
+	recvOct:          {"recv_oct", "data_rates"},
+	sendOct:          {"send_oct", "data_rates"},
+	memUsed:          {"mem_used", "node_stats"},
+	fdUsed:           {"fd_used", "node_stats"},
+	procUsed:         {"proc_used", "node_stats"},
+	diskFree:         {"disk_free", "node_stats"},
 }
 
 // The figures of each kind of object.
 var (
-	lengths      = []figure{messages, messagesReady, messagesUnacked}
-	queueStats   = []figure{publish, deliverGet, redeliver, ack}
-	vhostStats   = []figure{publish, confirm, returnUnroutable, dropUnroutable, deliverGet, redeliver, ack}
-	octets       = []figure{recvOct, sendOct}
-	nodeFigures  = []figure{memUsed, fdUsed, procUsed, diskFree}
-	rangePrefix  = [numFigures]string{messages: "lengths", messagesReady: "lengths", messagesUnacked: "lengths", recvOct: "data_rates", sendOct: "data_rates", memUsed: "node_stats", fdUsed: "node_stats", procUsed: "node_stats", diskFree: "node_stats"}
-	defaultRange = "msg_rates"
+	lengths     = []figure{messages, messagesReady, messagesUnacked}
+	queueStats  = []figure{publish, deliverGet, redeliver, ack}
+	vhostStats  = []figure{publish, confirm, returnUnroutable, dropUnroutable, deliverGet, redeliver, ack}
+	octets      = []figure{recvOct, sendOct}
+	nodeFigures = []figure{memUsed, fdUsed, procUsed, diskFree}
 )
 
 // figures are the values of all figures of one object at one moment; those that it does not have are 0.
@@ -107,7 +122,7 @@ func (n *node) snapshot() map[subject]figures {
 	for _, info := range n.broker.VHosts() {
 		if v, err := n.broker.VHost(info.Name); err == nil {
 			f := n.vhostFigures(v, all)
-			for _, w := range append(lengths, octets...) {
+			for _, w := range slices.Concat(lengths, octets) {
 				total[w] += f[w]
 			}
 			all[subject{aVHost, v.Name(), ""}] = f
@@ -146,8 +161,8 @@ func (c *call) show(o object, s subject, f figures, which []figure) error {
 		if err != nil {
 			return err
 		}
-		o[figureNames[w]] = f[w]
-		o[figureNames[w]+"_details"] = details
+		o[figureTable[w].name] = f[w]
+		o[figureTable[w].name+"_details"] = details
 	}
 	return nil
 }

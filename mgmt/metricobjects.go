@@ -20,57 +20,60 @@ type measuredChannel struct {
 	conn leveret.ConnInfo
 }
 
-var queueMetrics = []metric[measuredQueue]{
-	{"queue_coarse_metrics", "queue_messages_ready", gauge, "Messages that wait to be delivered", func(q measuredQueue) float64 { return float64(q.Ready) }},
-	{"queue_coarse_metrics", "queue_messages_unacked", gauge, "Messages that were delivered and not yet acknowledged", func(q measuredQueue) float64 { return float64(q.Unacked) }},
-	{"queue_coarse_metrics", "queue_messages", gauge, "All messages", func(q measuredQueue) float64 { return float64(q.Messages) }},
-	{"queue_metrics", "queue_consumers", gauge, "Consumers", func(q measuredQueue) float64 { return float64(q.Consumers) }},
-	{"queue_metrics", "queue_consumer_utilisation", gauge, "Whether consumers could take a message now", func(q measuredQueue) float64 { return float64(capacity(q.QueueInfo)) }},
-	{"queue_metrics", "queue_messages_ram", gauge, "All messages: none is anywhere else", func(q measuredQueue) float64 { return float64(q.Messages) }},
-	{"queue_metrics", "queue_messages_ram_bytes", gauge, "Octets of the bodies of all messages", func(q measuredQueue) float64 { return float64(q.Bytes) }},
-	{"queue_metrics", "queue_messages_bytes", gauge, "Octets of the bodies of all messages", func(q measuredQueue) float64 { return float64(q.Bytes) }},
-	{"queue_metrics", "queue_messages_ready_bytes", gauge, "Octets of the bodies of messages that wait", func(q measuredQueue) float64 { return float64(q.BytesReady) }},
-	{"queue_metrics", "queue_messages_unacked_bytes", gauge, "Octets of the bodies of unacknowledged messages", func(q measuredQueue) float64 { return float64(q.BytesUnacked) }},
-	{"channel_queue_exchange_metrics", "queue_messages_published_total", counter, "Messages that the queue took", func(q measuredQueue) float64 { return float64(q.Enqueued) }},
-	{"channel_queue_metrics", "queue_messages_redelivered_total", counter, "Messages that were delivered again", func(q measuredQueue) float64 { return float64(q.Redelivered) }},
-	{"channel_queue_metrics", "queue_messages_acked_total", counter, "Messages that were acknowledged", func(q measuredQueue) float64 { return float64(q.Acknowledged) }},
+var queueMetrics = catalogue[measuredQueue]{
+	labels: func(_ *node, q measuredQueue) []string { return []string{"vhost", q.VHost, "queue", q.Name} },
+	metrics: []metric[measuredQueue]{
+		{"queue_coarse_metrics", "queue_messages_ready", gauge, "Messages that wait to be delivered", func(q measuredQueue) float64 { return float64(q.Ready) }},
+		{"queue_coarse_metrics", "queue_messages_unacked", gauge, "Messages that were delivered and not yet acknowledged", func(q measuredQueue) float64 { return float64(q.Unacked) }},
+		{"queue_coarse_metrics", "queue_messages", gauge, "All messages", func(q measuredQueue) float64 { return float64(q.Messages) }},
+		{"queue_metrics", "queue_consumers", gauge, "Consumers", func(q measuredQueue) float64 { return float64(q.Consumers) }},
+		{"queue_metrics", "queue_consumer_utilisation", gauge, "Whether consumers could take a message now", func(q measuredQueue) float64 { return float64(capacity(q.QueueInfo)) }},
+		{"queue_metrics", "queue_messages_ram", gauge, "All messages: none is anywhere else", func(q measuredQueue) float64 { return float64(q.Messages) }},
+		{"queue_metrics", "queue_messages_ram_bytes", gauge, "Octets of the bodies of all messages", func(q measuredQueue) float64 { return float64(q.Bytes) }},
+		{"queue_metrics", "queue_messages_bytes", gauge, "Octets of the bodies of all messages", func(q measuredQueue) float64 { return float64(q.Bytes) }},
+		{"queue_metrics", "queue_messages_ready_bytes", gauge, "Octets of the bodies of messages that wait", func(q measuredQueue) float64 { return float64(q.BytesReady) }},
+		{"queue_metrics", "queue_messages_unacked_bytes", gauge, "Octets of the bodies of unacknowledged messages", func(q measuredQueue) float64 { return float64(q.BytesUnacked) }},
+		{"channel_queue_exchange_metrics", "queue_messages_published_total", counter, "Messages that the queue took", func(q measuredQueue) float64 { return float64(q.Enqueued) }},
+		{"channel_queue_metrics", "queue_messages_redelivered_total", counter, "Messages that were delivered again", func(q measuredQueue) float64 { return float64(q.Redelivered) }},
+		{"channel_queue_metrics", "queue_messages_acked_total", counter, "Messages that were acknowledged", func(q measuredQueue) float64 { return float64(q.Acknowledged) }},
+	},
 }
 
-var connectionMetrics = []metric[leveret.ConnInfo]{
-	{"connection_coarse_metrics", "connection_incoming_bytes_total", counter, "Octets from clients", func(c leveret.ConnInfo) float64 { return float64(c.Transport.Traffic.Received) }},
-	{"connection_coarse_metrics", "connection_outgoing_bytes_total", counter, "Octets to clients", func(c leveret.ConnInfo) float64 { return float64(c.Transport.Traffic.Sent) }},
-	{"connection_metrics", "connection_incoming_packets_total", counter, "Reads from clients", func(c leveret.ConnInfo) float64 { return float64(c.Transport.Traffic.Reads) }},
-	{"connection_metrics", "connection_outgoing_packets_total", counter, "Writes to clients", func(c leveret.ConnInfo) float64 { return float64(c.Transport.Traffic.Writes) }},
-	{"connection_metrics", "connection_pending_packets", gauge, "Octets that are being written", func(c leveret.ConnInfo) float64 { return float64(c.Transport.Traffic.Pending) }},
-	{"connection_metrics", "connection_channels", gauge, "Channels", func(c leveret.ConnInfo) float64 { return float64(len(c.Channels)) }},
+var connectionMetrics = catalogue[leveret.ConnInfo]{
+	labels: func(n *node, c leveret.ConnInfo) []string { return []string{"connection", n.connectionName(c)} },
+	metrics: []metric[leveret.ConnInfo]{
+		{"connection_coarse_metrics", "connection_incoming_bytes_total", counter, "Octets from clients", func(c leveret.ConnInfo) float64 { return float64(c.Transport.Traffic.Received) }},
+		{"connection_coarse_metrics", "connection_outgoing_bytes_total", counter, "Octets to clients", func(c leveret.ConnInfo) float64 { return float64(c.Transport.Traffic.Sent) }},
+		{"connection_metrics", "connection_incoming_packets_total", counter, "Reads from clients", func(c leveret.ConnInfo) float64 { return float64(c.Transport.Traffic.Reads) }},
+		{"connection_metrics", "connection_outgoing_packets_total", counter, "Writes to clients", func(c leveret.ConnInfo) float64 { return float64(c.Transport.Traffic.Writes) }},
+		{"connection_metrics", "connection_pending_packets", gauge, "Octets that are being written", func(c leveret.ConnInfo) float64 { return float64(c.Transport.Traffic.Pending) }},
+		{"connection_metrics", "connection_channels", gauge, "Channels", func(c leveret.ConnInfo) float64 { return float64(len(c.Channels)) }},
+	},
 }
 
-var channelMetrics = []metric[measuredChannel]{
-	{"channel_metrics", "channel_consumers", gauge, "Consumers", func(c measuredChannel) float64 { return float64(c.Consumers) }},
-	{"channel_metrics", "channel_messages_unacked", gauge, "Messages that were delivered and not yet acknowledged", func(c measuredChannel) float64 { return float64(c.Unacked) }},
-	{"channel_metrics", "channel_messages_uncommitted", gauge, "Publishes of the transaction", func(c measuredChannel) float64 { return float64(c.Uncommitted) }},
-	{"channel_metrics", "channel_acks_uncommitted", gauge, "Settlements of the transaction", func(c measuredChannel) float64 { return float64(c.AcksUncommitted) }},
-	{"channel_metrics", "consumer_prefetch", gauge, "Prefetch of consumers to come", func(c measuredChannel) float64 { return float64(c.Prefetch) }},
-	{"channel_metrics", "channel_prefetch", gauge, "Prefetch of the whole channel", func(c measuredChannel) float64 { return float64(c.GlobalPrefetch) }},
+var channelMetrics = catalogue[measuredChannel]{
+	labels: func(n *node, c measuredChannel) []string { return []string{"channel", n.channelName(c.conn, c.Number)} },
+	metrics: []metric[measuredChannel]{
+		{"channel_metrics", "channel_consumers", gauge, "Consumers", func(c measuredChannel) float64 { return float64(c.Consumers) }},
+		{"channel_metrics", "channel_messages_unacked", gauge, "Messages that were delivered and not yet acknowledged", func(c measuredChannel) float64 { return float64(c.Unacked) }},
+		{"channel_metrics", "channel_messages_uncommitted", gauge, "Publishes of the transaction", func(c measuredChannel) float64 { return float64(c.Uncommitted) }},
+		{"channel_metrics", "channel_acks_uncommitted", gauge, "Settlements of the transaction", func(c measuredChannel) float64 { return float64(c.AcksUncommitted) }},
+		{"channel_metrics", "consumer_prefetch", gauge, "Prefetch of consumers to come", func(c measuredChannel) float64 { return float64(c.Prefetch) }},
+		{"channel_metrics", "channel_prefetch", gauge, "Prefetch of the whole channel", func(c measuredChannel) float64 { return float64(c.GlobalPrefetch) }},
+	},
 }
 
-// exposeObjects adds the metrics of the families that are wanted, of the objects in those virtual hosts; nil: in all.
-func (n *node) exposeObjects(x *exposition, wanted func(family string) bool, vhosts []string) {
-	exposeEach(x, queueMetrics, wanted, n.allQueues(vhosts), func(q measuredQueue) []string {
-		return []string{"vhost", q.VHost, "queue", q.Name}
-	})
+// exposeObjects adds the metrics that are wanted, of the objects in those virtual hosts; nil: in all.
+func (n *node) exposeObjects(x *exposition, vhosts []string) {
 	var conns []leveret.ConnInfo
 	for _, conn := range n.broker.Connections() {
 		if vhosts == nil || slices.Contains(vhosts, conn.VHost) {
 			conns = append(conns, conn)
 		}
 	}
-	exposeEach(x, connectionMetrics, wanted, conns, func(c leveret.ConnInfo) []string {
-		return []string{"connection", n.connectionName(c)}
-	})
-	exposeEach(x, channelMetrics, wanted, n.allChannels(conns), func(c measuredChannel) []string {
-		return []string{"channel", n.channelName(c.conn, c.Number)}
-	})
+	exposeEach(x, n, queueMetrics, n.allQueues(vhosts))
+	exposeEach(x, n, connectionMetrics, conns)
+	exposeEach(x, n, channelMetrics, n.allChannels(conns))
 }
 
 // allQueues returns the queues of those virtual hosts; nil: of all.

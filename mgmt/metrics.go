@@ -17,17 +17,18 @@ const metricsContentType = "text/plain; version=0.0.4; charset=utf-8"
 
 // serveMetrics answers a path that begins with /metrics, and reports whether there is such a path.
 func (n *node) serveMetrics(w http.ResponseWriter, r *http.Request) bool {
-	x := &exposition{prefix: "rabbitmq_"}
+	x := &exposition{prefix: "rabbitmq_", wanted: func(string) bool { return true }}
 	switch strings.TrimSuffix(r.URL.Path, "/") {
 	case "/metrics":
 		n.exposeSums(x)
 	case "/metrics/per-object":
 		n.exposeTotals(x)
-		n.exposeObjects(x, func(string) bool { return true }, nil)
+		n.exposeObjects(x, nil)
 	case "/metrics/detailed":
 		x.prefix = "rabbitmq_detailed_"
 		q := r.URL.Query()
-		n.exposeObjects(x, func(family string) bool { return slices.Contains(q["family"], family) }, q["vhost"])
+		x.wanted = func(family string) bool { return slices.Contains(q["family"], family) }
+		n.exposeObjects(x, q["vhost"])
 	default:
 		return false
 	}

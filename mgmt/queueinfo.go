@@ -112,24 +112,37 @@ func (c *call) describeQueueInDetail(v *leveret.VHost, info leveret.QueueInfo) (
 	o["messages_persistent"], o["message_bytes_persistent"] = q.Persistent()
 	o["single_active_consumer_tag"] = textOrNull(info.SingleActive)
 	if info.Type == leveret.QueueTypeClassic {
-		o["exclusive_consumer_tag"] = exclusiveConsumer(v, info.Name)
+		o["exclusive_consumer_tag"] = textOrNull(c.contentsOf(v).exclusive[info.Name])
 	}
-	if owner, ok := c.owner(v, info.Owner); ok {
+	if owner, ok := c.contentsOf(v).conns[info.Owner]; ok {
 		o["owner_pid_details"] = c.peer(owner)
 	}
 	return o, nil
 }
 
-func exclusiveConsumer(v *leveret.VHost, queue string) any {
-	for _, cs := range v.Consumers() {
-		if cs.Queue == queue && cs.Exclusive {
-			return cs.Tag
-		}
-	}
-	return nil
+// contents are what the queues of a virtual host refer to.
+type contents struct {
+	exclusive map[string]string           // tags of exclusive consumers, by queue
+	conns     map[uint64]leveret.ConnInfo // by id
 }
 
-// owner returns the connection that an exclusive queue belongs to.
-func (c *call) owner(v *leveret.VHost, id uint64) (leveret.ConnInfo, bool) {
-	return withKey(v.Connections(), func(conn leveret.ConnInfo) uint64 { return conn.ID }, id)
+// contentsOf looks at a virtual host once for all queues that a request is about.
+func (c *call) contentsOf(v *leveret.VHost) *contents {
+	if found := c.looked[v.Name()]; found != nil {
+		return found
+	}
+	found := &contents{map[string]string{}, map[uint64]leveret.ConnInfo{}}
+	for _, cs := range v.Consumers() {
+		if cs.Exclusive {
+			found.exclusive[cs.Queue] = cs.Tag
+		}
+	}
+	for _, conn := range v.Connections() {
+		found.conns[conn.ID] = conn
+	}
+	if c.looked == nil {
+		c.looked = map[string]*contents{}
+	}
+	c.looked[v.Name()] = found
+	return found
 }

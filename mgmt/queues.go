@@ -32,11 +32,11 @@ func (c *call) listQueues(describe func(*call, *leveret.VHost, leveret.QueueInfo
 func lengthOf(info leveret.QueueInfo) func(column string) any {
 	return func(column string) any {
 		switch column {
-		case figureNames[messages]:
+		case figureTable[messages].name:
 			return info.Messages
-		case figureNames[messagesReady]:
+		case figureTable[messagesReady].name:
 			return info.Ready
-		case figureNames[messagesUnacked]:
+		case figureTable[messagesUnacked].name:
 			return info.Unacked
 		}
 		return nil

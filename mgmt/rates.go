@@ -28,11 +28,7 @@ func (c *call) span(prefix string) (*span, error) {
 
 // details returns the rate of a figure that is now value, and its samples if the request asks for them.
 func (c *call) details(s subject, f figure, value int64) (object, error) {
-	prefix := rangePrefix[f]
-	if prefix == "" {
-		prefix = defaultRange
-	}
-	span, err := c.span(prefix)
+	span, err := c.span(figureTable[f].span)
 	if err != nil {
 		return nil, err
 	}

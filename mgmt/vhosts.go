@@ -3,6 +3,7 @@ package mgmt
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/leveretmq/leveret"
 )
@@ -47,7 +48,7 @@ func (c *call) describeVHost(v *leveret.VHost) (object, error) {
 	if info.Queues == 0 && !f.any(vhostStats) {
 		return o, nil
 	}
-	return o, c.show(o, s, f, append(lengths, octets...))
+	return o, c.show(o, s, f, slices.Concat(lengths, octets))
 }
 
 func (c *call) putVHost() (any, error) {
