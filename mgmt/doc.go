@@ -6,9 +6,9 @@
 // provider, KEDA's scaler, Celery's Flower, Telegraf and others. Users log in with basic authentication. What a user may
 // see and do depends on the user's tags, as on RabbitMQ: management, policymaker, monitoring, administrator.
 //
-// Every path but those of the metrics lies under /api. What needs a plugin that leveret has not (federation, shovels, streams) answers as a
-// RabbitMQ without that plugin. A broker of the 3.10 profile answers with the same paths; its errors, its policies and
-// its definitions are those of 3.10.
+// Every path but those of the metrics lies under /api. What needs a plugin that leveret has not (federation, shovels,
+// streams) answers as a RabbitMQ without that plugin. A broker of the 3.10 profile answers with the same paths; its
+// errors, its policies and its definitions are those of 3.10.
 //
 // # Statistics
 //
@@ -21,8 +21,8 @@
 //
 // # Metrics
 //
-// /metrics, /metrics/per-object and /metrics/detailed have figures for Prometheus under the names of RabbitMQ's plugin. What
-// a name of RabbitMQ's would need and nobody counts is not there, and deliveries are not parted by type of queue.
+// /metrics, /metrics/per-object and /metrics/detailed have figures for Prometheus under the names of RabbitMQ's plugin.
+// What a name of RabbitMQ's would need and nobody counts is not there, and deliveries are not parted by type of queue.
 //
 // # Safety
 //

@@ -12,7 +12,10 @@ import (
 // as the operation. RabbitMQ does so, too.
 func (c *call) inChannel(v *leveret.VHost, run func(*leveret.Channel) error) error {
 	conn, err := c.broker.Open(leveret.ConnConfig{User: c.user.Name, VHost: v.Name(), Name: "HTTP API of " + c.user.Name})
-	if err != nil {
+	switch {
+	case isCode(err, leveret.NotAllowed), isCode(err, leveret.AccessRefused):
+		return notAuthorised("Access refused.")
+	case err != nil:
 		return err
 	}
 	defer conn.Close()
