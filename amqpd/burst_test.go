@@ -3,6 +3,7 @@ package amqpd
 import (
 	"io"
 	"os"
+	"runtime"
 	"testing"
 	"time"
 
@@ -15,6 +16,9 @@ import (
 func TestNothingIsLeftToGather(t *testing.T) {
 	if !canGather {
 		t.Skip("nothing gathers here")
+	}
+	if runtime.GOMAXPROCS(0) < 2 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	}
 	client, fr, server := socketPair(t)
 	defer client.Close()
@@ -70,12 +74,71 @@ func TestNothingIsLeftToGather(t *testing.T) {
 func TestBurstIsJudgedByItsPace(t *testing.T) {
 	var b burst
 	assert.False(t, b.keepsPace(burstSample-1, false), "too few to tell")
-	assert.True(t, b.keepsPace(1, false))
-	assert.True(t, b.keepsPace(1, true), "until it is judged anew")
-	b.since = b.since.Add(-burstPace)
-	assert.False(t, b.keepsPace(burstSample-1, true), "too slow")
-	b.since = b.since.Add(-burstPace)
-	assert.True(t, b.keepsPace(10*burstSample, false), "many that one read brought")
+	assert.False(t, b.keepsPace(1, false), "too short to tell")
+	assert.True(t, b.keepsPace(1, true), "it was")
+
+	now := time.Now()
+	ran := func(messages int, took time.Duration, was bool) bool {
+		b.run, b.since = messages, now
+		now = now.Add(took)
+		return b.paced(now, was)
+	}
+	const fast = 1000 // messages in a trial
+	b = burst{}
+	assert.False(t, ran(burstSample, burstSample*burstPace+1, false), "too slow")
+	assert.False(t, ran(fast, burstTrial-1, false), "too short to tell")
+	assert.True(t, ran(fast, burstTrial, false))
+	assert.True(t, ran(fast, burstTrial, true), "no slower than before")
+	assert.True(t, ran(2*fast, burstTrial, true), "faster")
+}
+
+// A client that publishes less while its input gathers is left alone, for longer each time.
+func TestInputGathersOnlyIfThatHelps(t *testing.T) {
+	var b burst
+	now := time.Now()
+	ran := func(messages int, was bool) bool {
+		b.run, b.since = messages, now
+		now = now.Add(burstTrial)
+		return b.paced(now, was)
+	}
+	for _, rest := range []time.Duration{shortBreak, 2 * shortBreak, 4 * shortBreak} {
+		require.True(t, ran(1000, false))
+		require.False(t, ran(900, true), "slower")
+		require.Equal(t, now.Add(rest), b.until)
+		require.False(t, ran(1000, false), "left alone")
+		now = b.until
+	}
+	for range 20 {
+		ran(1000, false)
+		ran(900, true)
+		now = b.until
+	}
+	require.Equal(t, longBreak, b.rest)
+	require.True(t, ran(1000, false))
+	require.True(t, ran(1100, true), "it helps now")
+	require.False(t, ran(900, true))
+	require.Equal(t, shortBreak, b.rest)
+}
+
+// A reader that sleeps keeps a processor from others, so that no more than half of them are taken.
+func TestFewReadersSleep(t *testing.T) {
+	if !canGather {
+		t.Skip("nothing gathers here")
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	client, fr, _ := socketPair(t)
+	defer client.Close()
+	for processors, sleeps := range map[int]bool{1: false, 2: true} {
+		runtime.GOMAXPROCS(processors)
+		fr.sock.endBurst()
+		fr.sock.gather()
+		require.Equal(t, sleeps, fr.sock.lowWater > 1, "%d processors", processors)
+	}
+	fr.sock.endBurst()
+	gathering.Add(1)
+	defer gathering.Add(-1)
+	fr.sock.gather()
+	require.Equal(t, 1, fr.sock.lowWater, "another one sleeps")
 }
 
 // Only a client that publishes small messages without confirms, and gets nothing, is in a burst.
@@ -85,6 +148,9 @@ func TestWhichClientsAreInABurst(t *testing.T) {
 	}
 	fr := frameReader{sock: new(socket)}
 	judge := func(messages int, other, answered bool) bool {
+		if fr.burst.run == 0 {
+			fr.burst.run, fr.burst.since = 1000, time.Now().Add(-burstTrial)
+		}
 		for range messages {
 			fr.burst.published(burstBody, true)
 		}
@@ -103,8 +169,7 @@ func TestWhichClientsAreInABurst(t *testing.T) {
 	assert.True(t, judge(burstSample, false, false))
 	fr.burst.published(1, false)
 	assert.False(t, judge(burstSample, false, false), "one was answered")
-	fr.burst.since = time.Now().Add(-time.Hour)
-	fr.burst.run = 1
+	fr.burst.run, fr.burst.since = 1, time.Now().Add(-time.Hour)
 	assert.False(t, judge(burstSample, false, false), "not that fast")
 }
 
