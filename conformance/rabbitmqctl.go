@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,9 @@ type rabbitmqctl struct {
 var _ console = (*rabbitmqctl)(nil)
 
 func (c *rabbitmqctl) run(stdin string, args ...string) ([]byte, error) {
+	if slices.ContainsFunc(args, func(a string) bool { return strings.ContainsRune(a, 0) }) { // no process can be given it
+		return nil, &leveret.Error{Code: leveret.PreconditionFailed, Reason: "an argument with a NUL"}
+	}
 	args = append(c.command[1:len(c.command):len(c.command)], args...)
 	cmd := exec.Command(c.command[0], args...)
 	var stdout, stderr bytes.Buffer
