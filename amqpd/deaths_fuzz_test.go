@@ -113,7 +113,8 @@ func take(t *testing.T, b *leveret.Broker, name string, died bool) {
 	}
 }
 
-// tellsADeath reports whether a history begins with a death.
+// tellsADeath reports whether a history begins with a death. Its count may be any number: 3.10 goes on counting from what a client
+// made up.
 func tellsADeath(history []leveret.Death) bool {
-	return len(history) > 0 && history[0].Queue != "" && history[0].Reason != "" && history[0].Count >= 1
+	return len(history) > 0 && history[0].Queue != "" && history[0].Reason != ""
 }
