@@ -105,10 +105,11 @@ type epochs struct {
 	end     Timer  // ends the current epoch; nil while no channel was used in it
 }
 
-// usedLocked notes that the channel has something to do.
+// usedLocked notes that the channel has something to do. A channel of the program itself is asked for no permission, and
+// sets no timer: a simulation has a new epoch at each step of its clock.
 // Rules: A-8.
 func (ch *Channel) usedLocked() {
-	if ch.grants.epoch != ch.v.timing.epochs.current {
+	if !ch.super && ch.grants.epoch != ch.v.timing.epochs.current {
 		ch.grants.enterEpochLocked(ch.v)
 	}
 }
