@@ -2,7 +2,7 @@ package leveret
 
 import (
 	"cmp"
-	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/leveretmq/leveret/internal/wire"
@@ -130,11 +130,50 @@ func (ch *Channel) nameQueue(name string, args Fields) (string, *Error) {
 	if name != "" {
 		return name, nil
 	}
-	t, _ := args.Get(ArgQueueType)
-	if kind, _ := parseKind(fmt.Sprint(t)); !v.b.behaviour.traits[kind].serverNamed {
+	kind, err := v.rules.nameableKind(args)
+	if err != nil {
+		return "", err
+	}
+	if !v.b.behaviour.traits[kind].serverNamed {
 		return "", PreconditionFailed.errorf("", "Cannot declare a server-named queue for type %s", kind.module())
 	}
 	return v.b.random.name("amq.gen-"), nil
+}
+
+// nameableKind returns the type of a queue that shall get a name, of which the other arguments have not been checked.
+// RabbitMQ looks whether queues of the type can be named, and fails if the argument names none.
+// Rules: Q-10.
+func (r *rules) nameableKind(args Fields) (queueKind, *Error) {
+	t, given := args.Get(ArgQueueType)
+	if !given {
+		return classicQueue, nil
+	}
+	var name string
+	switch t := t.(type) {
+	case string:
+		name = t
+	case []byte:
+		name = string(t)
+	case bool:
+		name = strconv.FormatBool(t)
+	case nil:
+		name = "undefined"
+	default:
+		return 0, &Error{Code: InternalError}
+	}
+	kind, known := parseKind(name)
+	switch {
+	case known, !r.plainQueueType && (name == "" || name == "undefined"):
+		return kind, nil
+	case r.plainQueueType:
+		return 0, &Error{Code: InternalError}
+	}
+	for kind := range kinds {
+		if kinds[kind].module == name {
+			return queueKind(kind), nil
+		}
+	}
+	return 0, PreconditionFailed.errorf(name, "unknown queue type '%s'", name)
 }
 
 // redeclareQueueLocked compares a declaration with the queue that is there.

@@ -132,3 +132,30 @@ func readMethod(t *testing.T, r io.Reader) (methodID, []byte) {
 	require.EqualValues(t, frameEnd, rest[len(rest)-1])
 	return methodID(binary.BigEndian.Uint32(rest)), rest[4 : len(rest)-1]
 }
+
+// A client that waits for its confirm has the message by then, if it consumes it itself.
+// Rules: C-5a.
+func TestDeliveryBeforeItsConfirm(t *testing.T) {
+	for _, kind := range []string{leveret.QueueTypeClassic, leveret.QueueTypeQuorum} {
+		b := leveret.New()
+		_, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: kind}})
+		require.NoError(t, err)
+		srv := &Server{Broker: b}
+		nc := dialed(t, srv, 0, call(1, confirmSelect, u8(0))+
+			call(1, basicConsume, u16(0), ss("q"), ss("t"), u8(0), u32(0)))
+		for id := methodID(0); id != basicConsumeOk; {
+			id, _ = readMethod(t, nc)
+		}
+		_, err = nc.Write([]byte(call(1, basicPublish, u16(0), ss(""), ss("q"), u8(0)) + header(4) + body("four")))
+		require.NoError(t, err)
+		id, _ := readMethod(t, nc)
+		require.Equal(t, basicDeliver, id, kind)
+		readMethod(t, nc) // content header
+		readMethod(t, nc) // body
+		id, _ = readMethod(t, nc)
+		require.Equal(t, basicAck, id, kind)
+		nc.Close()
+		srv.Close()
+		b.Close()
+	}
+}

@@ -172,6 +172,18 @@ func (c *conn) confirmLocked(ch *channel, sequence uint64, reject bool) {
 	run.last, run.reject = sequence, reject
 }
 
+// sendConfirmsLocked sends the confirms that wait, behind the deliveries that the publishes have led to: RabbitMQ's queue
+// delivers a message before it tells the publisher's channel that it has it.
+// Rules: C-5a.
+func (c *conn) sendConfirmsLocked() {
+	if len(c.batch.confirms) == 0 {
+		return
+	}
+	c.takeNoticesLocked()
+	c.encodeNoticesLocked(len(c.inbox.notices))
+	c.flushConfirmsLocked()
+}
+
 // flushConfirmsLocked sends the confirms that wait.
 func (c *conn) flushConfirmsLocked() {
 	for i, ch := range c.batch.confirms {

@@ -154,7 +154,7 @@ func (c *conn) execute() error {
 			return err
 		}
 	}
-	c.flushConfirmsLocked()
+	c.sendConfirmsLocked()
 	c.in.executed(c.out.size() > 0)
 	c.batch.closed = c.batch.closed[:0]
 	c.batch.args = args{} // lets go of the read buffer
@@ -167,7 +167,7 @@ func (c *conn) execute() error {
 func (c *conn) waitForRoomLocked() error {
 	for c.stage == running && (c.blocked || c.tooMuchUnreadLocked()) {
 		c.pulse.unread = !c.blocked
-		c.flushConfirmsLocked()
+		c.sendConfirmsLocked()
 		c.inbox.mail.release()
 		c.notifyWriterLocked()
 		c.moved.Wait()

@@ -69,23 +69,13 @@ func (c *conn) connectionFrameLocked(f frame) error {
 		return errDrop
 	}
 	a := newArgs(f.payload[4:], &c.in.names)
+	if err := c.protocol.signatures[id].checkOnZero(&a); err != nil {
+		return c.handledLocked(nil, err, id)
+	}
 	switch id {
 	case c.protocol.close:
-		a.u16()
-		a.short()
-		a.u32()
-		if !a.done() {
-			c.failLocked(internalError(), 0)
-			return nil
-		}
 		return c.closedByClientLocked()
 	case connectionUpdateSecret:
-		a.long()
-		a.short()
-		if !a.done() {
-			c.failLocked(internalError(), 0)
-			return nil
-		}
 		c.out.bare(0, connectionUpdateSecretOk) // passwords do not expire: there is nothing to renew
 		return nil
 	}

@@ -38,6 +38,8 @@ func unattributedf(code leveret.Code, format string, args ...any) error {
 // Rules: E-3.
 func internalError() error { return unattributed{&leveret.Error{Code: leveret.InternalError}} }
 
+const malformedUTF8 = "Malformed UTF-8 in shortstr"
+
 // end is to be called when all arguments were read; its error says what was wrong with them.
 func (a *args) end() error {
 	if a.done() {
@@ -45,7 +47,7 @@ func (a *args) end() error {
 	}
 	switch a.fault {
 	case badUTF8:
-		return unattributedf(leveret.FrameError, "Malformed UTF-8 in shortstr")
+		return unattributedf(leveret.FrameError, malformedUTF8)
 	case badTable:
 		return errDrop
 	}

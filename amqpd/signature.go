@@ -1,6 +1,10 @@
 package amqpd
 
-import "github.com/leveretmq/leveret"
+import (
+	"strings"
+
+	"github.com/leveretmq/leveret"
+)
 
 // RabbitMQ reads the arguments of a method before it asks whether the channel is open, or whether a client may
 // send the method. A handler reads the arguments of its method itself. The signatures are for methods that no
@@ -35,6 +39,21 @@ var signatures = map[methodID]signature{
 	confirmSelect: "b", confirmSelectOk: "",
 
 	txSelect: "", txSelectOk: "", txCommit: "", txCommitOk: "", txRollback: "", txRollbackOk: "",
+}
+
+// checkOnZero reads all arguments of a method on channel 0 and returns what is wrong with them. There RabbitMQ's reader
+// fails itself, unless all that is wrong is a short string that is not UTF-8.
+// Rules: C-17.
+func (s signature) checkOnZero(a *args) error {
+	whole := a.whole
+	if s.check(a) == nil {
+		return nil
+	}
+	octets := signature(strings.NewReplacer("s", "r", "t", "l").Replace(string(s)))
+	if again := newArgs(whole, a.names); a.fault == badUTF8 && octets.check(&again) == nil {
+		return errorf(leveret.FrameError, malformedUTF8)
+	}
+	return internalError()
 }
 
 // check reads all arguments and returns what is wrong with them.

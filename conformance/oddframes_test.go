@@ -23,7 +23,8 @@ var odd = flag.Int("odd", 100, "how many sequences of odd frames to send to a re
 
 // TestOddFrames sends a real broker and leveret's listener short sequences of frames that no client library would
 // send: any method with any argument on any channel, content that is missing, arguments that are cut short. Both must
-// answer with the same frames, step by step. A sequence that differs is sent once more, with more time.
+// answer with the same frames, step by step. A sequence that differs is sent up to three times more, with more time: what
+// a broker does only now and then, such as to confirm a message before its delivery (C-5a), is not a difference.
 func TestOddFrames(t *testing.T) {
 	broker := fromEnvironment(t)
 	if broker == nil {
@@ -41,7 +42,7 @@ func TestOddFrames(t *testing.T) {
 		wg.Go(func() {
 			defer func() { <-slots }()
 			diff, err := compareOdd(broker, first+n, 500*time.Millisecond)
-			if diff != "" {
+			for try := 0; try < 3 && diff != "" && err == nil; try++ {
 				diff, err = compareOdd(broker, first+n, 2*time.Second)
 			}
 			if diff != "" || err != nil {
@@ -59,7 +60,7 @@ func compareOdd(broker *Broker, seed uint64, quiet time.Duration) (diff string, 
 	if err != nil {
 		return "", err
 	}
-	want, err := sendOdd(broker.uri, real.VHost(), steps, quiet)
+	want, err := sendOdd(broker.uri, real.VHost(), steps, func(c *oddClient) string { return c.answers(quiet) })
 	if err := errors.Join(err, real.Close()); err != nil {
 		return "", err
 	}
@@ -67,7 +68,11 @@ func compareOdd(broker *Broker, seed uint64, quiet time.Duration) (diff string, 
 	if err != nil {
 		return "", err
 	}
-	got, err := sendOdd(own.(*listenerDriver).uri, own.VHost(), steps, quiet/3)
+	got, err := sendOdd(own.(*listenerDriver).uri, own.VHost(), steps, func(c *oddClient) string {
+		at := c.answers(quiet / 4)
+		own.(*listenerDriver).Advance(quiet)
+		return at + c.answers(quiet/4)
+	})
 	if err := errors.Join(err, own.Close()); err != nil {
 		return "", err
 	}
@@ -105,8 +110,8 @@ type oddClient struct {
 	ends bool // the broker has closed the connection
 }
 
-// sendOdd connects, makes what the steps are about, and returns what comes back after each of them.
-func sendOdd(uri amqp.URI, vhost string, steps []oddStep, quiet time.Duration) ([]string, error) {
+// sendOdd connects, makes what the steps are about, and returns what read gets after each of them.
+func sendOdd(uri amqp.URI, vhost string, steps []oddStep, read func(*oddClient) string) ([]string, error) {
 	nc, err := net.Dial("tcp", net.JoinHostPort(uri.Host, fmt.Sprint(uri.Port)))
 	if err != nil {
 		return nil, err
@@ -127,7 +132,7 @@ func sendOdd(uri amqp.URI, vhost string, steps []oddStep, quiet time.Duration) (
 		if _, err := c.Write(step.octets()); err != nil {
 			break
 		}
-		answers = append(answers, hide.Replace(c.answers(quiet)))
+		answers = append(answers, hide.Replace(read(c)))
 		if c.ends {
 			break
 		}
@@ -137,6 +142,9 @@ func sendOdd(uri amqp.URI, vhost string, steps []oddStep, quiet time.Duration) (
 
 // answers reads until nothing more comes. A channel that the broker closes is opened again.
 func (c *oddClient) answers(quiet time.Duration) string {
+	if c.ends {
+		return ""
+	}
 	var b strings.Builder
 	for {
 		kind, channel, payload, err := c.frame(quiet)
