@@ -115,7 +115,7 @@ func (p *pendingLetters) retryDue(now int64) {
 func (c *quorum) try(d *pendingLetter) bool {
 	v := c.q.v
 	d.at = deadlineAfter(v.nowLocked(), pendingRetry)
-	letter := deadLetter{q: c.q, m: d.e.m, copy: d.e.seq, reason: d.reason}
+	letter := &deadLetter{q: c.q, m: d.e.m, copy: d.e.seq, reason: d.reason}
 	m, targets, _ := v.deadTargetsLocked(letter, d.died)
 	if len(targets) == 0 {
 		return false // a missing exchange, no route or only circles: it is kept // DL-30

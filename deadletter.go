@@ -97,14 +97,14 @@ func (v *vhost) dieLocked(d deadLetter) bool {
 // mayYieldLocked reports whether the operation lets others in when its turn is over: between a task and what died before it, so that the
 // dead letters of a queue stay in order, or when it has taken too long for that.
 func (v *vhost) mayYieldLocked() bool {
-	return v.deaths.next().task != nil || v.timing.steps >= longTurn()
+	return v.deaths.next().task != nil || v.timing.turn.steps >= longTurn()
 }
 
 // deadLetterAllLocked publishes every dead letter on the worklist, and those that are added meanwhile.
 func (v *vhost) deadLetterAllLocked() {
 	v.deaths.before = v.stored.lastCopy
 	for v.deaths.len() > 0 {
-		if v.timing.steps >= turn() && v.mayYieldLocked() {
+		if v.timing.turn.steps >= turn() && v.mayYieldLocked() {
 			v.yieldLocked()
 			continue
 		}
@@ -112,7 +112,7 @@ func (v *vhost) deadLetterAllLocked() {
 		if d := v.deaths.pop(); d.task != nil {
 			d.task.proceed()
 		} else {
-			v.deadLetterLocked(d)
+			v.deadLetterLocked(&d)
 		}
 	}
 	v.deaths.pushed, v.deaths.roots, v.deaths.before = 0, 0, 0
@@ -152,7 +152,7 @@ func (q *Queue) lostUnseenLocked(reason Reason, n int) {
 
 // deadLetterLocked publishes a dead letter, at most once: what cannot be delivered is lost.
 // Rules: DL-5, DL-6, DL-8, DL-12.
-func (v *vhost) deadLetterLocked(d deadLetter) {
+func (v *vhost) deadLetterLocked(d *deadLetter) {
 	m, targets, circles := v.deadTargetsLocked(d, v.nowLocked()/int64(time.Second))
 	if m == nil {
 		d.q.diedLocked(d.reason, 1, &v.counters.NoDeadLetterExchange)
@@ -180,7 +180,7 @@ func (v *vhost) deadLetterLocked(d deadLetter) {
 // strategies. circles are those that the cycle rule keeps it from. m is nil if the dead-letter exchange is missing. at
 // is when the message died, in seconds since 1970.
 // Rules: DL-2, DL-7, DL-24, DL-30.
-func (v *vhost) deadTargetsLocked(l deadLetter, at int64) (m *message, targets, circles []*Queue) {
+func (v *vhost) deadTargetsLocked(l *deadLetter, at int64) (m *message, targets, circles []*Queue) {
 	x := v.deathExchangeLocked(l.q.set)
 	if x == nil {
 		return nil, nil, nil
@@ -240,7 +240,7 @@ func (v *vhost) carried(deliveries uint32) uint32 {
 
 // deadLocked makes the message that is published to x. The dead letter l died at a time in seconds since 1970.
 // Rules: T-12, DL-7, DL-8.
-func (v *vhost) deadLocked(l deadLetter, x *Exchange, at int64) *message {
+func (v *vhost) deadLocked(l *deadLetter, x *Exchange, at int64) *message {
 	if l.m.sharesHistory() && !v.rules.headerHistory {
 		return v.deadAlikeLocked(l, x, at)
 	}
@@ -272,7 +272,7 @@ func (v *vhost) deadLocked(l deadLetter, x *Exchange, at int64) *message {
 
 // describeDeath fills in the death of l at a time in seconds since 1970.
 // Rules: DL-13, DL-16.
-func (v *vhost) describeDeath(d *death, l deadLetter, at int64) {
+func (v *vhost) describeDeath(d *death, l *deadLetter, at int64) {
 	m := l.m
 	*d = death{queue: l.q.name, reason: l.reason, count: 1, at: at, exchange: m.exchange, key: m.key,
 		expiration: m.publishedExpiration()}
@@ -306,7 +306,7 @@ func (v *vhost) replaceKeys(m *message, key string) {
 
 // deadAlikeLocked is deadLocked for a message that shares its history in 4.3.
 // Rules: DL-7, DL-8.
-func (v *vhost) deadAlikeLocked(l deadLetter, x *Exchange, at int64) *message {
+func (v *vhost) deadAlikeLocked(l *deadLetter, x *Exchange, at int64) *message {
 	n := *l.m
 	n.exchange, n.extra = x, v.commonLocked(l, at)
 	if set := l.q.set; set.hasDLRK {

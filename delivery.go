@@ -24,7 +24,6 @@ var noProperties = &Properties{}
 // newDelivery makes what a client sees of an entry of q; q is nil for a direct reply.
 // Rules: M-12.
 func (ch *Channel) newDelivery(q *Queue, e *entry) *Delivery {
-	ch.usedLocked()
 	m := e.m
 	d := &Delivery{Exchange: m.exchange.name, RoutingKey: m.key, Properties: m.props, Body: m.body, ch: ch, m: m}
 	if d.Properties == nil {
@@ -79,6 +78,7 @@ func (q *Queue) assignLocked(c *Consumer, m *message) {
 // Rules: D-30.
 func (q *Queue) sendLocked(c *Consumer, e entry) {
 	ch := c.ch
+	ch.usedLocked()
 	d := ch.newDelivery(q, &e)
 	d.ConsumerTag = c.tag
 	if c.cfg.NoAck {

@@ -134,7 +134,7 @@ func tellSettledLocked[E ~settlementEvent](ch *Channel, hook func(E), u *unacked
 	}
 }
 
-func (v *vhost) deadLetteredEventLocked(d deadLetter, m *message, targets []*Queue) {
+func (v *vhost) deadLetteredEventLocked(d *deadLetter, m *message, targets []*Queue) {
 	if ev := v.events; ev != nil && ev.DeadLettered != nil {
 		tell(v, ev.DeadLettered, DeadLetteredEvent{v.eventMessageLocked(m), d.q.name, d.copy, d.reason, queueNames(targets)})
 	}

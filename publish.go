@@ -237,12 +237,14 @@ type publishCache struct {
 // targetLocked returns the exchange of that name, or nil, and notes it for route.
 func (ch *Channel) targetLocked(exchange, key string) *Exchange {
 	c, topology := &ch.cache, ch.v.topology
-	if c.x != nil && c.topology == topology && c.key == key && c.exchange == exchange {
-		return c.x
+	if c.x == nil || c.topology != topology || c.exchange != exchange {
+		c.topology, c.exchange, c.x = topology, exchange, ch.v.exchanges[exchange]
+		c.routed = false
 	}
-	x := ch.v.exchanges[exchange]
-	*c = publishCache{routeCache: routeCache{topology, exchange, key, x, c.queues[:0]}}
-	return x
+	if c.key != key {
+		c.key, c.routed = key, false
+	}
+	return c.x
 }
 
 // routeLocked returns the queues that m reaches. The exchange is the one that target returned last; a message without

@@ -183,6 +183,7 @@ func (ch *Channel) deliverReplyLocked(m *message) {
 		return
 	}
 	e := entry{m: m}
+	ch.usedLocked()
 	d := ch.newDelivery(nil, &e)
 	d.ConsumerTag, d.DeliveryTag = c.tag, ch.tags.Last()+1
 	if !ch.v.rules.repliesUncounted {

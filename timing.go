@@ -20,8 +20,7 @@ import (
 
 // timing is the heap of timers and the one wake-up that is armed.
 type timing struct {
-	now     int64         // the operation's time in ns since 1970, read when first asked for; 0: not yet
-	steps   int           // that the operation has taken since others could get in, as far as they are counted
+	turn    turnTaken
 	clock   settableClock // nil: the clock cannot be set
 	ahead   int64         // by how many ns now is ahead of the time that has passed
 	agreed  int64         // ahead when the timers were last put right
@@ -35,9 +34,9 @@ type timing struct {
 // read reads the clock.
 func (t *timing) read(c Clock) {
 	now := c.Now()
-	t.now = now.UnixNano()
+	t.turn.now = now.UnixNano()
 	if t.clock != nil {
-		t.ahead = t.now - int64(t.clock.Elapsed(now))
+		t.ahead = t.turn.now - int64(t.clock.Elapsed(now))
 	}
 }
 

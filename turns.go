@@ -34,8 +34,14 @@ type turnState struct {
 	lost    Cause // once the virtual host is closed: why its messages are lost, empty if nobody is to be told
 }
 
+// A turnTaken is what an operation knows of the turn that it has with the lock.
+type turnTaken struct {
+	now   int64 // the time in ns since 1970, read when first asked for; 0: not yet
+	steps int   // that were taken, as far as they are counted
+}
+
 // tookLocked counts n steps of a long operation.
-func (v *vhost) tookLocked(n int) { v.timing.steps += n }
+func (v *vhost) tookLocked(n int) { v.timing.turn.steps += n }
 
 // lookedLocked lets others in as restLocked does. It is for a loop that only looks at its elements, of which i is the
 // number, and counts a step for looksPerStep of them.
@@ -48,7 +54,7 @@ func (v *vhost) lookedLocked(i int) {
 
 // restLocked sends the operation's dead letters and lets others in, if its turn is over.
 func (v *vhost) restLocked() {
-	if v.timing.steps >= turn() {
+	if v.timing.turn.steps >= turn() {
 		if !v.deaths.working() {
 			v.deadLetterAllLocked()
 		}
@@ -58,7 +64,7 @@ func (v *vhost) restLocked() {
 
 // yieldLocked lets others in. The operation's dead letters stay its own.
 func (v *vhost) yieldLocked() {
-	v.timing.steps = 0
+	v.timing.turn.steps = 0
 	if v.closed {
 		return
 	}
@@ -73,7 +79,7 @@ func (v *vhost) yieldLocked() {
 		v.mu.Lock()
 	}
 	v.deaths = own
-	v.timing.now, v.timing.steps = 0, 0
+	v.timing.turn = turnTaken{}
 	if v.turns.waiting--; v.turns.waiting == 0 {
 		v.effects.idle.Broadcast() // Settle waits for it
 	}

@@ -73,7 +73,7 @@ func (v *vhost) Name() string { return v.name }
 // Rules: C-18.
 func (v *vhost) lock() {
 	v.mu.Lock()
-	v.timing.now, v.timing.steps = 0, 0
+	v.timing.turn = turnTaken{}
 }
 
 // unlock ends an operation. What the operation has caused happens in this order.
@@ -87,12 +87,17 @@ func (v *vhost) unlock() {
 		v.armLocked()
 	}
 	// The memory alarm concerns all virtual hosts, so no lock may be held: it comes last, even if a hook panics
-	// (memory.go).
+	// (memory.go). A function of its own has the defer: with it here BenchmarkReject takes 4 % longer.
 	if v.grownLocked() {
-		defer v.b.updateAlarm()
+		v.releaseAndUpdateAlarm()
+		return
 	}
-	// The lock is released; hooks and handlers run after it, in order, unless another operation is running them
-	// (effects.go).
+	v.release()
+}
+
+// release releases the lock. Hooks and handlers run after it, in order, unless another operation is running them
+// (effects.go).
+func (v *vhost) release() {
 	if len(v.effects.pending) == 0 || v.effects.running {
 		v.mu.Unlock()
 		return
@@ -100,12 +105,17 @@ func (v *vhost) unlock() {
 	v.effects.run(v)
 }
 
+func (v *vhost) releaseAndUpdateAlarm() {
+	defer v.b.updateAlarm()
+	v.release()
+}
+
 // nowLocked is the time of the operation that holds the lock. The clock is read at most once an operation.
 func (v *vhost) nowLocked() int64 {
-	if v.timing.now == 0 {
+	if v.timing.turn.now == 0 {
 		v.timing.read(v.b.clock)
 	}
-	return v.timing.now
+	return v.timing.turn.now
 }
 
 func (v *vhost) timeLocked() time.Time { return time.Unix(0, v.nowLocked()) }

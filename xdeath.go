@@ -103,7 +103,7 @@ type commonHistories [4]*commonHistory
 func (m *message) sharesHistory() bool { return m.extra == nil || m.extra.common != nil }
 
 // commonLocked returns the extra of a message that shares its history and dies now, at a time in seconds.
-func (v *vhost) commonLocked(l deadLetter, at int64) *extra {
+func (v *vhost) commonLocked(l *deadLetter, at int64) *extra {
 	m, after := l.m, uint64(0)
 	if m.extra != nil {
 		after = m.extra.common.number
