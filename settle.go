@@ -69,7 +69,17 @@ func (ch *Channel) Reject(tag uint64, requeue bool) error {
 
 // settle settles deliveries now or, in a transaction, at its commit.
 func (ch *Channel) settle(op string, tag uint64, multiple bool, how settling) error {
-	return ch.do(op, func() *Error { return ch.settleLocked(tag, multiple, how) })
+	// These are the steps of Channel.do. With do and its closure BenchmarkReject takes 2 % longer.
+	v := ch.v
+	v.lock()
+	err := ch.usableLocked()
+	if err == nil {
+		if e := ch.settleLocked(tag, multiple, how); e != nil {
+			err = ch.failLocked(op, e)
+		}
+	}
+	v.unlock()
+	return err
 }
 
 func (ch *Channel) settleLocked(tag uint64, multiple bool, how settling) *Error {
