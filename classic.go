@@ -136,7 +136,7 @@ func (c *classic) takeBack(back []entry, how settling, _ *Consumer) (over []entr
 
 // tookBack follows the return of messages.
 // Rules: D-6, L-8, L-13.
-func (c *classic) tookBack(_ []entry, from *Consumer) {
+func (c *classic) tookBack(_ []entry, _ settling, from *Consumer) {
 	// The limit is enforced before messages expire and before consumers get any. // L-8
 	for c.trims() && c.trimSome() {
 		c.q.v.restLocked()
@@ -145,7 +145,7 @@ func (c *classic) tookBack(_ []entry, from *Consumer) {
 	if c.deadlines > 0 {
 		c.expire(turn())
 	}
-	from.resumeLocked()
+	from.heirLocked().resumeLocked()
 	c.freed()
 }
 

@@ -19,7 +19,7 @@ type queueType interface {
 	// that have been delivered too often.
 	takeBack(back []entry, how settling, from *Consumer) (over []entry)
 	// tookBack follows the return of all messages that a holder returns together. over have been delivered too often.
-	tookBack(over []entry, from *Consumer)
+	tookBack(over []entry, how settling, from *Consumer)
 	// settled follows the settlement of deliveries that leave the queue for good.
 	settled()
 	// freed delivers what is ready: a consumer can take messages, or consumers have left.

@@ -112,7 +112,7 @@ func (c *quorum) takeBack(back []entry, how settling, from *Consumer) (over []en
 
 // tookBack follows the return of messages.
 // Rules: L-8, L-9, L-13.
-func (c *quorum) tookBack(over []entry, from *Consumer) {
+func (c *quorum) tookBack(over []entry, how settling, from *Consumer) {
 	// Those over the limit die before those that are trimmed, and in 3.10 after them. // L-9
 	if !c.q.v.rules.newestTrimmedFirst {
 		c.dieOfLimit(over)
@@ -121,7 +121,7 @@ func (c *quorum) tookBack(over []entry, from *Consumer) {
 	c.expire(turn())
 	from.rejoinLocked()
 	// Consumers get their messages before the limit is enforced. // L-8
-	for c.deliverSome() {
+	for c.deliverSome(how) {
 		c.q.v.restLocked()
 	}
 	c.trim()
@@ -258,7 +258,7 @@ func (c *quorum) ghosts() int { return c.lingering }
 // deliverReady assigns ready messages to consumers that can take them, one by one, and then sends them consumer by consumer.
 // Rules: D-20.
 func (c *quorum) deliverReady() {
-	if c.deliverSome() {
+	if c.deliverSome(acked) {
 		c.q.v.laterLocked(c.q, deliveringQuorum{c})
 	}
 }
@@ -268,8 +268,8 @@ type deliveringQuorum struct{ c *quorum }
 
 func (d deliveringQuorum) proceed() { d.c.freed() }
 
-// deliverSome is a step of deliverReady. It reports whether there may be more to deliver.
-func (c *quorum) deliverSome() (more bool) {
+// deliverSome is a step of deliverReady, which how has led to. It reports whether there may be more to deliver.
+func (c *quorum) deliverSome(how settling) (more bool) {
 	var few [4]assignment
 	batch := few[:0]
 	for n := 0; c.ready.n > 0; n++ {
@@ -288,8 +288,7 @@ func (c *quorum) deliverSome() (more bool) {
 		c.q.assignLocked(to, e.m)
 		batch = append(batch, assignment{to, e})
 	}
-	if len(batch) > 1 {
-		r := c.q.v.rules
+	if r := c.q.v.rules; len(batch) > 1 && (how == ended || !r.sentInTurn) { // D-20
 		slices.SortStableFunc(batch, func(a, b assignment) int { return r.compareHolders(a.to, b.to) })
 	}
 	for _, a := range batch {

@@ -257,7 +257,7 @@ func (ch *Channel) settleGroupLocked(tags []uint64, of holder, how settling) {
 		ch.v.tookLocked(len(part))
 	}
 	if how.requeue() && b.any {
-		q.impl.tookBack(b.over, of.c)
+		q.impl.tookBack(b.over, how, of.c)
 	} else if !q.deleted {
 		q.impl.settled()
 	}
@@ -272,7 +272,7 @@ func (ch *Channel) settleAloneLocked(u *unacked, tag uint64, how settling) {
 	case q.deleted:
 	case there && how.requeue():
 		ch.requeuedEventLocked(u, tag)
-		q.impl.tookBack(q.impl.takeBack([]entry{u.e}, how, c), c)
+		q.impl.tookBack(q.impl.takeBack([]entry{u.e}, how, c), how, c)
 	case there:
 		ch.discardLocked(u, tag, how)
 		fallthrough

@@ -95,7 +95,7 @@ func (ch *Channel) takeBackLocked(q *Queue, late func(*unacked) bool) {
 		}
 	}
 	if len(back) > 0 {
-		q.impl.tookBack(q.impl.takeBack(back, nackRequeue, nil), nil)
+		q.impl.tookBack(q.impl.takeBack(back, nackRequeue, nil), nackRequeue, nil)
 	}
 }
 
