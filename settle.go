@@ -120,6 +120,7 @@ func (ch *Channel) ackOneLocked(tag uint64) *Error {
 		ch.ackedEventLocked(u, tag)
 	}
 	ch.tags.Drop(tag)
+	ch.makeRoomLocked()
 	if !q.deleted {
 		q.impl.settled()
 	}
@@ -256,6 +257,7 @@ func (ch *Channel) settleGroupLocked(tags []uint64, of holder, how settling) {
 		b.putLocked(q, how, of.c)
 		ch.v.tookLocked(len(part))
 	}
+	ch.makeRoomLocked()
 	if how.requeue() && b.any {
 		q.impl.tookBack(b.over, how, of.c)
 	} else if !q.deleted {
@@ -268,6 +270,7 @@ func (ch *Channel) settleGroupLocked(tags []uint64, of holder, how settling) {
 func (ch *Channel) settleAloneLocked(u *unacked, tag uint64, how settling) {
 	q, c := u.q, u.c
 	there := ch.releaseLocked(u)
+	ch.makeRoomLocked()
 	switch {
 	case q.deleted:
 	case there && how.requeue():
@@ -350,7 +353,9 @@ func (ch *Channel) releaseLocked(u *unacked) bool {
 	if c := u.c; c == nil {
 		u.q.impl.countGhosts(-1)
 	} else {
-		ch.settled++
+		if ch.window > 0 {
+			ch.settled++
+		}
 		c.unacked--
 		c.releasedLocked()
 	}

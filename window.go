@@ -27,15 +27,30 @@ func (ch *Channel) stallLocked(c *Consumer) {
 	}
 }
 
+// makeRoomLocked takes settled deliveries out of the channel's window before their queue goes on. If consumers wait for
+// room in the window, the queue does not deliver to the channel until it hears from the window: see unstallLocked.
+// Rules: D-27.
+func (ch *Channel) makeRoomLocked() {
+	if ch.settled > 0 && len(ch.stalled) == 0 {
+		ch.countSettledLocked()
+	}
+}
+
+func (ch *Channel) countSettledLocked() {
+	if ch.volume != 0 { // with several settled at once it may get below 0
+		ch.volume -= ch.settled
+	}
+	ch.settled = 0
+}
+
 // unstallLocked takes settled deliveries out of the channel's window and lets the consumers go on that wait for room in
 // it. Their queues know of the settlement already: a consumer that waited for room in its own window has got its
 // messages before the channel has room again.
 // Rules: D-27.
 func (ch *Channel) unstallLocked() {
-	if ch.volume != 0 { // with several settled at once it may get below 0
-		ch.volume -= ch.settled
+	if ch.settled > 0 {
+		ch.countSettledLocked()
 	}
-	ch.settled = 0
 	if len(ch.stalled) == 0 || ch.window > 0 && ch.volume >= ch.window {
 		return
 	}
