@@ -53,7 +53,6 @@ type rules struct {
 	deliveryLimit              int64 // D-12a: default; -1: none
 	countEveryReturn           bool  // D-7, D-12: every return counts towards the delivery limit; nothing carries over
 	holdersByTag               bool  // D-5, D-20: consumers are served, and taken back from, by tag, not by subscription
-	sentInTurn                 bool  // D-20: only what an ended channel gave back is sent consumer by consumer
 	requeueToTail              bool  // D-4: without a delivery limit a settled requeue goes to the tail
 	oldCountHeader             bool  // D-10: x-delivery-count counts returns, from 0 on basic.get; no x-acquired-count
 	noPreemption               bool  // D-22: single active consumer: priorities are ignored
@@ -108,7 +107,7 @@ var profiles = [...]rules{
 		firstDuplicateHeader: true, noNewExchangeTypes: true,
 		limitsFirst: true, plainQueueType: true, checkQueueMode: true, queueVersion1: true, oldLeaderLocator: true,
 		plainPriorityZero: true, noNewQuorumArguments: true,
-		quorumFIFO: true, countEveryReturn: true, requeueToTail: true, holdersByTag: true, sentInTurn: true, txNackIsReject: true,
+		quorumFIFO: true, countEveryReturn: true, requeueToTail: true, holdersByTag: true, txNackIsReject: true,
 		oldCountHeader: true, noPreemption: true,
 		plainQuorumName: true, bodyBytesOnly: true, newestTrimmedFirst: true, stopsForGood: true, purgeSkipsPending: true,
 		policyChangeIsUse: true, quorumRefusesHaCancel: true, negativeLimitIsZero: true,

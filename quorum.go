@@ -157,12 +157,18 @@ func (c *quorum) returned(e entry, how settling) (counted entry, ok bool) {
 		c.delay(e)
 		return e, true
 	}
-	if r.requeueToTail && s.deliveryLimit < 0 && how != ended { // D-4
+	if c.requeuesAnew(how) {
 		c.putTail(e)
 	} else {
 		c.putReturned(e)
 	}
 	return e, true
+}
+
+// requeuesAnew reports whether a message that comes back is requeued as one that is new to the queue, each on its own.
+// Rules: D-4, D-20.
+func (c *quorum) requeuesAnew(how settling) bool {
+	return c.q.v.rules.requeueToTail && c.q.set.deliveryLimit < 0 && how.requeue() && how != ended
 }
 
 // putTail makes e the last message of its priority.
@@ -288,7 +294,7 @@ func (c *quorum) deliverSome(how settling) (more bool) {
 		c.q.assignLocked(to, e.m)
 		batch = append(batch, assignment{to, e})
 	}
-	if r := c.q.v.rules; len(batch) > 1 && (how == ended || !r.sentInTurn) { // D-20
+	if r := c.q.v.rules; len(batch) > 1 && !c.requeuesAnew(how) {
 		slices.SortStableFunc(batch, func(a, b assignment) int { return r.compareHolders(a.to, b.to) })
 	}
 	for _, a := range batch {
