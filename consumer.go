@@ -23,6 +23,7 @@ type Consumer struct {
 	unacked  int                   // deliveries that it holds
 	place    ring.Place[*Consumer] // among its queue's consumers
 	turn     ring.Place[*Consumer] // in line, if it can take a message
+	exit     uint64                // which exit from a line of its queue its last one was
 	stalled  bool                  // its inbox remembers that it waits for room
 	ended    bool
 	err      error // why it has ended, nil before

@@ -14,6 +14,7 @@ type consumers struct {
 	q         *Queue
 	all       ring.List[*Consumer] // in the order of subscription
 	lines     []*line              // those that are not empty, the highest priority first
+	exits     uint64               // how many have left a line
 	spare     *line                // an empty line to be used again: with small windows lines come and go
 	single    *Consumer            // the single active consumer
 	vacant    bool                 // the single active consumer has left, and the next is not elected yet
@@ -108,6 +109,10 @@ func (cs *consumers) enter(c *Consumer) {
 
 // exit takes a consumer out of its line, if it stands in line.
 func (cs *consumers) exit(c *Consumer) {
+	if c.inLine() {
+		cs.exits++
+		c.exit = cs.exits
+	}
 	c.turn.Leave()
 	if i, there := cs.lineOf(c.priority); there && cs.lines[i].Len() == 0 {
 		cs.spare = cs.lines[i]

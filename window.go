@@ -1,6 +1,9 @@
 package leveret
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // The window of a channel, which basic.qos with global sets in RabbitMQ 3.10: one prefetch for all consumers of the
 // channel. Consumers that wait for room in the window are remembered. // D-27
@@ -74,6 +77,7 @@ func (ch *Channel) unstallLocked() {
 func (ch *Channel) lineUpLocked(q *Queue) {
 	waiting := ch.stalled
 	ch.stalled = nil
+	slices.SortStableFunc(waiting, func(a, b *Consumer) int { return cmp.Compare(a.exit, b.exit) })
 	for _, c := range waiting {
 		switch {
 		case c.ended:
