@@ -43,8 +43,9 @@ func (v *vhost) ImportExchange(name string, kind ExchangeType, cfg ExchangeConfi
 		if err != nil || v.exchanges[name] != nil {
 			return err
 		}
-		v.addExchangeLocked(name, kind, cfg, args)
+		x := v.addExchangeLocked(name, kind, cfg, args)
 		v.exchangeEventLocked(name, true)
+		v.ignoredExchangeArgumentsLocked(x)
 		return nil
 	})
 }

@@ -36,6 +36,19 @@ func TestArgumentsThatNothingKnows(t *testing.T) {
 	}
 }
 
+// An import tells the same of what it makes.
+func TestImportedArgumentsThatNothingKnows(t *testing.T) {
+	b, _ := newTestBroker(t)
+	var told []leveret.IgnoredEvent
+	b.Watch(leveret.Events{Ignored: func(e leveret.IgnoredEvent) { e.Time = time.Time{}; told = append(told, e) }})
+	require.NoError(t, b.ImportQueue("q", leveret.QueueConfig{Arguments: leveret.Table{"x-mesage-ttl": 1}}))
+	require.NoError(t, b.ImportExchange("x", leveret.Direct, leveret.ExchangeConfig{Arguments: leveret.Table{"alternate-exchnage": "y"}}))
+	assert.Equal(t, []leveret.IgnoredEvent{
+		{VHost: "/", Queue: "q", Argument: "x-mesage-ttl", Similar: "x-message-ttl"},
+		{VHost: "/", Exchange: "x", Argument: "alternate-exchnage", Similar: "alternate-exchange"},
+	}, told)
+}
+
 // A policy has an effect if there can be anything that it suits.
 func TestPoliciesThatSuitNothing(t *testing.T) {
 	b, _ := newTestBroker(t)
