@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
+	"github.com/leveretmq/leveret/lint"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// called runs a command line of leveret in this process.
+func called(stdin string, args ...string) (stdout, stderr string, status int) {
+	var out, errs bytes.Buffer
+	status = run(args, ctl.Streams{In: strings.NewReader(stdin), Out: &out, Err: &errs})
+	return out.String(), errs.String(), status
+}
+
+const linted = "../../lint/testdata/"
+
+func TestLint(t *testing.T) {
+	want, err := os.ReadFile(linted + "readme.txt")
+	require.NoError(t, err)
+	out, stderr, status := called("", "lint", linted+"readme.json")
+	assert.Equal(t, string(want), out)
+	assert.Empty(t, stderr)
+	assert.Equal(t, 1, status)
+
+	document, err := os.ReadFile(linted + "readme.json")
+	require.NoError(t, err)
+	out, _, status = called(string(document), "lint", "-", "--format", "json", "--ignore", "L011")
+	assert.Equal(t, 1, status)
+	var found []lint.Finding
+	require.NoError(t, json.Unmarshal([]byte(out), &found))
+	require.Len(t, found, 1)
+	assert.Equal(t, lint.Finding{Code: lint.UnknownArgument, Severity: lint.Warning, VHost: "/", Kind: "queue", Name: "orders",
+		Text: "Nothing knows the argument 'x-mesage-ttl'. Probably 'x-message-ttl' is meant.", See: "docs/lint.md#l040"}, found[0])
+}
+
+func TestLintWithoutFaults(t *testing.T) {
+	for _, args := range [][]string{
+		{linted + "good.json"}, {"--profile", "3.10", linted + "good.json"},
+		{linted + "readme.json", "--ignore", "L011,L040"},
+	} {
+		out, stderr, status := called("", append([]string{"lint"}, args...)...)
+		assert.Empty(t, out+stderr, args)
+		assert.Zero(t, status, args)
+	}
+	out, _, status := called("", "lint", linted+"L013-retry.json")
+	assert.Contains(t, out, "L013 info")
+	assert.Zero(t, status, "what is worth knowing is no fault")
+	out, _, _ = called("", "lint", "--format", "json", linted+"good.json")
+	assert.Equal(t, "[]\n", out)
+}
+
+func TestLintRefuses(t *testing.T) {
+	for _, c := range []struct{ stdin, says, args string }{
+		{"", "a definitions file is expected", ""},
+		{"", `"b" is not expected`, "a b"},
+		{"", `--profile is "4"`, "- --profile 4"},
+		{"", `--format is "xml"`, "--format xml -"},
+		{"", "flag provided but not defined: -bogus", "--bogus"},
+		{"", "no such file", "none.json"},
+		{"{", "-: line 1, column 1: ", "-"},
+	} {
+		out, stderr, status := called(c.stdin, append([]string{"lint"}, strings.Fields(c.args)...)...)
+		assert.Equal(t, 2, status, c.args)
+		assert.Empty(t, out)
+		assert.True(t, strings.HasPrefix(stderr, "leveret lint: "), stderr)
+		assert.Contains(t, stderr, c.says)
+	}
+	out, _, status := called("", "lint", "--help")
+	assert.Zero(t, status)
+	assert.Contains(t, out, "-ignore codes")
+}

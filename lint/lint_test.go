@@ -1,0 +1,114 @@
+package lint_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/definitions"
+	"github.com/leveretmq/leveret/lint"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write the findings of each file in testdata beside it")
+
+// TestFiles lints each definitions file in testdata. What is found stands beside it, and was compared with the file by
+// a person.
+func TestFiles(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.json")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		t.Run(name, func(t *testing.T) {
+			got := text(check(t, file, leveret.RabbitMQ43))
+			golden := filepath.Join("testdata", name+".txt")
+			if *update {
+				require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
+				return
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			assert.Equal(t, string(want), got)
+		})
+	}
+}
+
+func check(t *testing.T, file string, p leveret.Profile) []lint.Finding {
+	t.Helper()
+	document, err := os.ReadFile(file)
+	require.NoError(t, err)
+	found, err := lint.Check(document, p)
+	require.NoError(t, err)
+	return found
+}
+
+func text(findings []lint.Finding) string {
+	var b strings.Builder
+	for _, f := range findings {
+		b.WriteString(f.String() + "\n")
+	}
+	return b.String()
+}
+
+// TestEveryCode asks for a file with a finding of each code, for a section about the code, and for a severity.
+func TestEveryCode(t *testing.T) {
+	page, err := os.ReadFile("../docs/lint.md")
+	require.NoError(t, err)
+	for code, severity := range lint.Severities() {
+		files, err := filepath.Glob("testdata/" + string(code) + "-*.json")
+		require.NoError(t, err)
+		if !assert.Len(t, files, 1, code) {
+			continue
+		}
+		found := false
+		for _, f := range check(t, files[0], leveret.RabbitMQ43) {
+			assert.Equal(t, lint.Severities()[f.Code], f.Severity)
+			found = found || f.Code == code
+		}
+		assert.True(t, found, "%s finds no %s", files[0], code)
+		assert.Contains(t, string(page), "\n### "+string(code)+"\n\n*"+string(severity)+".* ")
+	}
+	assert.Equal(t, len(lint.Severities()), strings.Count(string(page), "\n### L"))
+}
+
+// TestRelease shows that the release decides: 3.10 has no policies for one type of queues.
+func TestRelease(t *testing.T) {
+	assert.Empty(t, check(t, "testdata/good.json", leveret.RabbitMQ310))
+	found := check(t, "testdata/L031-useless.json", leveret.RabbitMQ310)
+	assert.Contains(t, text(found), "L001 error policy 'classic': Validation failed apply-to 'classic_queues' unrecognised")
+}
+
+// TestOneVHost shows that a file of one virtual host, whose entries do not name it, is looked at under its name.
+func TestOneVHost(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	v, err := b.CreateVHost("shop")
+	require.NoError(t, err)
+	_, err = v.DeclareQueue("orders", leveret.QueueConfig{Durable: true,
+		Arguments: leveret.Table{leveret.ArgDeadLetterExchange: "dlx"}})
+	require.NoError(t, err)
+	document, err := definitions.ExportVHost(v)
+	require.NoError(t, err)
+	found, err := lint.Check(document, leveret.RabbitMQ43)
+	require.NoError(t, err)
+	assert.Equal(t, "L010 error queue 'orders' in virtual host 'shop': "+
+		"There is no exchange 'dlx', its dead-letter exchange. What dies here is lost.\n", text(found))
+}
+
+// TestNoDefinitions shows what is no finding but an error, and the entry whose form ends the reading.
+func TestNoDefinitions(t *testing.T) {
+	_, err := lint.Check([]byte("{\n x"), leveret.RabbitMQ43)
+	var syntax *definitions.SyntaxError
+	require.ErrorAs(t, err, &syntax)
+	assert.Equal(t, 2, syntax.Line)
+
+	found, err := lint.Check([]byte(`{"queues": [{"name": 5}]}`), leveret.RabbitMQ43)
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	assert.Equal(t, lint.Refused, found[0].Code)
+}
