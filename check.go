@@ -67,7 +67,7 @@ func (ch *Channel) checkTagsLocked(held map[*Queue]holdings) error {
 		return fmt.Errorf("channel %d holds %d deliveries and counts %d", ch.number, n, ch.held)
 	}
 	for tag, c := range ch.consumers {
-		if c.unacked != byConsumer[c] {
+		if c.unacked-c.settling != byConsumer[c] {
 			return fmt.Errorf("consumer %q holds %d deliveries and counts %d", tag, byConsumer[c], c.unacked)
 		}
 	}

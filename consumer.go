@@ -21,6 +21,7 @@ type Consumer struct {
 	prefetch int                   // as asked for, or set by basic.qos
 	window   int                   // deliveries that it may hold; 0: no limit
 	unacked  int                   // deliveries that it holds
+	settling int                   // of them, those that its channel settles for it: see countUnsettledLocked
 	place    ring.Place[*Consumer] // among its queue's consumers
 	turn     ring.Place[*Consumer] // in line, if it can take a message
 	exit     uint64                // which exit from a line of its queue its last one was

@@ -69,6 +69,8 @@ func (q *Queue) assignLocked(c *Consumer, m *message) {
 			c.ch.volume++
 		}
 		q.store.countUnacked(m, 1)
+	} else if q.traits.noAckWindow {
+		c.countUnsettledLocked()
 	}
 	c.inbox.expectLocked(m)
 	q.consumers.served(c)

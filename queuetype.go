@@ -74,6 +74,7 @@ type traits struct {
 	channelWindow      bool  // D-27: it obeys basic.qos with global (3.10)
 	window             int   // D-29: deliveries that a consumer without prefetch may hold; 0: no limit
 	leavesLineWhenFull bool  // D-20: a consumer leaves its line when its window fills, not at its next turn
+	noAckWindow        bool  // D-28: what a no-ack consumer gets counts for its window until the queue has done its step
 	ackTimeout         int64 // D-35, D-36: ms by default; -1: none
 	ownAckTimeout      bool  // D-35: the consumer, the queue and a policy can set the timeout
 	watchesGets        bool  // D-35, D-36: the timeout holds for basic.get
@@ -130,7 +131,7 @@ const (
 func quorumTraits(r *rules) traits {
 	t := traits{
 		usedByPolicy: r.policyChangeIsUse, idleBeyond: quorumIdleBeyond,
-		window: quorumWindow, leavesLineWhenFull: true,
+		window: quorumWindow, leavesLineWhenFull: true, noAckWindow: true,
 		ackTimeout: defaultAckTimeout, ownAckTimeout: !r.channelAckTimeout, watchesGets: true,
 		listsOnlyActive: true,
 		counts:          counts, keepsRedelivery: true, byName: true, holdersInOrder: true, heirs: true,

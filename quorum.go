@@ -341,6 +341,38 @@ func (c *quorum) take() entry {
 	return e
 }
 
+// countUnsettledLocked counts what a no-ack consumer of a quorum queue gets: RabbitMQ's channel settles it, as a client would,
+// and until then it counts for the consumer's window.
+// Rules: D-28.
+func (c *Consumer) countUnsettledLocked() {
+	c.unacked++
+	if c.settling++; c.settling == 1 {
+		c.q.v.laterLocked(c.q, autoSettlement{c: c})
+	}
+}
+
+// An autoSettlement settles what a no-ack consumer got, behind the dead letters of the step in which it got it.
+type autoSettlement struct {
+	c      *Consumer
+	behind bool // the dead letters have been sent
+}
+
+func (s autoSettlement) proceed() {
+	c, q := s.c, s.c.q
+	if !s.behind && q.v.deaths.len() > 0 {
+		q.v.laterLocked(q, autoSettlement{c, true})
+		return
+	}
+	c.unacked, c.settling = c.unacked-c.settling, 0
+	switch {
+	case q.deleted:
+	case c.ended:
+		c.releasedLocked()
+	default:
+		c.resumeLocked()
+	}
+}
+
 // removed is the last step of every act that takes messages out: new heads may be due, and publishers may go on.
 func (c *quorum) removed() {
 	c.checkHeads()
