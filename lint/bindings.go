@@ -2,8 +2,6 @@ package lint
 
 import (
 	"maps"
-	"slices"
-	"strings"
 
 	"github.com/leveretmq/leveret"
 )
@@ -46,15 +44,6 @@ func triedBy(b *leveret.Broker, t leveret.ExchangeType, binding leveret.BindingI
 		return true, ""
 	}
 	return isRouted(b, t, binding, replaceWildcards(key), m), why
-}
-
-func replaceWildcards(key string) string {
-	return strings.NewReplacer("*", "any", "#", "any").Replace(key)
-}
-
-// hasWildcard reports whether a word of a key is one of a topic exchange's wildcards.
-func hasWildcard(key string) bool {
-	return slices.ContainsFunc(strings.Split(key, "."), func(word string) bool { return word == "*" || word == "#" })
 }
 
 // headersFor are headers that satisfy a binding's arguments, if any do.

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ type follower struct {
 	ways    *ways
 	feeders map[string][]string // by queue: the queues whose dead letters come to it
 	circles []string            // those that were reported
+	guess   string              // the key under way, if messages may have it or not
 }
 
 // checkDeadLetters follows the dead letters of all queues.
@@ -30,9 +32,7 @@ func (l *linter) checkDeadLetters(v vhost) {
 	defer w.b.Close()
 	f := &follower{linter: l, vhost: v, ways: w, feeders: map[string][]string{}}
 	for _, q := range v.queues {
-		for _, key := range v.keysTo(q.Name) {
-			f.follow(q.Name, key)
-		}
+		f.followAll(q.Name)
 	}
 	for _, q := range v.queues {
 		if f.fedByDefaultExchange(q.Name) {
@@ -42,34 +42,72 @@ func (l *linter) checkDeadLetters(v vhost) {
 	}
 }
 
-// keysTo returns routing keys with which messages come to a queue by its bindings: those of direct and topic exchanges,
-// with a word in place of a wildcard.
-func (v vhost) keysTo(queue string) (keys []string) {
-	for _, b := range v.bindings {
+// followAll follows what comes to a queue by its bindings: of direct and topic exchanges, whose keys tell which messages
+// these are, and of others.
+func (f *follower) followAll(queue string) {
+	f.follow(queue, unknownKey)
+	for _, b := range f.bindings {
 		if b.Destination != queue || b.DestinationType != leveret.DestinationQueue {
 			continue
 		}
-		key := unknownKey
-		switch x := v.exchanges[b.Source]; {
-		case x.Type == leveret.Direct, x.Type == leveret.Topic && strings.Trim(b.RoutingKey, "*#.") != "":
-			key = sampleKey(b.RoutingKey, x.Type)
+		switch x := f.exchanges[b.Source]; {
+		case x.Type == leveret.Topic && hasWildcard(b.RoutingKey):
+			f.followPattern(queue, b.RoutingKey)
+		case x.Type == leveret.Direct, x.Type == leveret.Topic:
+			f.follow(queue, b.RoutingKey)
 		}
-		if !slices.Contains(keys, key) {
-			keys = append(keys, key)
+	}
+}
+
+// followPattern follows messages that come to a queue by a binding with wildcards. Publishers choose their keys, so
+// only if no key that fits leads on from the dead-letter exchange, this is reported.
+func (f *follower) followPattern(queue, pattern string) {
+	to := f.setting(queue, "dead-letter-exchange")
+	if to == nil || f.setting(queue, "dead-letter-routing-key") != nil {
+		return // the key does not matter
+	}
+	for _, key := range f.keysFor(pattern, fmt.Sprint(to)) {
+		f.guess = key
+		t := f.follow(queue, key)
+		f.guess = ""
+		if !slices.ContainsFunc(t.drops, func(e leveret.DroppedEvent) bool {
+			return e.Queue == queue && e.Cause == leveret.CauseDeadLetterUnroutable
+		}) {
+			return
+		}
+	}
+	if f.isBound(fmt.Sprint(to)) || to == "" {
+		f.add(DeadLettersLost, f.queue(queue), "Its dead-letter exchange '%s' leads to no queue with any key that the binding with '%s' lets in. "+
+			"What dies here is lost.", to, pattern)
+	}
+}
+
+// keysFor returns keys that fit a pattern, those that fit a binding of the exchange besides if there are any.
+func (f *follower) keysFor(pattern, exchange string) (keys []string) {
+	with := func(other string) {
+		if key, ok := commonKey(splitKey(pattern), splitKey(other)); ok {
+			keys = append(keys, strings.Join(key, "."))
+		}
+	}
+	for _, b := range f.bindings {
+		if b.Source == exchange {
+			with(b.RoutingKey)
+		}
+	}
+	if exchange == "" {
+		for _, q := range f.queues {
+			with(q.Name)
 		}
 	}
 	if keys == nil {
-		keys = []string{unknownKey}
+		keys = []string{replaceWildcards(pattern)}
 	}
 	return keys
 }
 
-// sampleKey is a routing key that a binding of an exchange is for.
-func sampleKey(key string, t leveret.ExchangeType) string {
-	if t != leveret.Topic {
-		return key
-	}
-	return replaceWildcards(key)
+// isBound reports whether an exchange has a binding.
+func (f *follower) isBound(exchange string) bool {
+	return slices.ContainsFunc(f.bindings, func(b leveret.BindingInfo) bool { return b.Source == exchange })
 }
 
 // fedByDefaultExchange reports whether no binding and no dead letter leads to a queue, so that messages come to it by
@@ -82,10 +120,10 @@ func (f *follower) fedByDefaultExchange(queue string) bool {
 }
 
 // follow reports what happens to the dead letters of a message that came to a queue with a key.
-func (f *follower) follow(queue, key string) {
+func (f *follower) follow(queue, key string) trip {
 	t, err := f.ways.follow(f.Name(), queue, key)
 	if err != nil {
-		return
+		return t // only a queue that is not there
 	}
 	for _, e := range t.deaths {
 		for _, to := range e.Queues {
@@ -105,33 +143,27 @@ func (f *follower) follow(queue, key string) {
 			f.circle(t.circle(e))
 		}
 	}
+	return t
 }
 
 // lost reports dead letters that lead to no queue, if that is certain: the key is known, or no key leads anywhere.
 func (f *follower) lost(e leveret.DroppedEvent) {
-	bound := slices.ContainsFunc(f.bindings, func(b leveret.BindingInfo) bool { return b.Source == e.Exchange })
-	byKey := f.exchanges[e.Exchange].Type != leveret.Headers && e.RoutingKey != unknownKey
+	known := e.RoutingKey != unknownKey && (f.guess == "" || e.RoutingKey != f.guess)
+	certain := known && f.exchanges[e.Exchange].Type != leveret.Headers
 	switch {
-	case e.Exchange == "" && byKey:
-		f.add(DeadLettersLost, f.queue(e.Queue), "Its dead letters go to the default exchange with key '%s', and there is no queue of that name. They are lost.",
-			e.RoutingKey)
-	case e.Exchange != "" && !bound:
+	case e.Exchange != "" && !f.isBound(e.Exchange):
 		f.add(DeadLettersLost, f.queue(e.Queue), "Its dead-letter exchange '%s' has no binding. What dies here is lost.", e.Exchange)
-	case byKey:
+	case certain && e.Exchange == "":
+		f.add(DeadLettersLost, f.queue(e.Queue), "Its dead letters go to the default exchange with key '%s', and there is no queue of that name. "+
+			"They are lost.", e.RoutingKey)
+	case certain:
+		whence := "with which messages come to it"
+		if f.setting(e.Queue, "dead-letter-routing-key") != nil {
+			whence = "which its dead letters have"
+		}
 		f.add(DeadLettersLost, f.queue(e.Queue), "Its dead-letter exchange '%s' leads to no queue with key '%s', %s. They are lost.",
-			e.Exchange, e.RoutingKey, f.whence(e))
+			e.Exchange, e.RoutingKey, whence)
 	}
-}
-
-// whence says how the key of a dead letter comes about.
-func (f *follower) whence(e leveret.DroppedEvent) string {
-	switch isKey := func(b leveret.BindingInfo) bool { return b.RoutingKey == e.RoutingKey }; {
-	case f.setting(e.Queue, "dead-letter-routing-key") != nil:
-		return "which its dead letters have"
-	case slices.ContainsFunc(f.bindings, isKey) || e.RoutingKey == e.Queue:
-		return "with which messages come to it"
-	}
-	return "and messages with such a key come to it"
 }
 
 // circle reports a circle, whichever of its queues it was found from.

@@ -141,7 +141,7 @@ func (x *examiner) checkRivals(p leveret.Policy, matched []string, all map[strin
 			continue
 		}
 		if other, known := all[winner]; known && other.Priority == p.Priority {
-			ties[winner] = append(ties[winner], at)
+			ties[winner] = append(ties[winner], strings.TrimPrefix(at, "queue "))
 		}
 		if !slices.Contains(winners, winner) {
 			winners = append(winners, winner)
