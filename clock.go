@@ -84,8 +84,43 @@ func (c *ManualClock) AfterFunc(d time.Duration, f func()) Timer {
 func (c *ManualClock) Advance(d time.Duration) {
 	c.advancing.Lock()
 	defer c.advancing.Unlock()
+	c.fireUntil(c.Now().Add(max(d, 0)), "ManualClock.Advance")
+}
+
+// AdvanceTo is Advance up to a time. To a time that has passed it moves nothing, and fires what is due.
+func (c *ManualClock) AdvanceTo(t time.Time) {
+	c.advancing.Lock()
+	defer c.advancing.Unlock()
+	end := c.Now()
+	if t.After(end) {
+		end = t
+	}
+	c.fireUntil(end, "ManualClock.AdvanceTo")
+}
+
+// AdvanceUntilIdle moves the clock from one deadline of the broker to the next ([Broker.NextDeadline]) until there is
+// none, and reports true; the clock then shows when the last thing happened. It moves the clock by at most d, a negative d
+// counting as zero, and reports false if something is due later. What it must not do is what Advance must not. It panics if the clock
+// is not the broker's.
+func (c *ManualClock) AdvanceUntilIdle(b *Broker, d time.Duration) (idle bool) {
+	if b.clock != Clock(c) {
+		panic("leveret: ManualClock.AdvanceUntilIdle: the broker has another clock")
+	}
 	end := c.Now().Add(max(d, 0))
-	demandTime(end, "ManualClock.Advance")
+	demandTime(end, "ManualClock.AdvanceUntilIdle")
+	for at, ok := b.NextDeadline(); ok; at, ok = b.NextDeadline() {
+		if at.After(end) {
+			c.AdvanceTo(end)
+			return false
+		}
+		c.AdvanceTo(at)
+	}
+	return true
+}
+
+// fireUntil moves the clock to end, for the operation named.
+func (c *ManualClock) fireUntil(end time.Time, op string) {
+	demandTime(end, op)
 	c.mu.Lock()
 	for len(c.timers) > 0 && !c.timers[0].at.After(end) {
 		t := heap.Pop(&c.timers).(*manualTimer)

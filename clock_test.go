@@ -56,3 +56,52 @@ func TestManualClockStop(t *testing.T) {
 	assert.Equal(t, 10, fired)
 	assert.False(t, second.Stop(), "fired already")
 }
+
+func TestManualClockAdvanceTo(t *testing.T) {
+	start := time.Unix(1000, 0)
+	clock := leveret.NewManualClock(start)
+	fired := 0
+	clock.AfterFunc(0, func() { fired++ })
+	clock.AfterFunc(time.Minute, func() { fired += 10 })
+	clock.AdvanceTo(start.Add(-time.Hour))
+	assert.Equal(t, start, clock.Now(), "time does not go back")
+	assert.Equal(t, 1, fired, "what is due happens")
+	clock.AdvanceTo(start.Add(time.Minute))
+	assert.Equal(t, start.Add(time.Minute), clock.Now())
+	assert.Equal(t, 11, fired)
+	assert.Panics(t, func() { clock.AdvanceTo(time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)) })
+	assert.Equal(t, start.Add(time.Minute), clock.Now())
+}
+
+// The clock stops where the last thing happened, though timers for what has gone are left, or at the limit.
+func TestManualClockAdvanceUntilIdle(t *testing.T) {
+	start := time.Unix(1000, 0)
+	clock := leveret.NewManualClock(start)
+	b := leveret.New(leveret.WithClock(clock))
+	defer b.Close()
+	q, err := b.DeclareQueue("q", leveret.QueueConfig{})
+	assert.NoError(t, err)
+	publish := func(expiration string) {
+		_, err := b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Expiration: expiration}})
+		assert.NoError(t, err)
+	}
+	publish("3600000")
+	d, ok, err := q.Get()
+	assert.True(t, ok)
+	assert.NoError(t, err)
+	assert.NoError(t, d.Ack())
+	publish("2000")
+	publish("5000")
+
+	assert.False(t, clock.AdvanceUntilIdle(b, 3*time.Second))
+	assert.Equal(t, start.Add(3*time.Second), clock.Now())
+	assert.Equal(t, 1, q.Info().Messages)
+	assert.True(t, clock.AdvanceUntilIdle(b, time.Hour))
+	assert.Equal(t, start.Add(5*time.Second), clock.Now())
+	assert.Equal(t, 0, q.Info().Messages)
+	assert.True(t, clock.AdvanceUntilIdle(b, -time.Second))
+	assert.Equal(t, start.Add(5*time.Second), clock.Now())
+
+	other := leveret.NewManualClock(start)
+	assert.Panics(t, func() { other.AdvanceUntilIdle(b, time.Hour) })
+}

@@ -153,9 +153,37 @@ func ExampleBroker_NextDeadline() {
 	try(b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Expiration: "90000"}}))
 	for at, ok := b.NextDeadline(); ok; at, ok = b.NextDeadline() {
 		fmt.Println(at.Format(time.TimeOnly))
-		clock.Advance(at.Sub(clock.Now()))
+		clock.AdvanceTo(at)
 	}
 	// Output: 12:01:30
+}
+
+func ExampleManualClock_AdvanceTo() {
+	clock := leveret.NewManualClock(noon)
+	b := leveret.New(leveret.WithClock(clock))
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Expiration: "90000"}}))
+	clock.AdvanceTo(noon.Add(time.Minute))
+	fmt.Println(q.Info().Messages)
+	clock.AdvanceTo(noon.Add(time.Hour))
+	fmt.Println(q.Info().Messages)
+	// Output:
+	// 1
+	// 0
+}
+
+// A simulation runs until nothing is left to happen, here for at most a day.
+func ExampleManualClock_AdvanceUntilIdle() {
+	clock := leveret.NewManualClock(noon)
+	b := leveret.New(leveret.WithClock(clock))
+	defer b.Close()
+
+	try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Expiration: "90000"}}))
+	fmt.Println(clock.AdvanceUntilIdle(b, 24*time.Hour), clock.Now().Format(time.TimeOnly))
+	// Output: true 12:01:30
 }
 
 func ExampleBroker_Counters() {
