@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/amqpd"
@@ -120,4 +121,19 @@ func ExamplePipe() {
 	n, _ := server.Read(buf)
 	fmt.Printf("%s\n", buf[:n])
 	// Output: hello
+}
+
+// After virtual time has passed: what was due has been sent when Settle returns.
+func ExampleServer_Settle() {
+	clock := leveret.NewManualClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
+	b := leveret.New(leveret.WithClock(clock))
+	defer b.Close()
+	srv := &amqpd.Server{Broker: b}
+	defer srv.Close()
+
+	clock.Advance(time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	fmt.Println(srv.Settle(ctx))
+	// Output: <nil>
 }

@@ -5,10 +5,8 @@ import (
 	"net/url"
 	"os"
 	"runtime"
-	"sync"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/amqpd"
 	"github.com/leveretmq/leveret/definitions"
 	amqp091 "github.com/rabbitmq/amqp091-go"
 )
@@ -27,7 +25,9 @@ func Dial(t T, b *leveret.Broker) *amqp091.Connection {
 // the dial function are not used.
 func DialConfig(t T, b *leveret.Broker, cfg amqp091.Config) *amqp091.Connection {
 	t.Helper()
-	nc, err := newServer(t, b).Dial()
+	d := newDoor(b)
+	t.Cleanup(d.close)
+	nc, err := d.dial(nil)
 	if err != nil {
 		t.Fatalf("leveret: %v", err)
 	}
@@ -75,44 +75,9 @@ func comes(done <-chan struct{}) bool {
 //
 // When the test ends, what is connected is cut off.
 func Dialer(t T, b *leveret.Broker) func(network, addr string) (net.Conn, error) {
-	d := &dialed{srv: &amqpd.Server{Broker: b}}
+	d := newDoor(b)
 	t.Cleanup(d.close)
-	return func(string, string) (net.Conn, error) { return d.dial() }
-}
-
-// dialed are the connections that a program has made by itself.
-type dialed struct {
-	srv *amqpd.Server
-	mu  sync.Mutex
-	all []net.Conn
-}
-
-func (d *dialed) dial() (net.Conn, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	nc, err := d.srv.Dial()
-	if err == nil {
-		d.all = append(d.all, nc)
-	}
-	return nc, err
-}
-
-// close tells the clients that the broker ends, and cuts off those that do not answer.
-func (d *dialed) close() {
-	closed := make(chan struct{})
-	go func() {
-		defer close(closed)
-		d.srv.Close()
-	}()
-	if comes(closed) {
-		return
-	}
-	d.mu.Lock()
-	for _, nc := range d.all {
-		nc.Close()
-	}
-	d.mu.Unlock()
-	<-closed
+	return func(string, string) (net.Conn, error) { return d.dial(nil) }
 }
 
 // URL listens on a free port of this machine and returns the URL of the broker's virtual host "/" there, with guest's
@@ -126,15 +91,11 @@ func URL(t T, b *leveret.Broker) string {
 	if err != nil {
 		t.Fatalf("leveret: %v", err)
 	}
-	srv := newServer(t, b)
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		_ = srv.Serve(l) // ends with the server
-	}()
+	d := newDoor(b)
+	stop := d.listen(l)
 	t.Cleanup(func() {
-		srv.Close()
-		<-served
+		d.close()
+		stop()
 	})
 	u := url.URL{Scheme: "amqp", User: url.UserPassword("guest", "guest"), Host: l.Addr().String(), Path: "/"}
 	return u.String()
@@ -151,11 +112,4 @@ func Load(t T, b *leveret.Broker, path string) {
 	if err := definitions.Import(b, data); err != nil {
 		t.Fatalf("leveret: %s: %v", path, err)
 	}
-}
-
-// newServer returns a server that ends with the test.
-func newServer(t T, b *leveret.Broker) *amqpd.Server {
-	srv := &amqpd.Server{Broker: b}
-	t.Cleanup(func() { srv.Close() })
-	return srv
 }

@@ -50,6 +50,24 @@ func ExampleURL() {
 	// Output: RabbitMQ <nil>
 }
 
+// Outside of a synctest bubble the client works beside the test.
+func ExampleSettle() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	clock := leveret.NewManualClock(time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC))
+	b := leverettest.New(t, leveret.WithClock(clock))
+	ch, _ := leverettest.Dial(t, b).Channel()
+	ch.QueueDeclare("work", false, false, false, false, nil)
+	ch.Publish("", "work", false, false, amqp091.Publishing{Expiration: "60000"})
+	leverettest.Settle(t, b)
+	leverettest.RequireCount(t, b, "work", 1)
+	clock.Advance(time.Minute)
+	leverettest.RequireCount(t, b, "work", 0)
+	fmt.Println(clock.Now().Format(time.TimeOnly))
+	// Output: 10:01:00
+}
+
 func ExampleLoad() {
 	t := &fakeT{} // in a test, its *testing.T
 	defer t.end()

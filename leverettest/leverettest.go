@@ -20,8 +20,9 @@
 // pass, the time stands still, and the test hangs. A goroutine that waits for a socket is not durably blocked either.
 //
 // Outside a bubble a client works beside the test: what it has not yet sent, the broker does not know. An assertion
-// looks once, and waits for nobody; let the test wait for what its program does, an answer or a closed channel, before
-// it asserts.
+// looks once, and waits for nobody. [Settle] waits for the clients' connections: what was sent is executed, what came of it
+// is read. Whatever else the program does with it, let the test wait for that, an answer or a closed channel, before it
+// asserts. With a [leveret.ManualClock] such a test moves the time by itself.
 package leverettest
 
 import "github.com/leveretmq/leveret"
