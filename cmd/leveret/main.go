@@ -5,7 +5,7 @@
 //	leveret lint [--profile RELEASE] [--format text|json] [--ignore CODES] FILE
 //
 // leveret serve --help lists its flags. leveret ctl takes rabbitmqctl's commands, with their
-// options, output and exit codes; leveret ctl help lists them.
+// options, output and exit codes, and advance, which moves a manual clock; leveret ctl help lists them.
 //
 // leveret lint prints what is probably a mistake in a definitions file; docs/lint.md tells of each finding. Its exit
 // code is 1 if an error or a warning is among the findings, and 2 if the file cannot be read or has no definitions.

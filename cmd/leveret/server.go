@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/amqpd"
 	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
 	"github.com/leveretmq/leveret/cmd/leveret/internal/memory"
 	"github.com/leveretmq/leveret/definitions"
@@ -57,7 +59,7 @@ func start(s settings, log *slog.Logger) (_ *server, err error) {
 	if err := srv.openDoors(s, log); err != nil {
 		return nil, err
 	}
-	if err := srv.openControl(s.control); err != nil {
+	if err := srv.openControl(s); err != nil {
 		return nil, err
 	}
 	srv.serve()
@@ -70,8 +72,13 @@ func newBroker(s settings, log *slog.Logger) *leveret.Broker {
 	warnings := leveret.Events{
 		Ignored: all.Ignored, MemoryAlarmRaised: all.MemoryAlarmRaised, MemoryAlarmCleared: all.MemoryAlarmCleared,
 	}
-	return leveret.New(leveret.WithProfile(s.profile), leveret.WithMaxMessageSize(s.clients.maxMessageSize),
-		leveret.WithEvents(warnings))
+	opts := []leveret.Option{
+		leveret.WithProfile(s.profile), leveret.WithMaxMessageSize(s.clients.maxMessageSize), leveret.WithEvents(warnings),
+	}
+	if s.clock != nil {
+		opts = append(opts, leveret.WithClock(s.clock))
+	}
+	return leveret.New(opts...)
 }
 
 // set puts the user in the place of guest, if there is to be one.
@@ -161,17 +168,32 @@ func (srv *server) openHTTP(s settings, log *slog.Logger) error {
 	return nil
 }
 
-func (srv *server) openControl(socket string) error {
-	if socket == "" {
+func (srv *server) openControl(s settings) error {
+	if s.control == "" {
 		return nil
 	}
 	node := &ctl.Node{Broker: srv.broker, Name: nodeName, Started: time.Now(), Memory: srv.memory}
 	for _, d := range srv.doors {
 		node.Listeners = append(node.Listeners, d.describe())
 	}
+	if s.clock != nil {
+		node.Time = &ctl.VirtualTime{Clock: s.clock, Written: srv.written}
+	}
 	var err error
-	if srv.control, err = ctl.Listen(socket, node); err != nil {
+	if srv.control, err = ctl.Listen(s.control, node); err != nil {
 		return fmt.Errorf("--control: %w", err)
+	}
+	return nil
+}
+
+// written returns when what the broker has for its AMQP clients has been written to their connections.
+func (srv *server) written(ctx context.Context) error {
+	for _, d := range srv.doors {
+		if s, ok := d.server.(*amqpd.Server); ok {
+			if err := s.Settle(ctx); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

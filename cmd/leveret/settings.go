@@ -30,6 +30,7 @@ type settings struct {
 	control     string // socket; empty: none
 	log         slog.Leveler
 	watermark   memory.Watermark
+	clock       *leveret.ManualClock // nil: the system's
 }
 
 // httpSettings are for the management API.
@@ -76,7 +77,7 @@ var logins = map[string]func(*x509.Certificate) string{
 
 // flagWords are the values of flags that are not simply kept.
 type flagWords struct {
-	profile, watermark, log, login, loopback, maxMessageSize string
+	profile, watermark, log, login, loopback, maxMessageSize, clock string
 }
 
 // parseSettings reads the flags of leveret serve. flag.ErrHelp says that help was asked for and
@@ -100,7 +101,7 @@ func parseSettings(args []string, help io.Writer) (settings, error) {
 	if f.NArg() > 0 {
 		return s, fmt.Errorf("%q is not expected", f.Arg(0))
 	}
-	for _, step := range []func(flagWords) error{s.setRelease, s.setClients, s.setUsers, s.setTLS, s.setWatermark} {
+	for _, step := range []func(flagWords) error{s.setRelease, s.setClock, s.setClients, s.setUsers, s.setTLS, s.setWatermark} {
 		if err := step(w); err != nil {
 			return s, err
 		}
@@ -139,6 +140,8 @@ func (w *flagWords) flags(f *flag.FlagSet) {
 		"`part` of a certificate that names the user: distinguished-name or common-name")
 	f.StringVar(&w.loopback, "loopback-users", "guest",
 		"`users` who may log in from this machine only, with commas between them; none: nobody is so restricted")
+	f.StringVar(&w.clock, "clock", "system",
+		"`clock` of the broker: system, or manual: it stands still until leveret ctl advance moves it")
 	f.StringVar(&w.maxMessageSize, "max-message-size", "",
 		"largest `size` of a body, such as 1MB, up to 512MiB; the release's own if not given")
 }
@@ -160,6 +163,20 @@ func (s *settings) setRelease(w flagWords) error {
 	}
 	if s.amqp == "" && s.amqps == "" {
 		return errors.New("neither --amqp nor --amqps has an address")
+	}
+	return nil
+}
+
+func (s *settings) setClock(w flagWords) error {
+	switch w.clock {
+	case "system":
+	case "manual":
+		s.clock = leveret.NewManualClock(time.Now())
+	default:
+		return fmt.Errorf("--clock is %q, not system or manual", w.clock)
+	}
+	if s.clock != nil && s.control == "" {
+		return errors.New("--clock manual needs --control, because only leveret ctl moves the clock")
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ type Node struct {
 	Started   time.Time
 	Listeners []Listener
 	Memory    *memory.Guard
+	Time      *VirtualTime // nil: the time is the system's
 
 	alarms   alarms // that eval has set
 	firehose firehose

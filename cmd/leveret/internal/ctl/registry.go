@@ -15,7 +15,7 @@ var commands = map[string]*command{}
 func init() {
 	for _, group := range [][]*command{
 		accessCommands(), userCommands(), vhostCommands(), limitCommands(), policyCommands(), queueCommands(), routingCommands(),
-		connectionCommands(), definitionCommands(), nodeCommands(), evalCommands(), traceCommands(),
+		connectionCommands(), definitionCommands(), nodeCommands(), evalCommands(), traceCommands(), timeCommands(),
 	} {
 		for _, c := range group {
 			commands[c.name] = c
