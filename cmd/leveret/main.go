@@ -3,12 +3,15 @@
 //	leveret serve [--amqp ADDR] [--definitions FILE] …
 //	leveret ctl [--control SOCKET] COMMAND …
 //	leveret lint [--profile RELEASE] [--format text|json] [--ignore CODES] FILE
+//	leveret graph FILE -o PICTURE
 //
 // leveret serve --help lists its flags. leveret ctl takes rabbitmqctl's commands, with their
 // options, output and exit codes, and advance, which moves a manual clock; leveret ctl help lists them.
 //
 // leveret lint prints what is probably a mistake in a definitions file; docs/lint.md tells of each finding. Its exit
 // code is 1 if an error or a warning is among the findings, and 2 if the file cannot be read or has no definitions.
+//
+// leveret graph draws the topology of a definitions file as SVG, or writes it for Mermaid or Graphviz.
 package main
 
 import (
@@ -21,6 +24,7 @@ import (
 const usage = `usage: leveret serve [flags]            run a broker; leveret serve --help lists the flags
        leveret ctl COMMAND [arguments]  rabbitmqctl's commands for it; leveret ctl help lists them
        leveret lint FILE                what is probably a mistake in a definitions file; docs/lint.md tells more
+       leveret graph FILE -o PICTURE    draw a definitions file, as .svg, .mmd or .dot
        leveret version
 `
 
@@ -40,6 +44,8 @@ func run(args []string, std ctl.Streams) int {
 		return ctl.Call(args[1:], std)
 	case "lint":
 		return lintFile(args[1:], std)
+	case "graph":
+		return drawGraph(args[1:], std)
 	case "version", "--version":
 		fmt.Fprintln(std.Out, ctl.Version())
 		return 0
@@ -47,6 +53,6 @@ func run(args []string, std ctl.Streams) int {
 		fmt.Fprint(std.Out, usage)
 		return 0
 	}
-	fmt.Fprintf(std.Err, "leveret: no command %q: serve, ctl, lint or version is expected\n", args[0])
+	fmt.Fprintf(std.Err, "leveret: no command %q: serve, ctl, lint, graph or version is expected\n", args[0])
 	return exitUsage
 }

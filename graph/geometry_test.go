@@ -1,0 +1,214 @@
+package graph_test
+
+import (
+	"encoding/xml"
+	"fmt"
+	"image"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/graph"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// What can be measured in a picture: the SVG text is read again, and nothing may cover another.
+
+// A picture is what an SVG draws.
+type picture struct {
+	paper image.Rectangle
+	boxes []image.Rectangle // of nodes, labels and the legend
+	texts []string
+	lines [][][2]float64 // points along each line
+}
+
+// read takes an SVG apart, and fails if it is no well-formed XML.
+func read(t require.TestingT, svg string) picture {
+	var p picture
+	decoder := xml.NewDecoder(strings.NewReader(svg))
+	inText := false
+	for {
+		token, err := decoder.Token()
+		if err == io.EOF {
+			return p
+		}
+		require.NoError(t, err, svg)
+		switch e := token.(type) {
+		case xml.StartElement:
+			inText = e.Name.Local == "text"
+			p.element(t, e)
+		case xml.EndElement:
+			inText = false
+		case xml.CharData:
+			if inText {
+				p.texts = append(p.texts, string(e))
+			}
+		}
+	}
+}
+
+func (p *picture) element(t require.TestingT, e xml.StartElement) {
+	attributes := map[string]string{}
+	for _, a := range e.Attr {
+		attributes[a.Name.Local] = a.Value
+	}
+	number := func(name string) int {
+		n, err := strconv.Atoi(attributes[name])
+		require.NoError(t, err, name)
+		return n
+	}
+	switch attributes["class"] {
+	case "paper":
+		p.paper = image.Rect(0, 0, number("width"), number("height"))
+	case "box", "gap":
+		x, y := number("x"), number("y")
+		p.boxes = append(p.boxes, image.Rect(x, y, x+number("width"), y+number("height")))
+	case "line":
+		p.lines = append(p.lines, points(t, attributes["d"]))
+	}
+}
+
+var command = regexp.MustCompile(`([MCHVQ])([-0-9 ]+)`)
+
+// points returns points of a path, at most two pixels apart.
+func points(t require.TestingT, path string) [][2]float64 {
+	var all [][2]float64
+	var x, y float64
+	for _, c := range command.FindAllStringSubmatch(path, -1) {
+		var n []float64
+		for _, word := range strings.Fields(c[2]) {
+			v, err := strconv.ParseFloat(word, 64)
+			require.NoError(t, err)
+			n = append(n, v)
+		}
+		switch c[1] {
+		case "M":
+			x, y = n[0], n[1]
+			continue
+		case "H":
+			n = []float64{x, y, n[0], y, n[0], y}
+		case "V":
+			n = []float64{x, y, x, n[0], x, n[0]}
+		case "Q":
+			n = []float64{n[0], n[1], n[0], n[1], n[2], n[3]}
+		}
+		steps := math.Ceil(math.Abs(n[4]-x)+math.Abs(n[5]-y)) + 1
+		for s := 0.0; s <= steps; s++ {
+			u := s / steps
+			mix := func(a, b, c, d float64) float64 {
+				return a*(1-u)*(1-u)*(1-u) + 3*b*u*(1-u)*(1-u) + 3*c*u*u*(1-u) + d*u*u*u
+			}
+			all = append(all, [2]float64{mix(x, n[0], n[2], n[4]), mix(y, n[1], n[3], n[5])})
+		}
+		x, y = n[4], n[5]
+	}
+	return all
+}
+
+// verify fails if boxes or labels cover each other, if something is outside of the paper, or if a line runs through a
+// box. Through a label it may run only if the label is its own: then it passes the label's middle from end to end.
+func (p picture) verify(t require.TestingT, svg string) {
+	for i, a := range p.boxes {
+		require.True(t, a.In(p.paper.Inset(4)), "%v is outside of %v\n%s", a, p.paper, svg)
+		for _, b := range p.boxes[:i] {
+			require.False(t, a.Overlaps(b), "%v covers %v\n%s", a, b, svg)
+		}
+	}
+	for _, line := range p.lines {
+		for _, box := range p.boxes {
+			p.verifyLine(t, line, box, svg)
+		}
+	}
+}
+
+func (p picture) verifyLine(t require.TestingT, line [][2]float64, box image.Rectangle, svg string) {
+	middle := float64(box.Min.Y+box.Max.Y) / 2
+	for _, at := range line {
+		inside := at[0] > float64(box.Min.X)+0.5 && at[0] < float64(box.Max.X)-0.5 &&
+			at[1] > float64(box.Min.Y)+0.5 && at[1] < float64(box.Max.Y)-0.5
+		if inside && math.Abs(at[1]-middle) > 1 {
+			require.Fail(t, "a line runs through a box", "%v at %v\n%s", box, at, svg)
+		}
+		if !image.Pt(int(at[0]), int(at[1])).In(p.paper) {
+			require.Fail(t, "a line leaves the paper", "at %v\n%s", at, svg)
+		}
+	}
+}
+
+// verifyNodes demands a box for every node.
+func (p picture) verifyNodes(t require.TestingT, g *graph.Graph, svg string) {
+	titled, labels := strings.Count(svg, `"><title>`), strings.Count(svg, `<rect class="gap"`)
+	require.Equal(t, len(g.Nodes), titled-labels, svg)
+}
+
+// TestNothingIsCovered draws random graphs: circles, loops, edges side by side, long and odd names.
+func TestNothingIsCovered(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := randomGraph(t)
+		svg := g.SVG()
+		p := read(t, svg)
+		p.verify(t, svg)
+		p.verifyNodes(t, g, svg)
+		if svg != g.SVG() {
+			t.Fatal("the same graph was drawn in another way")
+		}
+	})
+}
+
+func randomGraph(t *rapid.T) *graph.Graph {
+	text := rapid.OneOf(rapid.StringMatching(`[a-z.#*]{0,12}`), rapid.String(), rapid.StringMatching(`[mW<>&"'\\]{1,80}`))
+	g := &graph.Graph{Title: text.Draw(t, "title")}
+	kinds := []graph.NodeKind{graph.Exchange, graph.Queue, graph.Missing, graph.Lost, graph.Publisher}
+	edges := []graph.EdgeKind{graph.Binding, graph.DeadLetter, graph.Alternate, graph.Loss}
+	for range rapid.IntRange(0, 30).Draw(t, "nodes") {
+		g.Nodes = append(g.Nodes, graph.Node{Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Name: text.Draw(t, "name"),
+			Details: rapid.SliceOfN(text, 0, 3).Draw(t, "details")})
+	}
+	if len(g.Nodes) == 0 {
+		return g
+	}
+	for range rapid.IntRange(0, 45).Draw(t, "edges") {
+		end := rapid.IntRange(0, len(g.Nodes)-1)
+		g.Edges = append(g.Edges, graph.Edge{From: end.Draw(t, "from"), To: end.Draw(t, "to"),
+			Kind: rapid.SampledFrom(edges).Draw(t, "kind"), Labels: rapid.SliceOfN(text, 0, 6).Draw(t, "labels")})
+	}
+	return g
+}
+
+// TestPicturesAreClear measures the pictures of testdata, too.
+func TestPicturesAreClear(t *testing.T) {
+	for _, topology := range []func(*testing.T) *leveret.VHost{retries, forty, alternates} {
+		svg := graph.Of(topology(t)).SVG()
+		read(t, svg).verify(t, svg)
+	}
+}
+
+// TestHostileNames has names that would be markup, or that would leave their line.
+func TestHostileNames(t *testing.T) {
+	b := build(t)
+	hostile := `</text><script>alert("1")</script>]]>&amp;` + "\n\x00\u202e\\N|]:::x%%{init}"
+	b.exchange("x"+hostile, leveret.Direct, nil)
+	b.queue("q"+hostile, leveret.Table{leveret.ArgDeadLetterExchange: "missing" + hostile, leveret.ArgDeadLetterRoutingKey: "k" + hostile})
+	b.bind("q"+hostile, "x"+hostile, hostile)
+	g := graph.Of(b.root())
+	svg := g.SVG()
+	p := read(t, svg)
+	p.verify(t, svg)
+	require.NotContains(t, svg, "<script")
+	require.Contains(t, fmt.Sprint(p.texts), `</text><scr`)
+	for format, text := range map[string]string{"SVG": svg, "DOT": g.DOT(), "Mermaid": g.Mermaid()} {
+		require.NotContains(t, text, "\u202e", format)
+		require.NotContains(t, text, "\x00", format)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(g.Mermaid()), "\n")[1:5] {
+		require.Regexp(t, `^  n\d( -\.?->|)(\(\[|\[|\|)"[^"\[\]|{}%\\]*"(\]\)|\]|\|)(:::[a-z]+| n\d)$`, line)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(g.DOT()), "\n")[6:9] {
+		require.Regexp(t, `^  n\d \[label="([^"\\]|\\[\\"n])*" `, line)
+	}
+}
