@@ -39,13 +39,18 @@ func (g *generator) do(actor, statement string) (seen []string, ok bool) {
 			g.forget(actor, strings.HasPrefix(s, "connection"))
 		}
 	}
-	for _, s := range seen {
-		if word, _, _ := strings.Cut(s, " "); strings.HasPrefix(word, "m") {
-			g.book(actor).held = append(g.book(actor).held, word)
-			g.book(actor).received++
-		}
+	for _, s := range g.shown {
+		g.book(actor).receive(s)
 	}
 	return seen, true
+}
+
+// receive notes a message that a script shows so.
+func (b *books) receive(text string) {
+	if body := bodyOf(text); strings.HasPrefix(body, "m") {
+		b.held = append(b.held, body)
+		b.received++
+	}
 }
 
 // forget drops the books of a channel that has ended, or of all channels of its connection.

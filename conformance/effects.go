@@ -13,6 +13,9 @@ type effects struct {
 	deaths   []death
 	requeued []string
 	served   map[string][]string // queues that delivered, by channel
+	sources  map[string]string   // of deliveries, by consumer tag: the queue
+	numbers  map[string]span     // of deliveries, by channel
+	messages []delivered         // to consumers, in order
 	touched  []string            // queues, in the order in which something happened to them
 	deleted  []string            // queues
 	left     []departure         // of consumers
@@ -32,7 +35,7 @@ type arrival struct {
 type departure struct{ queue, tag string }
 
 func (e *effects) forget() {
-	*e = effects{served: map[string][]string{}, origins: map[string][]string{}}
+	*e = effects{served: map[string][]string{}, sources: map[string]string{}, numbers: map[string]span{}, origins: map[string][]string{}}
 }
 
 func (e *effects) touch(queue string, at time.Time) {
@@ -55,6 +58,19 @@ func (e *effects) arrived(queue string, at time.Time) {
 		origin, e.origins[queue] = from[0], from[1:]
 	}
 	e.arrivals = append(e.arrivals, arrival{queue, origin, at})
+}
+
+// A delivered is a message that a consumer got.
+type delivered struct{ tag, body string }
+
+func (e *effects) delivered(d leveret.DeliveredEvent) {
+	actor := actorOf(d.ConsumerTag)
+	e.messages = append(e.messages, delivered{d.ConsumerTag, string(d.Body)})
+	if !slices.Contains(e.served[actor], d.Queue) {
+		e.served[actor] = append(e.served[actor], d.Queue)
+	}
+	e.sources[d.ConsumerTag] = d.Queue
+	e.numbers[actor] = e.numbers[actor].with(d.DeliveryTag)
 }
 
 // A death is a message that died in a queue.
@@ -109,12 +125,8 @@ func (e *effects) events() leveret.Events {
 		},
 		Delivered: func(n leveret.DeliveredEvent) {
 			e.touch(n.Queue, n.Time)
-			if n.ConsumerTag == "" {
-				return
-			}
-			actor := actorOf(n.ConsumerTag)
-			if !slices.Contains(e.served[actor], n.Queue) {
-				e.served[actor] = append(e.served[actor], n.Queue)
+			if n.ConsumerTag != "" {
+				e.delivered(n)
 			}
 		},
 	}

@@ -18,11 +18,13 @@ const (
 	episodeLetter = "f" // gets the dead letters
 	episodeActor  = "three.e1"
 	episodeOther  = "three.e2"
+	episodeSender = "three.e3" // publishes in transactions
 )
 
 // episode plays one, and takes away what it has made.
 func (g *generator) episode() {
-	all := []func(){g.hands, g.hands, g.hands, g.settlements, g.twiceBound, g.namesOfBytes, g.wholeNumbers, g.twiceImported, g.replyNames}
+	all := []func(){g.hands, g.hands, g.hands, g.settlements, g.twiceBound, g.namesOfBytes, g.wholeNumbers, g.twiceImported, g.replyNames,
+		g.oneChannel, g.oneChannel}
 	if g.profile == leveret.RabbitMQ310 {
 		all = append(all, g.channelWindow, g.channelWindow, g.emptyHistory)
 	}
@@ -34,7 +36,7 @@ func (g *generator) episode() {
 	}
 	all[g.IntN(len(all))]()
 	// A channel must not hold what is of another queue of the name: 3.10 crashes when the channel settles it.
-	for _, actor := range []string{episodeActor, episodeOther} {
+	for _, actor := range []string{episodeActor, episodeOther, episodeSender} {
 		if _, ok := g.add("@%s close", actor); ok {
 			g.forget(actor, false)
 		}

@@ -17,11 +17,36 @@ func (g *program) twoQueuesOneWindow() bool {
 		return true
 	}
 	for actor, served := range g.effects.served {
+		if g.mixed(actor) {
+			return true
+		}
 		for _, c := range g.driver.Broker.Consumers() {
 			waits := g.ready[c.Queue] > 0 || g.readyNow(c.Queue) > 0
 			if actorOf(c.Tag) == actor && !slices.Contains(served, c.Queue) && waits {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// goOnTogether reports whether several consumers without acknowledgements of one quorum queue were sent messages, and
+// one of them more than its prefetch: it has gone on.
+func (g *program) goOnTogether() bool {
+	got := map[string]int{} // by tag
+	for _, d := range g.effects.messages {
+		got[d.tag]++
+	}
+	several, goneOn := map[string]int{}, map[string]bool{} // by queue
+	for _, c := range g.driver.Broker.Consumers() {
+		if n := got[c.Tag]; n > 0 && !c.AckRequired && c.Prefetch > 0 && g.types[c.Queue] == "quorum" {
+			several[c.Queue]++
+			goneOn[c.Queue] = goneOn[c.Queue] || n > c.Prefetch
+		}
+	}
+	for queue, n := range several {
+		if n > 1 && goneOn[queue] {
+			return true
 		}
 	}
 	return false

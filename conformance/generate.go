@@ -45,10 +45,15 @@ func (g *generator) one(n int) bool { return g.IntN(n) == 0 }
 
 func (g *generator) pick(list ...string) string { return list[g.IntN(len(list))] }
 
-// add is program.add, and counts the statement.
+// add is program.add, counts the statement, and notes in the books what consumers received.
 func (g *generator) add(format string, args ...any) (seen []string, ok bool) {
 	if seen, ok = g.program.add(format, args...); ok {
 		g.seen.note(g.program)
+		for _, d := range g.effects.messages {
+			if g.subscribed[d.tag].AckRequired {
+				g.book(actorOf(d.tag)).receive(d.body)
+			}
+		}
 	} else if g.fell != "" {
 		g.seen.exclude(g.fell)
 	}

@@ -25,6 +25,8 @@ type program struct {
 	types   map[string]string // by queue, of all queues there have been
 
 	subscribed map[string]leveret.ConsumerInfo // by tag, before the statement
+	numberings map[string]*numbering           // by channel, if something of it is not known
+	shown      []string                        // what the last statement itself showed, without the looks
 
 	without string // an exclusion that does not hold
 	met     bool   // it would have excluded a statement
@@ -48,6 +50,7 @@ func (g *program) reset() {
 	g.effects.forget()
 	g.ready, g.unacked = map[string]int{}, map[string]int{}
 	g.types, g.subscribed = map[string]string{}, map[string]leveret.ConsumerInfo{}
+	g.numberings = map[string]*numbering{}
 }
 
 func (g *program) end() {
@@ -94,7 +97,9 @@ func (g *program) run(statement string) (seen []string, ok bool) {
 	if g.fell = g.excluded(); g.fell != "" {
 		return seen, false
 	}
-	return append(seen, g.look()...), true
+	g.shown = seen
+	g.forgetNumberings()
+	return append(slices.Clone(seen), g.look()...), true
 }
 
 // look adds the statements that wait for the effects of the last one.
@@ -102,9 +107,7 @@ func (g *program) look() []string {
 	var out []string
 	hidden := g.hidden()
 	for _, u := range g.stage.Unseen() {
-		for _, tag := range u.Consumers {
-			out = append(out, g.must("@%s deliveries %s numbered", u.Actor, tag)...)
-		}
+		out = append(out, g.seeDeliveries(u.Actor, u.Consumers)...)
 		if u.Notices {
 			g.must("@%s notices", u.Actor)
 		}

@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -35,33 +37,51 @@ func cancel(r *run, s *session, w *words) ([]string, error) {
 	return nil, s.ch.Cancel(tag)
 }
 
-// deliveries TAG shows what a consumer received since the last look; with numbered, also the delivery tags; with total,
-// only how many they are.
+// deliveries TAG… shows what consumers received since the last look, of several in the order of the delivery tags; with
+// numbered, also these; with total, only how many they are.
 func deliveries(r *run, s *session, w *words) ([]string, error) {
-	tag := w.word("a consumer tag")
+	tags := []string{w.word("a consumer tag")}
 	total, numbered := w.flag("total"), w.flag("numbered")
+	for len(w.pos) > 0 {
+		tags = append(tags, w.word("a consumer tag"))
+	}
 	w.done()
-	var out []string
+	var received []*Delivery
 	return r.watch(w.wanted(r), func() ([]string, error) {
-		s.collect()
-		kept := s.inbox[:0:0]
-		for _, e := range s.inbox {
-			if e.Delivery == nil || e.Delivery.ConsumerTag != tag {
-				kept = append(kept, e)
-				continue
+		received = append(received, s.take(tags)...)
+		if total {
+			return []string{strconv.Itoa(len(received))}, nil
+		}
+		slices.SortFunc(received, func(a, b *Delivery) int { return cmp.Compare(a.Tag, b.Tag) })
+		var out []string
+		for _, d := range received {
+			text := r.render.delivery(d, r.queueOf[d.ConsumerTag])
+			if len(tags) > 1 {
+				text += " to " + d.ConsumerTag
 			}
-			text := r.render.delivery(e.Delivery, r.queueOf[tag])
 			if numbered {
-				text += " #" + strconv.FormatUint(e.Delivery.Tag, 10)
+				text += " #" + strconv.FormatUint(d.Tag, 10)
 			}
 			out = append(out, text)
 		}
-		s.inbox = kept
-		if total {
-			return []string{strconv.Itoa(len(out))}, nil
-		}
 		return out, nil
 	})
+}
+
+// take removes from what the channel received the deliveries to some of its consumers.
+func (s *session) take(tags []string) []*Delivery {
+	s.collect()
+	var taken []*Delivery
+	kept := s.inbox[:0:0]
+	for _, e := range s.inbox {
+		if e.Delivery != nil && slices.Contains(tags, e.Delivery.ConsumerTag) {
+			taken = append(taken, e.Delivery)
+		} else {
+			kept = append(kept, e)
+		}
+	}
+	s.inbox = kept
+	return taken
 }
 
 // notices shows the consumers that the broker cancelled, and the error by which it closed the channel unasked.
