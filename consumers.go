@@ -42,6 +42,19 @@ func (cs *consumers) list() []*Consumer {
 	return slices.Collect(cs.all.All())
 }
 
+// idle returns how many consumers wait for the single active one to end. One whose tag was used before, so that the consumer
+// holds messages, does not count as waiting.
+// Rules: Q-41.
+func (cs *consumers) idle() int {
+	n := max(cs.len()-1, 0)
+	for _, c := range cs.list() {
+		if c != cs.single && c.unacked > 0 {
+			n--
+		}
+	}
+	return max(n, 0)
+}
+
 // next returns the consumer that gets the next message, nil if none can take it.
 // Rules: D-20, D-21.
 func (cs *consumers) next() *Consumer {

@@ -105,7 +105,7 @@ func lowerTTL(queue, own int64) int64 {
 func (q *Queue) stateLocked() QueueState {
 	s := QueueState{Name: q.name, Messages: q.store.ready.n, Consumers: q.consumerCountLocked()}
 	if q.traits.listsOnlyActive && q.args.singleActive {
-		s.Consumers -= max(q.consumers.len()-1, 0) // only a listing counts those that wait for the active one to end
+		s.Consumers -= q.consumers.idle() // only a listing counts those that wait for the active one to end
 	}
 	return s
 }
