@@ -124,19 +124,26 @@ func (t *accessTable) hasVHost(user, vhost string) bool {
 	return t.permissions[grantKey{user, vhost}] != nil
 }
 
-// allowed reports whether the user may access a queue or exchange of that name; for the
-// default exchange that is amq.default.
+// pattern returns the expression that is looked for in the name of a queue or exchange which the user wants to access;
+// for the default exchange that is amq.default. Without one there is no access.
 // Rules: A-1.
-func (t *accessTable) allowed(who grantKey, perm permission, name string) bool {
+func (t *accessTable) pattern(who grantKey, perm permission) (p *pcre.Pattern, some bool) {
 	g := t.permissions[who]
-	return g != nil && g.patterns[perm].Match(name)
+	if g == nil {
+		return nil, false
+	}
+	return g.patterns[perm], true
 }
 
-// topicAllowed reports whether the user may use the key with the topic exchange.
+// topicPattern returns the expression that is looked for in the key which the user wants to use with the topic exchange.
+// It is nil where no key may be used. Without an entry every key may.
 // Rules: A-9.
-func (t *accessTable) topicAllowed(at topicKey, perm permission, key string) bool {
+func (t *accessTable) topicPattern(at topicKey, perm permission) (p *pcre.Pattern, some bool) {
 	g := t.topics[at]
-	return g == nil || g.patterns[perm] != nil && g.patterns[perm].Match(key)
+	if g == nil {
+		return nil, false
+	}
+	return g.patterns[perm], true
 }
 
 // Rules: A-13.

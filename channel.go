@@ -57,12 +57,27 @@ func (ch *Channel) do(op string, f func() *Error) error {
 	ch.v.lock()
 	err := ch.usableLocked()
 	if err == nil {
-		if e := f(); e != nil {
+		e := f()
+		if e == errLongMatch {
+			e, err = ch.againLocked(f)
+		}
+		if e != nil {
 			err = ch.failLocked(op, e)
 		}
 	}
 	ch.v.unlock()
 	return err
+}
+
+// againLocked does f again, which needs a long match. gone is why the channel cannot do it any more.
+func (ch *Channel) againLocked(f func() *Error) (err *Error, gone error) {
+	err = ch.v.attemptAgainLocked(func() *Error {
+		if gone = ch.usableLocked(); gone != nil {
+			return nil
+		}
+		return f()
+	})
+	return err, gone
 }
 
 func (ch *Channel) usableLocked() error {

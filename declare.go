@@ -72,9 +72,21 @@ func (ch *Channel) declareQueueLocked(name string, cfg QueueConfig) (*Queue, *Er
 	}
 	cfg.Durable = cfg.Durable && !cfg.Exclusive
 	args = augmentQueueType(args, cfg, v.rules, string(v.meta.DefaultQueueType))
+	given := name
 	if name, err = ch.nameQueue(name, args); err != nil {
 		return nil, err
 	}
+	q, err := ch.declareNamedLocked(name, cfg, args)
+	if err == errLongMatch && given == "" {
+		v.turns.wanted.queue = name // of the next attempt, too
+	}
+	return q, err
+}
+
+// declareNamedLocked is declareQueueLocked for a queue that has its name.
+// Rules: A-7.
+func (ch *Channel) declareNamedLocked(name string, cfg QueueConfig, args Fields) (*Queue, *Error) {
+	v := ch.v
 	if err := ch.checkLocked(configure, queueResource, name); err != nil {
 		return nil, err
 	}
@@ -112,6 +124,10 @@ func (ch *Channel) makeQueueLocked(name string, cfg QueueConfig, parsed *queueAr
 	cfg.Arguments, cfg.ArgumentFields = nil, nil
 	parsed.declared = args
 	q := &Queue{v: v, name: name, cfg: cfg, args: parsed}
+	// The policies, while nothing has been changed yet: a match may take long.
+	if err := q.findPoliciesLocked(); err != nil {
+		return nil, err
+	}
 	if cfg.Exclusive {
 		ch.conn.ownLocked(q)
 	}
@@ -136,6 +152,9 @@ func (ch *Channel) nameQueue(name string, args Fields) (string, *Error) {
 	}
 	if !v.b.behaviour.traits[kind].serverNamed {
 		return "", PreconditionFailed.errorf("", "Cannot declare a server-named queue for type %s", kind.module())
+	}
+	if k := v.turns.known; k != nil && k.queue != "" {
+		return k.queue, nil
 	}
 	return v.b.random.name("amq.gen-"), nil
 }

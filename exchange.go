@@ -63,7 +63,7 @@ const defaultExchangeName = "amq.default"
 // Rules: M-4, X-1.
 func (v *vhost) predeclareLocked() {
 	add := func(name string, kind ExchangeType, internal bool) {
-		v.addExchangeLocked(name, kind, ExchangeConfig{Durable: true, Internal: internal}, nil)
+		_, _ = v.addExchangeLocked(name, kind, ExchangeConfig{Durable: true, Internal: internal}, nil) // no policy is there yet
 	}
 	add("", Direct, false)
 	add("amq.direct", Direct, false)
@@ -75,15 +75,19 @@ func (v *vhost) predeclareLocked() {
 	v.nameless = v.exchanges[""]
 }
 
-func (v *vhost) addExchangeLocked(name string, kind ExchangeType, cfg ExchangeConfig, args Fields) *Exchange {
+func (v *vhost) addExchangeLocked(name string, kind ExchangeType, cfg ExchangeConfig, args Fields) (*Exchange, *Error) {
 	x := &Exchange{v: v, name: name, kind: kind, cfg: cfg, args: args}
 	x.outgoing.init(kind)
+	if name != "" {
+		p, err := bestPolicy(v.policies[userPolicies], x.matchedBy)
+		if err != nil {
+			return nil, err
+		}
+		x.setPolicyLocked(p)
+	}
 	v.exchanges[name] = x
 	v.topology++
-	if name != "" {
-		x.setPolicyLocked(bestPolicy(v.policies[userPolicies], x.matchedBy))
-	}
-	return x
+	return x, nil
 }
 
 // setPolicyLocked puts a policy in force, which with the exchange's arguments names its alternate exchange; nil: none
@@ -96,7 +100,7 @@ func (x *Exchange) setPolicyLocked(p *policy) {
 	x.alt, x.hasAlt = alternateExchange(name, given, p)
 }
 
-func (x *Exchange) matchedBy(p *policy) bool { return p.matchesExchange(x.name, x.v) }
+func (x *Exchange) matchedBy(p *policy) (bool, *Error) { return p.matchesExchange(x.name, x.v) }
 
 func exchangeText(name, vhost string) string {
 	return "exchange '" + name + "' in vhost '" + vhost + "'"
@@ -169,7 +173,10 @@ func (ch *Channel) declareExchangeLocked(name string, kind ExchangeType, cfg Exc
 	if err := ch.checkAlternateLocked(name, args); err != nil {
 		return nil, err
 	}
-	x := v.addExchangeLocked(name, kind, cfg, args)
+	x, err := v.addExchangeLocked(name, kind, cfg, args)
+	if err != nil {
+		return nil, err
+	}
 	v.exchangeEventLocked(name, true)
 	v.ignoredExchangeArgumentsLocked(x)
 	return x, nil

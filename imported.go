@@ -43,7 +43,10 @@ func (v *vhost) ImportExchange(name string, kind ExchangeType, cfg ExchangeConfi
 		if err != nil || v.exchanges[name] != nil {
 			return err
 		}
-		x := v.addExchangeLocked(name, kind, cfg, args)
+		x, err := v.addExchangeLocked(name, kind, cfg, args)
+		if err != nil {
+			return err
+		}
 		v.exchangeEventLocked(name, true)
 		v.ignoredExchangeArgumentsLocked(x)
 		return nil

@@ -33,9 +33,9 @@ func (ch *Channel) checkLocked(perm permission, kind resource, name string) *Err
 	if kind == exchangeResource && name == "" {
 		name = defaultExchangeName
 	}
-	access := ch.v.b.access.Load()
-	if ch.grants.allowed(access, grantKey{ch.conn.cfg.User, ch.v.name}, grantedAccess{perm, kind, name}) {
-		return nil
+	allowed, err := ch.allowedLocked(grantedAccess{perm, kind, name})
+	if allowed || err != nil {
+		return err
 	}
 	return AccessRefused.errorf(name, "%s", refusal(perm, ch.v.resourceText(kind, name), ch.conn.cfg.User, ch.v.rules))
 }
@@ -43,9 +43,13 @@ func (ch *Channel) checkLocked(perm permission, kind resource, name string) *Err
 // checkPassiveLocked is the check of a passive declare: any permission will do.
 // Rules: A-5.
 func (ch *Channel) checkPassiveLocked(kind resource, name string) *Error {
-	if ch.v.rules.passiveUnchecked || ch.grants.remembers(kind, name) || ch.checkLocked(read, kind, name) == nil ||
-		ch.checkLocked(write, kind, name) == nil {
+	if ch.v.rules.passiveUnchecked || ch.grants.remembers(kind, name) {
 		return nil
+	}
+	for _, perm := range [...]permission{read, write} {
+		if err := ch.checkLocked(perm, kind, name); err == nil || err == errLongMatch {
+			return err
+		}
 	}
 	return ch.checkLocked(configure, kind, name)
 }
@@ -57,9 +61,9 @@ func (ch *Channel) checkTopicLocked(perm permission, exchange, key string) *Erro
 		return nil
 	}
 	at := topicKey{ch.conn.cfg.User, ch.v.name, exchange}
-	access := ch.v.b.access.Load()
-	if ch.grants.topicAllowed(access, at, grantedTopic{perm, exchange, key}) {
-		return nil
+	allowed, err := ch.topicAllowedLocked(at, grantedTopic{perm, exchange, key})
+	if allowed || err != nil {
+		return err
 	}
 	return AccessRefused.errorf(exchange, "%s", topicRefusal(perm, key, at, ch.v.rules))
 }
@@ -150,16 +154,20 @@ type grantedTopic struct {
 	exchange, key string
 }
 
-// allowed is the table's answer, or an earlier one.
-func (p *permissionCache) allowed(t *accessTable, who grantKey, access grantedAccess) bool {
-	if p.granted.has(access) {
-		return true
+// allowedLocked is the table's answer, or an earlier one. errLongMatch says that the table's takes long.
+func (ch *Channel) allowedLocked(a grantedAccess) (bool, *Error) {
+	if ch.grants.granted.has(a) {
+		return true, nil
 	}
-	if !t.allowed(who, access.perm, access.name) {
-		return false
+	p, some := ch.v.b.access.Load().pattern(grantKey{ch.conn.cfg.User, ch.v.name}, a.perm)
+	if !some {
+		return false, nil
 	}
-	p.granted.add(access)
-	return true
+	found, err := ch.v.foundLocked(p, a.name)
+	if found {
+		ch.grants.granted.add(a)
+	}
+	return found, err
 }
 
 // remembers reports whether any access to the resource is remembered.
@@ -167,16 +175,23 @@ func (p *permissionCache) remembers(kind resource, name string) bool {
 	return slices.ContainsFunc(p.granted.values, func(a grantedAccess) bool { return a.kind == kind && a.name == name })
 }
 
-// topicAllowed is the table's answer, or an earlier one. The user and the virtual host of at are the channel's.
-func (p *permissionCache) topicAllowed(t *accessTable, at topicKey, access grantedTopic) bool {
-	if p.topics.has(access) {
-		return true
+// topicAllowedLocked is allowedLocked for a key of a topic exchange. The user and the virtual host of at are the
+// channel's.
+func (ch *Channel) topicAllowedLocked(at topicKey, a grantedTopic) (allowed bool, err *Error) {
+	if ch.grants.topics.has(a) {
+		return true, nil
 	}
-	if !t.topicAllowed(at, access.perm, access.key) {
-		return false
+	p, some := ch.v.b.access.Load().topicPattern(at, a.perm)
+	switch {
+	case !some:
+		allowed = true
+	case p != nil:
+		allowed, err = ch.v.foundLocked(p, a.key)
 	}
-	p.topics.add(access)
-	return true
+	if allowed {
+		ch.grants.topics.add(a)
+	}
+	return allowed, err
 }
 
 // permissionCacheSize is how many different accesses a channel remembers.

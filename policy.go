@@ -45,6 +45,7 @@ type policy struct {
 	pattern    *pcre.Pattern
 	definition map[string]any // int64, *big.Int, float64, bool, string, nil, []any, Table
 	unfit      [len(kinds)]bool
+	gone       bool // cleared, or another is set in its place
 }
 
 // compilePolicy validates a policy as RabbitMQ does when it is set. The error is an *Error with the whole report as its
@@ -193,16 +194,18 @@ type policyChange struct {
 // best returns the policy that applies after the change to what current applied to. Only what the old policy applied
 // to, and what the new one is for, is looked at: BenchmarkBystander/import-again takes 100 times as long if everything
 // is.
-func (c policyChange) best(current *policy, all policies, match func(*policy) bool) *policy {
+func (c policyChange) best(current *policy, all policies, matches policyMatch) (*policy, *Error) {
 	changed := current != nil && current == c.was
-	comesFirst := c.now != nil && (current == nil || comparePolicies(c.now, current) <= 0)
-	switch {
-	case comesFirst && match(c.now):
-		return c.now
-	case changed:
-		return bestPolicy(all, match)
+	inForce := c.now != nil && !c.now.gone
+	if inForce && (current == nil || comparePolicies(c.now, current) <= 0) {
+		if found, err := matches(c.now); found || err != nil {
+			return c.now, err
+		}
 	}
-	return current
+	if changed {
+		return bestPolicy(all, matches)
+	}
+	return current, nil
 }
 
 // applyPolicyChangeLocked finds the policies of the exchanges and queues that a change concerns, and puts them in
@@ -213,16 +216,16 @@ func (v *vhost) applyPolicyChangeLocked(c policyChange) {
 		// An alternate exchange may lead routes elsewhere.
 		v.topology++
 		for _, x := range v.exchanges {
-			x.setPolicyLocked(c.best(x.policy, v.policies[c.level], x.matchedBy))
+			v.attemptLocked(func() *Error { return x.changePolicyLocked(c) })
 			v.tookLocked(1)
 			v.restLocked()
 		}
 	}
 	var changed []*Queue
 	for _, q := range v.queues {
-		applies := q.applied.at(c.level)
-		if best := c.best(*applies, v.policies[c.level], q.matchedBy); best != *applies {
-			*applies = best
+		was := *q.applied.at(c.level)
+		v.attemptLocked(func() *Error { return q.changePolicyLocked(c) })
+		if *q.applied.at(c.level) != was {
 			changed = append(changed, q)
 		}
 		v.tookLocked(1)
@@ -237,6 +240,25 @@ func (v *vhost) applyPolicyChangeLocked(c policyChange) {
 		v.tookLocked(1)
 		v.restLocked()
 	}
+}
+
+// changePolicyLocked finds the policy that applies to the exchange after a change, and puts it in force.
+func (x *Exchange) changePolicyLocked(c policyChange) *Error {
+	best, err := c.best(x.policy, x.v.policies[c.level], x.matchedBy)
+	if err == nil {
+		x.setPolicyLocked(best)
+	}
+	return err
+}
+
+// changePolicyLocked finds the policy that applies to the queue after a change. It is not in force yet.
+func (q *Queue) changePolicyLocked(c policyChange) *Error {
+	applies := q.applied.at(c.level)
+	best, err := c.best(*applies, q.v.policies[c.level], q.matchedBy)
+	if err == nil {
+		*applies = best
+	}
+	return err
 }
 
 // text returns a string of the definition; a nil policy has none.
@@ -258,27 +280,26 @@ var applyToQueues = map[ApplyTo][len(kinds)]bool{
 	ApplyToStreams:       {streamQueue: true},
 }
 
+// A policyMatch reports whether a policy is for something. errLongMatch says that this takes long.
+type policyMatch func(*policy) (bool, *Error)
+
 // matchesQueue reports whether the policy is for the queue. A policy with a key that the queue's
 // type does not know is for no queue of that type.
 // Rules: P-9, P-10, P-13.
-func (p *policy) matchesQueue(name string, kind queueKind, v *vhost) bool {
-	return applyToQueues[p.ApplyTo][kind] && !p.unfit[kind] && p.found(name, v)
+func (p *policy) matchesQueue(name string, kind queueKind, v *vhost) (bool, *Error) {
+	if !applyToQueues[p.ApplyTo][kind] || p.unfit[kind] {
+		return false, nil
+	}
+	return v.foundLocked(p.pattern, name)
 }
 
 // matchesExchange reports whether the policy is for the exchange. No policy is for the default exchange.
 // Rules: P-9, P-13.
-func (p *policy) matchesExchange(name string, v *vhost) bool {
-	return name != "" && (p.ApplyTo == ApplyToAll || p.ApplyTo == ApplyToExchanges) && p.found(name, v)
-}
-
-// stepsOfPatterns is how many steps of a pattern are one of an operation.
-const stepsOfPatterns = pcre.MaxSteps / 5000
-
-// found reports whether the pattern is found in a name. The operation's turn is over the sooner, the longer that takes.
-func (p *policy) found(name string, v *vhost) bool {
-	found, steps := p.pattern.MatchSteps(name)
-	v.tookLocked(steps / stepsOfPatterns)
-	return found
+func (p *policy) matchesExchange(name string, v *vhost) (bool, *Error) {
+	if name == "" || p.ApplyTo != ApplyToAll && p.ApplyTo != ApplyToExchanges {
+		return false, nil
+	}
+	return v.foundLocked(p.pattern, name)
 }
 
 // policies are those of a virtual host in the order in which they are tried: highest priority first. Where priorities
@@ -303,6 +324,7 @@ func (ps *policies) clear(name string) (was *policy) {
 	i := slices.IndexFunc(*ps, func(p *policy) bool { return p.Name == name })
 	if i >= 0 {
 		was = (*ps)[i]
+		was.gone = true
 		*ps = slices.Delete(*ps, i, i+1)
 	}
 	return was
@@ -310,11 +332,13 @@ func (ps *policies) clear(name string) (was *policy) {
 
 // bestPolicy returns the first policy that matches, or nil.
 // Rules: P-11, P-12.
-func bestPolicy(ps policies, match func(*policy) bool) *policy {
-	if i := slices.IndexFunc(ps, match); i >= 0 {
-		return ps[i]
+func bestPolicy(ps policies, matches policyMatch) (*policy, *Error) {
+	for _, p := range ps {
+		if found, err := matches(p); found || err != nil {
+			return p, err
+		}
 	}
-	return nil
+	return nil, nil
 }
 
 // mergedDefinition returns what a policy and an operator policy, either of which may be nil,

@@ -217,16 +217,15 @@ func TestPolicyMatching(t *testing.T) {
 		p, err := compilePolicy(Policy{Name: "p", Pattern: "q$", ApplyTo: c.applyTo, Definition: c.definition}, userPolicies, r)
 		require.NoError(t, err)
 		assert.Equal(t, []bool{c.classic, c.quorum, c.stream, c.exchange},
-			[]bool{p.matchesQueue("q", classicQueue, someVHost), p.matchesQueue("q", quorumQueue, someVHost), p.matchesQueue("q", streamQueue, someVHost),
-				p.matchesExchange("q", someVHost)},
+			[]bool{isFor(p, "q", classicQueue), isFor(p, "q", quorumQueue), isFor(p, "q", streamQueue), isForExchange(p, "q")},
 			"%s %v", c.applyTo, c.definition)
-		assert.False(t, p.matchesQueue("r", classicQueue, someVHost))
+		assert.False(t, isFor(p, "r", classicQueue))
 	}
 	old, err := compilePolicy(Policy{Name: "p", Definition: Table{"queue-leader-locator": "balanced"}}, userPolicies,
 		RabbitMQ310.rules())
 	require.NoError(t, err)
-	assert.False(t, old.matchesQueue("q", classicQueue, someVHost))
-	assert.False(t, testPolicy(t, "p", 0, Table{"max-length": 1}).matchesExchange("", someVHost), "never the default exchange")
+	assert.False(t, isFor(old, "q", classicQueue))
+	assert.False(t, isForExchange(testPolicy(t, "p", 0, Table{"max-length": 1}), ""), "never the default exchange")
 }
 
 func TestBestPolicy(t *testing.T) {
@@ -237,11 +236,15 @@ func TestBestPolicy(t *testing.T) {
 		ps.set(p)
 	}
 	best := func(kind queueKind) *policy {
-		return bestPolicy(ps, func(p *policy) bool { return p.matchesQueue("q", kind, someVHost) })
+		best, err := bestPolicy(ps, func(p *policy) (bool, *Error) { return p.matchesQueue("q", kind, someVHost) })
+		require.Nil(t, err)
+		return best
 	}
 	assert.Same(t, b, best(classicQueue))
 	assert.Same(t, a, best(quorumQueue))
-	assert.Nil(t, bestPolicy(ps, func(*policy) bool { return false }))
+	none, err := bestPolicy(ps, func(*policy) (bool, *Error) { return false, nil })
+	assert.Nil(t, none)
+	assert.Nil(t, err)
 
 	ps.set(testPolicy(t, "a", -1, Table{"max-length": 1})) // replaces a
 	assert.Len(t, ps, 4)
@@ -447,16 +450,31 @@ func TestPolicyChanges(t *testing.T) {
 				}
 			},
 			"": func(t *rapid.T) {
+				best := func(ps policies, matches policyMatch) *policy {
+					p, err := bestPolicy(ps, matches)
+					require.Nil(t, err)
+					return p
+				}
 				for _, q := range b.queues {
-					require.Same(t, bestPolicy(b.policies[userPolicies], q.matchedBy), q.policy)
-					require.Same(t, bestPolicy(b.policies[operatorPolicies], q.matchedBy), q.operator)
+					require.Same(t, best(b.policies[userPolicies], q.matchedBy), q.policy)
+					require.Same(t, best(b.policies[operatorPolicies], q.matchedBy), q.operator)
 				}
 				for _, x := range b.exchanges {
-					require.Same(t, bestPolicy(b.policies[userPolicies], x.matchedBy), x.policy)
+					require.Same(t, best(b.policies[userPolicies], x.matchedBy), x.policy)
 				}
 			},
 		})
 	})
+}
+
+func isFor(p *policy, name string, kind queueKind) bool {
+	found, err := p.matchesQueue(name, kind, someVHost)
+	return found && err == nil
+}
+
+func isForExchange(p *policy, name string) bool {
+	found, err := p.matchesExchange(name, someVHost)
+	return found && err == nil
 }
 
 // someVHost is one whose operations have patterns tried.

@@ -18,7 +18,13 @@ func (ch *Channel) Publish(exchange, key string, m Message) (Outcome, error) {
 	err := ch.usableLocked()
 	if err == nil {
 		var e *Error
-		if out, e = ch.publishLocked(exchange, key, &m); e != nil {
+		if out, e = ch.publishLocked(exchange, key, &m); e == errLongMatch {
+			e, err = ch.againLocked(func() (e *Error) {
+				out, e = ch.publishLocked(exchange, key, &m)
+				return e
+			})
+		}
+		if e != nil {
 			err = ch.failLocked("basic.publish", e)
 		}
 	}

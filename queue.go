@@ -76,8 +76,7 @@ func (q *Queue) usableLocked() error {
 	return nil
 }
 
-// newQueueLocked makes a queue of the type that its arguments name, and puts it in force.
-// Rules: P-20.
+// newQueueLocked makes a queue of the type that its arguments name, and puts it in force with its policies.
 func (v *vhost) newQueueLocked(q *Queue) {
 	q.traits = &v.b.behaviour.traits[q.args.kind]
 	q.impl = queueTypes[q.args.kind].make()
@@ -85,7 +84,6 @@ func (v *vhost) newQueueLocked(q *Queue) {
 	q.store.shared = &v.stored
 	v.queues[q.name] = q
 	v.topology++
-	q.findPoliciesLocked()
 	q.configureLocked()
 	v.queueEventLocked(q.name, "")
 }
@@ -139,12 +137,14 @@ func (v *vhost) removeQueueLocked(q *Queue, cause Cause) {
 
 // findPoliciesLocked looks up the policies that apply.
 // Rules: P-13, P-20.
-func (q *Queue) findPoliciesLocked() {
-	q.policy = bestPolicy(q.v.policies[userPolicies], q.matchedBy)
-	q.operator = bestPolicy(q.v.policies[operatorPolicies], q.matchedBy)
+func (q *Queue) findPoliciesLocked() (err *Error) {
+	if q.policy, err = bestPolicy(q.v.policies[userPolicies], q.matchedBy); err == nil {
+		q.operator, err = bestPolicy(q.v.policies[operatorPolicies], q.matchedBy)
+	}
+	return err
 }
 
-func (q *Queue) matchedBy(p *policy) bool { return p.matchesQueue(q.name, q.args.kind, q.v) }
+func (q *Queue) matchedBy(p *policy) (bool, *Error) { return p.matchesQueue(q.name, q.args.kind, q.v) }
 
 // configureLocked combines arguments and policies to the settings in force.
 // Rules: P-18, P-19.

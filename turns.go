@@ -30,14 +30,17 @@ const (
 
 // turnState is what is known of operations that let others in.
 type turnState struct {
-	waiting int   // operations that have let others in and are not back
-	lost    Cause // once the virtual host is closed: why its messages are lost, empty if nobody is to be told
+	waiting int       // operations that have let others in and are not back
+	known   *known    // what the operation at work knows from its earlier attempts; nil: this is its first
+	wanted  longMatch // why the last attempt that came to nothing did
+	lost    Cause     // once the virtual host is closed: why its messages are lost, empty if nobody is to be told
 }
 
 // A turnTaken is what an operation knows of the turn that it has with the lock.
 type turnTaken struct {
-	now   int64 // the time in ns since 1970, read when first asked for; 0: not yet
-	steps int   // that were taken, as far as they are counted
+	now      int64 // the time in ns since 1970, read when first asked for; 0: not yet
+	steps    int   // that were taken, as far as they are counted
+	matching int   // steps of patterns that were taken
 }
 
 // tookLocked counts n steps of a long operation.
@@ -65,20 +68,24 @@ func (v *vhost) restLocked() {
 // yieldLocked lets others in. The operation's dead letters stay its own.
 func (v *vhost) yieldLocked() {
 	v.timing.turn.steps = 0
-	if v.closed {
-		return
+	if !v.closed {
+		v.apartLocked(turns.LetIn)
 	}
-	own := v.deaths
-	v.deaths = worklist{}
+}
+
+// apartLocked does work without the lock, while others get in.
+func (v *vhost) apartLocked(work func()) {
+	own, known := v.deaths, v.turns.known
+	v.deaths, v.turns.known = worklist{}, nil
 	v.turns.waiting++
 	if len(v.effects.pending) > 0 && !v.effects.running {
-		v.effects.runApart(v)
+		v.effects.runApart(v, work)
 	} else {
 		v.mu.Unlock()
-		runtime.Gosched()
+		work()
 		v.mu.Lock()
 	}
-	v.deaths = own
+	v.deaths, v.turns.known = own, known
 	v.timing.turn = turnTaken{}
 	if v.turns.waiting--; v.turns.waiting == 0 {
 		v.effects.idle.Broadcast() // Settle waits for it
@@ -88,9 +95,10 @@ func (v *vhost) yieldLocked() {
 	}
 }
 
-// runApart runs what is pending, and comes back with the lock. An effect may panic or end its goroutine. It shall not
+// runApart runs what is pending while work is done, and comes back with the lock. An effect may panic or end its
+// goroutine. It shall not
 // end an operation that is not done, so it has a goroutine of its own; what it did happens again after the operation.
-func (e *effects) runApart(v *vhost) {
+func (e *effects) runApart(v *vhost, work func()) {
 	over := make(chan func())
 	go func() {
 		again := runtime.Goexit
@@ -103,6 +111,7 @@ func (e *effects) runApart(v *vhost) {
 		e.run(v)
 		again = nil
 	}()
+	work()
 	again := <-over
 	v.mu.Lock()
 	if again != nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -41,7 +40,10 @@ func BenchmarkBystander(b *testing.B) {
 		{"channel-end/quorum", held(leveret.Table{leveret.ArgQueueType: "quorum"}, (*leveret.Channel).Close)},
 		{"channel-end/gets", endOfGets},
 		{"policy", policyOverQueues},
-		{"policy/catastrophic", catastrophicPattern},
+		{"policy/hard-pattern", policyHard},
+		{"declare/hard-policies", declareUnderHardPolicies},
+		{"permissions/hard-patterns", hardClients(hardPermissions, declareIt)},
+		{"topic-permissions/hard-patterns", hardClients(hardTopicPermissions, publishToTopic)},
 		{"import-again", importAgain},
 		{"history-310", longHistory310},
 		{"publishers", rushingPublishers},
@@ -335,17 +337,6 @@ func policyOverQueues(b *testing.B) (*leveret.Broker, func()) {
 	br := manyQueues(b, 10_000)
 	return br, func() {
 		must(b, br.SetPolicy(leveret.Policy{Name: "p", Pattern: "^queue-", Definition: leveret.Table{"max-length": 10}}))
-	}
-}
-
-// catastrophicPattern sets a policy whose pattern takes as long as a pattern may for each of 300 long names.
-func catastrophicPattern(b *testing.B) (*leveret.Broker, func()) {
-	br := newBroker(b)
-	for i := range 300 {
-		declare(b, br, strings.Repeat("a", 200)+strconv.Itoa(i), nil)
-	}
-	return br, func() {
-		must(b, br.SetPolicy(leveret.Policy{Name: "p", Pattern: `^(?:ok|((a+)+)\2!)$`, Definition: leveret.Table{"max-length": 10}}))
 	}
 }
 

@@ -146,6 +146,9 @@ func (c *compiler) guard() int {
 	return c.guards - 1
 }
 
+// branchesPerStep is how many branches of a choice are tried in the time of a step.
+const branchesPerStep = 8
+
 func (c *compiler) choice(branches choice, next step) step {
 	guard := c.guard()
 	steps := make([]step, len(branches))
@@ -156,6 +159,7 @@ func (c *compiler) choice(branches choice, next step) step {
 		if !m.enter(guard, pos) {
 			return false
 		}
+		m.works(len(steps) / branchesPerStep)
 		for _, s := range steps {
 			if s(m, pos) {
 				return true

@@ -8,7 +8,8 @@
 // # Why a matcher of its own
 //
 // A name is matched while the virtual host is locked, perhaps inside a testing/synctest bubble. So a match
-// starts no goroutine, looks at no clock, and ends after a bounded number of steps. Package
+// starts no goroutine, looks at no clock, and ends after a bounded number of steps; with MatchWithin after so few that the lock
+// may be held. Package
 // regexp has no lookaround, which real policies use: ^(?!amq\.). github.com/dlclark/regexp2 has
 // it, but bounds a match only by a timeout, for which it starts a goroutine, and without the timeout
 // (a+)+$ takes years. regexp2 remains in the tests, where random patterns are compared with it.

@@ -1,11 +1,14 @@
 package pcre
 
-import "slices"
+import (
+	"runtime"
+	"slices"
+)
 
 // A machine is the state of one match.
 type machine struct {
-	name   string
-	steps  int // that are left
+	name string
+	bound
 	row    int // words for the positions of one guard in failed
 	failed []uint64
 	ends   []int32 // what each sub came to at each position: 0 unknown, 1 failed, 2 + where it ended
@@ -18,12 +21,19 @@ type machine struct {
 	groups  []span // what each group matched last
 }
 
+// A bound says when a match is given up.
+type bound struct {
+	steps   int  // that are left
+	reserve int  // steps after those, when other goroutines have run
+	strict  bool // all that takes time counts as steps
+}
+
 // A span is a part of the name.
 type span struct{ start, end int }
 
 func (m *machine) reset(p *Pattern, name string) {
-	m.name, m.steps, m.forgets = name, MaxSteps, p.forgets
-	m.row = len(name)/64 + 1
+	m.name, m.forgets = name, p.forgets
+	m.row = wordsOf(name)
 	m.begun = zeroed(m.begun, p.loops)
 	m.opened = zeroed(m.opened, p.groups)
 	m.groups = zeroed(m.groups, p.groups)
@@ -33,6 +43,9 @@ func (m *machine) reset(p *Pattern, name string) {
 		m.ends = zeroed(m.ends, p.subs*(len(name)+1))
 	}
 }
+
+// wordsOf is how many words have a bit for each position of a name.
+func wordsOf(name string) int { return len(name)/64 + 1 }
 
 // zeroed returns n zeros, in the memory of s if that suffices.
 func zeroed[E any](s []E, n int) []E {
@@ -47,7 +60,7 @@ func (m *machine) search(start step) bool {
 		for i := range m.groups {
 			m.groups[i] = span{-1, -1}
 		}
-		if start(m, pos) {
+		if start(m, pos) || m.steps <= 0 {
 			return m.steps > 0
 		}
 	}
@@ -57,12 +70,32 @@ func (m *machine) search(start step) bool {
 // tick counts a step and reports whether there are more.
 func (m *machine) tick() bool {
 	m.steps--
-	return m.steps > 0
+	return m.steps > 0 || m.more()
 }
 
-// tryAgain is tick for another try at a guarded place. A machine that remembers makes few of them: they do not count.
+// more lets other goroutines run and takes steps of the reserve, if there are any. Without it BenchmarkBystander/permissions of
+// internal/bench, where eight goroutines match, has the bystander wait for 110 ms, because each keeps a processor for 10 ms.
+func (m *machine) more() bool {
+	if m.reserve == 0 {
+		return false
+	}
+	runtime.Gosched()
+	m.steps = min(m.reserve, stepsInARow)
+	m.reserve -= m.steps
+	return true
+}
+
+// works counts n steps for what MaxSteps does not count.
+func (m *machine) works(n int) {
+	if m.strict {
+		m.steps -= n
+	}
+}
+
+// tryAgain is tick for another try at a guarded place. A machine that remembers makes few of them: they do not count,
+// unless all does.
 func (m *machine) tryAgain() bool {
-	if m.forgets {
+	if m.forgets || m.strict {
 		return m.tick()
 	}
 	return m.steps > 0
@@ -98,6 +131,7 @@ func (m *machine) run(s *sub, pos int) (end int, ok bool) {
 			*known = int32(m.end) + 2
 		}
 		if matched || s.behind {
+			m.works((s.to - s.from) * m.row / wordsPerStep)
 			clear(m.failed[s.from*m.row : s.to*m.row])
 		}
 	}

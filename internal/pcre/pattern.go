@@ -41,19 +41,49 @@ func Compile(source string, v Version) (p *Pattern, fault *Fault) {
 
 var machines = sync.Pool{New: func() any { return new(machine) }}
 
-// Match reports whether the pattern is found anywhere in name.
+// stepsInARow is how many steps a match takes before it lets other goroutines run.
+const stepsInARow = 20_000
+
+// Match reports whether the pattern is found anywhere in name. A match that takes long lets other goroutines run.
 func (p *Pattern) Match(name string) bool {
-	found, _ := p.MatchSteps(name)
+	found, _ := p.match(name, upTo(MaxSteps))
 	return found
 }
 
-// MatchSteps is Match that also returns how many steps it took, of which MaxSteps is the bound.
-func (p *Pattern) MatchSteps(name string) (found bool, steps int) {
+// upTo is a bound of that many steps.
+func upTo(steps int) bound { return bound{steps: stepsInARow, reserve: steps - stepsInARow} }
+
+// MatchWithin is Match for a caller that cannot wait: it gives up after limit steps, of which there are at most MaxSteps.
+// All that takes time is a step here, also what MaxSteps does not count. If known is false, found means nothing. took is
+// how many steps there were.
+func (p *Pattern) MatchWithin(name string, limit int) (found, known bool, took int) {
+	took = p.words(name) / wordsPerStep
+	if took >= limit {
+		return false, false, 0
+	}
+	found, left := p.match(name, bound{steps: limit - took, strict: true})
+	return found, left > 0, limit - left
+}
+
+// wordsPerStep is how many words of memory are cleared in the time of a step.
+const wordsPerStep = 64
+
+// words is how much memory a match of the name clears first.
+func (p *Pattern) words(name string) int {
+	if p.forgets {
+		return 0
+	}
+	return p.guards*wordsOf(name) + p.subs*(len(name)+1)/2
+}
+
+// match returns how many steps are left, too.
+func (p *Pattern) match(name string, b bound) (found bool, left int) {
 	m := machines.Get().(*machine)
+	m.bound = b
 	m.reset(p, name)
 	found = m.search(p.start)
-	steps = MaxSteps - m.steps
+	left = m.steps + m.reserve
 	m.name = ""
 	machines.Put(m)
-	return found, steps
+	return found, left
 }

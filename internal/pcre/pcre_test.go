@@ -177,10 +177,60 @@ func TestFaults(t *testing.T) {
 
 // stepsOf returns how many steps a match takes.
 func stepsOf(p *Pattern, name string) int {
-	var m machine
-	m.reset(p, name)
-	m.search(p.start)
-	return MaxSteps - m.steps
+	_, left := p.match(name, upTo(MaxSteps))
+	return MaxSteps - left
+}
+
+// A match with a limit knows what a match without one knows, or that it does not know.
+func TestMatchWithin(t *testing.T) {
+	name := strings.Repeat("a", 254) + "!"
+	for _, source := range []string{`^a+!$`, `b`, `^(?!x)(a+)+$`, `^(a+)+\1$`, `(?=(a+)+$)b`, `(.*)(.*)(.*)(.*)(.*)b`, strings.Repeat(".*", 500) + "b",
+		strings.Repeat("a|", 500) + "b$", `(?=((a?){20}){20})b`, strings.Repeat("(?=a?)", 500) + "b"} {
+		for _, v := range versions {
+			p := mustCompile(t, source, v)
+			want := p.Match(name)
+			for limit := 1; ; limit *= 2 {
+				if limit > 1<<26 && !p.forgets || limit > MaxSteps && p.forgets {
+					break
+				}
+				found, known, took := p.MatchWithin(name, limit)
+				require.Less(t, took, limit+1000, source)
+				if known {
+					require.Equal(t, want, found, source)
+					require.LessOrEqual(t, took, limit)
+					if !p.forgets {
+						break
+					}
+				}
+			}
+		}
+	}
+}
+
+// What MaxSteps does not count takes time, too.
+func TestMatchWithinCountsEverything(t *testing.T) {
+	name := strings.Repeat("a", 255)
+	for _, source := range []string{strings.Repeat(".*", 500) + "b", strings.Repeat("(?=a?)", 150) + "b", `(?=((a?){100}){100})b`,
+		`(?:` + strings.Repeat("b|", 450) + `c)*a+(?:` + strings.Repeat("b|", 50) + "c)"} {
+		_, known, took := mustCompile(t, source, PCRE2).MatchWithin(name, 3000)
+		assert.False(t, known, "%.20q... took %d", source, took)
+	}
+}
+
+func BenchmarkMatchWithin(b *testing.B) {
+	name := strings.Repeat("a", 254) + "!"
+	for _, source := range []string{`^(?:ok|((a+)+)\2!)$`, `(.*)(.*)(.*)(.*)(.*)b`, strings.Repeat(".*", 500) + "b", strings.Repeat("(?=a?)", 150) + "b",
+		`(?=((a?){100}){100})b`, strings.Repeat("b|", 450) + "c", strings.Repeat("(a)?", 200) + `(a+)+\1b`, strings.Repeat("(?<=.{0,255}b)?", 50) + "c",
+		`(?:(a)(?<!.{0,200}b))*\1b`, `(?:` + strings.Repeat("(?>a?)", 100) + `)*b`} {
+		b.Run(source[:12], func(b *testing.B) {
+			p := mustCompile(b, source, PCRE2)
+			took := 0
+			for b.Loop() {
+				_, _, took = p.MatchWithin(name, 10_000)
+			}
+			b.ReportMetric(float64(took), "steps")
+		})
+	}
 }
 
 // Nothing is tried twice, so that patterns which take PCRE exponential time take polynomial time.
@@ -310,6 +360,9 @@ func FuzzMatch(f *testing.F) {
 				continue
 			}
 			found := p.Match(name)
+			if same, known, _ := p.MatchWithin(name, 1000); known && same != found {
+				t.Fatalf("%q in %q: %v, but %v within 1000 steps", source, name, found, same)
+			}
 			plain := *p
 			plain.forgets = true
 			given := stepsOf(p, name) >= MaxSteps || stepsOf(&plain, name) >= MaxSteps
