@@ -29,6 +29,7 @@ type Channel struct {
 	grants    permissionCache
 	directReply
 	getters *getTimer
+	tally   *tally // its own, and when the channel has ended that of all that have
 }
 
 // credit is what a channel may be handed before it settles.
@@ -138,6 +139,7 @@ func (ch *Channel) detachLocked(reason *Error) {
 	}
 	ch.err = closedBy(reason)
 	ch.tx = nil
+	ch.stopCountingLocked()
 	delete(ch.conn.channels, ch.number)
 	ch.v.ending = append(ch.v.ending, ch)
 	ch.conn.releaseChannel()

@@ -107,7 +107,7 @@ func (c *classic) get(ch *Channel, cfg GetConfig) *Delivery {
 	}
 	e := c.take()
 	d := c.q.deliverGetLocked(ch, e, cfg)
-	c.q.deliveredEventLocked(d, e.seq, cfg.NoAck) // before others get in
+	c.q.deliveredEventLocked(d, e.seq, cfg.handover()) // before others get in
 	// Heads that are uncovered expire before the remaining messages are counted.
 	if c.deadlines > 0 {
 		c.expireAll()

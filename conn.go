@@ -161,7 +161,7 @@ func (c *Conn) OpenChannel(number uint16) (*Channel, error) {
 		c.endLocked(err)
 		return nil, err
 	}
-	ch := &Channel{conn: c, v: c.v, number: number, consumers: map[string]*Consumer{}}
+	ch := &Channel{conn: c, v: c.v, number: number, consumers: map[string]*Consumer{}, tally: new(tally)}
 	c.channels[number] = ch
 	c.v.channelEventLocked(ch, nil)
 	return ch, nil

@@ -4,7 +4,8 @@ package leveret
 
 // figures are what a virtual host counts.
 type figures struct {
-	counters Counters
+	counters Counters  // without what the tallies of channels have; RoutedCopies are only those beyond Routed
+	ended    tally     // of channels that have ended
 	stored   storeSums // of the virtual host's queues
 	numbers
 }
@@ -18,15 +19,18 @@ type numbers struct {
 
 // Counters count what has happened since the broker was made. All only grow; what deleted queues and virtual hosts have
 // counted stays.
-// Rules: O-2, O-3.
+// Rules: O-2, O-3, O-4.
 type Counters struct {
-	Published          uint64 `json:"published"` // messages that passed all checks
-	Routed             uint64 `json:"routed"`    // published messages that reached a queue
-	UnroutableDropped  uint64 `json:"unroutable_dropped"`
-	UnroutableReturned uint64 `json:"unroutable_returned"`
-	Confirmed          uint64 `json:"confirmed"` // acks on confirming channels
-	Refused            uint64 `json:"refused"`   // copies that queues did not take: reject-publish, reject-publish-dlx
-	DeliveryCounters
+	PublishCounters
+	// ConfirmsExpected counts published messages on confirming channels and in transactions.
+	ConfirmsExpected uint64           `json:"confirms_expected"`
+	Routed           uint64           `json:"routed"`        // published messages that reached a queue
+	RoutedCopies     uint64           `json:"routed_copies"` // of those: a message that reached three queues counts three times
+	Refused          uint64           `json:"refused"`       // copies that queues did not take: reject-publish, reject-publish-dlx
+	Sizes            SizeCounters     `json:"sizes"`         // of the messages that publishers sent
+	DeliveryCounters                  // from queues of every type
+	Classic          DeliveryCounters `json:"classic"` // from classic queues only
+	Quorum           DeliveryCounters `json:"quorum"`  // from quorum queues only
 	// DeadLettersConfirmed counts at-least-once dead letters that all targets took.
 	DeadLettersConfirmed uint64 `json:"dead_letters_confirmed"`
 	// NoDeadLetterExchange counts messages that died where no dead-letter exchange is set, or it does not exist.
@@ -38,40 +42,76 @@ type Counters struct {
 	Dropped                 DropCounters  `json:"dropped"` // all that was lost
 }
 
+// PublishCounters count what publishers sent and what they were told. A transaction counts when it is committed. Dead
+// letters are not counted here: queues publish them.
+type PublishCounters struct {
+	Published          uint64 `json:"published"` // messages that passed all checks
+	Confirmed          uint64 `json:"confirmed"` // acks on confirming channels
+	UnroutableDropped  uint64 `json:"unroutable_dropped"`
+	UnroutableReturned uint64 `json:"unroutable_returned"`
+}
+
+func (c *PublishCounters) add(o PublishCounters) {
+	c.Published += o.Published
+	c.Confirmed += o.Confirmed
+	c.UnroutableDropped += o.UnroutableDropped
+	c.UnroutableReturned += o.UnroutableReturned
+}
+
+// ExchangeCounters count what was published to an exchange by name. What came through a binding of another exchange, as
+// alternate exchange or as a dead letter is not counted.
+type ExchangeCounters struct {
+	PublishCounters
+	RoutedCopies uint64 `json:"routed_copies"` // a message that reached three queues counts three times
+}
+
+// ChannelCounters count what has happened on a channel.
+type ChannelCounters struct {
+	PublishCounters
+	DeliveryCounters
+}
+
+// SizeBounds are the sizes of bodies, in octets, that [SizeCounters] tells apart, each the last of its range.
+// Rules: O-7.
+var SizeBounds = [...]int{100, 1e3, 1e4, 1e5, 1e6, 1e7, 5e7, 1e8}
+
+// SizeCounters count messages by the size of their bodies. A message that is refused for another reason than its size
+// counts, too.
+// Rules: O-7.
+type SizeCounters struct {
+	Octets uint64                  `json:"octets"` // of all bodies
+	Upto   [len(SizeBounds)]uint64 `json:"upto"`   // messages larger than the bound before, up to that of SizeBounds
+	Larger uint64                  `json:"larger"` // than the last bound
+}
+
+// count counts a message.
+func (c *SizeCounters) count(size int) {
+	c.Octets += uint64(size)
+	for i := range SizeBounds {
+		if size <= SizeBounds[i] {
+			c.Upto[i]++
+			return
+		}
+	}
+	c.Larger++
+}
+
+func (c *SizeCounters) add(o *SizeCounters) {
+	for i, n := range o.Upto {
+		c.Upto[i] += n
+	}
+	c.Larger += o.Larger
+	c.Octets += o.Octets
+}
+
 // QueueCounters count what has happened in a queue since it was declared.
 type QueueCounters struct {
-	Enqueued uint64 `json:"enqueued"` // messages that the queue took
-	Refused  uint64 `json:"refused"`  // messages that it did not take, by reject-publish and reject-publish-dlx
+	Published uint64 `json:"published"` // copies of published messages that were routed here, taken or refused
+	Enqueued  uint64 `json:"enqueued"`  // messages that the queue took, dead letters of other queues included
+	Refused   uint64 `json:"refused"`   // messages that it did not take, by reject-publish and reject-publish-dlx
 	DeliveryCounters
 	Died    DeathCounters `json:"died"`    // messages that died here, whether they were dead-lettered or dropped
 	Dropped DropCounters  `json:"dropped"` // all that was lost from here
-}
-
-// DeliveryCounters count deliveries and what was done with them.
-type DeliveryCounters struct {
-	Delivered    uint64 `json:"delivered"`
-	Redelivered  uint64 `json:"redelivered"`
-	Acknowledged uint64 `json:"acknowledged"` // deliveries that need no acknowledgement included
-	Requeued     uint64 `json:"requeued"`
-	Rejected     uint64 `json:"rejected"` // without requeue
-}
-
-func (c *DeliveryCounters) add(o DeliveryCounters) {
-	c.Delivered += o.Delivered
-	c.Redelivered += o.Redelivered
-	c.Acknowledged += o.Acknowledged
-	c.Requeued += o.Requeued
-	c.Rejected += o.Rejected
-}
-
-func (c *DeliveryCounters) delivered(redelivered, noAck bool) {
-	c.Delivered++
-	if redelivered {
-		c.Redelivered++
-	}
-	if noAck {
-		c.Acknowledged++
-	}
 }
 
 // DeathCounters count deaths by reason.
@@ -197,13 +237,15 @@ func (d DropCounters) Total() (n uint64) {
 }
 
 func (c *Counters) add(o *Counters) {
-	c.Published += o.Published
+	c.PublishCounters.add(o.PublishCounters)
+	c.ConfirmsExpected += o.ConfirmsExpected
 	c.Routed += o.Routed
-	c.UnroutableDropped += o.UnroutableDropped
-	c.UnroutableReturned += o.UnroutableReturned
-	c.Confirmed += o.Confirmed
+	c.RoutedCopies += o.RoutedCopies
 	c.Refused += o.Refused
+	c.Sizes.add(&o.Sizes)
 	c.DeliveryCounters.add(o.DeliveryCounters)
+	c.Classic.add(o.Classic)
+	c.Quorum.add(o.Quorum)
 	c.DeadLettersConfirmed += o.DeadLettersConfirmed
 	c.NoDeadLetterExchange.add(o.NoDeadLetterExchange)
 	c.DeadLetteredAtMostOnce.add(o.DeadLetteredAtMostOnce)
@@ -213,9 +255,47 @@ func (c *Counters) add(o *Counters) {
 
 // queueCounters are what a queue counts. Most queues lose nothing, and have no figures for it.
 type queueCounters struct {
-	Enqueued uint64
-	DeliveryCounters
-	losses *losses // nil: none
+	enqueued uint64
+	losses   *losses // nil: none
+	traffic
+	deadLetters uint64 // that have arrived, taken or refused
+}
+
+// arrived counts a message that was routed to the queue; parent is the copy that died, 0 for a publish.
+func (c *queueCounters) arrived(parent uint64) {
+	if parent != 0 {
+		c.deadLetters++
+	}
+}
+
+// A tally is what a channel counts. The virtual host's counters are the sum of those of its channels, so that a publish
+// and a delivery are counted once for both.
+type tally struct {
+	PublishCounters
+	traffic [streamQueue]traffic // from queues of each type; streams are never made
+}
+
+func (t *tally) add(o *tally) {
+	t.PublishCounters.add(o.PublishCounters)
+	for kind := range t.traffic {
+		t.traffic[kind].add(&o.traffic[kind])
+	}
+}
+
+// counters returns the figures as they are shown.
+func (t *tally) counters() ChannelCounters {
+	c := ChannelCounters{PublishCounters: t.PublishCounters}
+	for kind := range t.traffic {
+		c.DeliveryCounters.add(t.traffic[kind].counters())
+	}
+	return c
+}
+
+// stopCountingLocked gives what the channel has counted to the virtual host. What an operation still does on the channel
+// counts there, too.
+func (ch *Channel) stopCountingLocked() {
+	ch.v.ended.add(ch.tally)
+	ch.tally = &ch.v.ended
 }
 
 // losses are what did not stay in a queue.
@@ -259,15 +339,30 @@ func (b *Broker) keepCounters(v *vhost) {
 func (v *vhost) Counters() Counters {
 	v.lock()
 	defer v.unlock()
-	return v.counters
+	c := v.counters
+	c.RoutedCopies += c.Routed
+	sum := v.ended
+	sum.add(v.system.tally)
+	for _, conn := range v.conns {
+		for _, ch := range conn.channels {
+			sum.add(ch.tally)
+		}
+	}
+	c.PublishCounters = sum.PublishCounters
+	c.Classic, c.Quorum = sum.traffic[classicQueue].counters(), sum.traffic[quorumQueue].counters()
+	c.DeliveryCounters.add(c.Classic)
+	c.DeliveryCounters.add(c.Quorum)
+	return c
 }
 
 // Counters returns the queue's counters; those of a deleted queue are the last.
 func (q *Queue) Counters() QueueCounters {
 	q.v.lock()
 	defer q.v.unlock()
-	c := QueueCounters{Enqueued: q.counters.Enqueued, DeliveryCounters: q.counters.DeliveryCounters}
-	if l := q.counters.losses; l != nil {
+	n := &q.counters
+	c := QueueCounters{Published: n.enqueued - n.deadLetters, Enqueued: n.enqueued, DeliveryCounters: n.traffic.counters()}
+	if l := n.losses; l != nil {
+		c.Published += l.refused
 		c.Refused, c.Died, c.Dropped = l.refused, l.died, l.dropped
 	}
 	return c

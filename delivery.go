@@ -93,7 +93,7 @@ func (q *Queue) sendLocked(c *Consumer, e entry) {
 		}
 	}
 	c.handLocked(d)
-	q.deliveredEventLocked(d, e.seq, c.cfg.NoAck)
+	q.deliveredEventLocked(d, e.seq, c.cfg.handover())
 }
 
 // holdLocked enters e among the channel's deliveries to be settled and gives d its tag.
@@ -139,7 +139,12 @@ func (ch *Channel) getLocked(name string, cfg GetConfig) (*Delivery, *Error) {
 			"cannot obtain access to locked %s. basic.get operations are not supported by %s queues with single active consumer",
 			q.text(), kind)
 	}
-	return q.impl.get(ch, cfg), nil
+	d := q.impl.get(ch, cfg)
+	if d == nil {
+		q.counters.getEmpty++
+		ch.tally.traffic[q.kind].getEmpty++
+	}
+	return d, nil
 }
 
 // deliverGetLocked gives e, the head, to basic.get.

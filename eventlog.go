@@ -36,7 +36,11 @@ func queueNames(qs []*Queue) []string {
 // publishedEventLocked tells of a publish. A message that is published while anybody watches gets its number.
 func (ch *Channel) publishedEventLocked(m *message, queues []*Queue) {
 	v := ch.v
-	v.counters.Published++
+	m.exchange.counters.Published++
+	ch.tally.Published++
+	if ch.confirm || ch.tx != nil {
+		v.counters.ConfirmsExpected++
+	}
 	if v.events == nil || !v.events.messages {
 		return
 	}
@@ -55,13 +59,15 @@ func (ch *Channel) returnedEventLocked(m *message) {
 
 // enqueuedEventLocked tells of a copy that q has taken; parent is the copy that died, 0 for a publish.
 func (q *Queue) enqueuedEventLocked(m *message, copy, parent uint64) {
-	q.counters.Enqueued++
+	q.counters.arrived(parent)
+	q.counters.enqueued++
 	if ev := q.v.events; ev != nil && ev.Enqueued != nil {
 		tell(q.v, ev.Enqueued, EnqueuedEvent{q.v.eventMessageLocked(m), q.name, copy, parent})
 	}
 }
 
 func (q *Queue) refusedEventLocked(m *message, copy, parent uint64) {
+	q.counters.arrived(parent)
 	q.counters.lost().refused++
 	q.v.counters.Refused++
 	if ev := q.v.events; ev != nil && ev.Refused != nil {
@@ -70,11 +76,11 @@ func (q *Queue) refusedEventLocked(m *message, copy, parent uint64) {
 }
 
 // deliveredEventLocked tells of a delivery of q's copy.
-func (q *Queue) deliveredEventLocked(d *Delivery, copy uint64, noAck bool) {
-	q.counters.delivered(d.Redelivered, noAck)
-	q.v.counters.delivered(d.Redelivered, noAck)
+func (q *Queue) deliveredEventLocked(d *Delivery, copy uint64, how handover) {
+	q.counters.countDelivery(d.Redelivered, how)
+	d.ch.tally.traffic[q.kind].countDelivery(d.Redelivered, how)
 	if q.v.events != nil {
-		d.eventLocked(EventDelivery{d.ch.session(), q.name, copy, d.ConsumerTag, d.DeliveryTag}, noAck)
+		d.eventLocked(EventDelivery{d.ch.session(), q.name, copy, d.ConsumerTag, d.DeliveryTag}, how.settles())
 	}
 }
 
@@ -98,24 +104,24 @@ func (u *unacked) delivery(ch *Channel, tag uint64) EventDelivery {
 }
 
 func (ch *Channel) ackedEventLocked(u *unacked, tag uint64) {
-	u.q.counters.Acknowledged++
-	ch.v.counters.Acknowledged++
+	u.q.counters.acked++
+	ch.tally.traffic[u.q.kind].acked++
 	if ev := ch.v.events; ev != nil {
 		tellSettledLocked(ch, ev.Acked, u, tag)
 	}
 }
 
 func (ch *Channel) requeuedEventLocked(u *unacked, tag uint64) {
-	u.q.counters.Requeued++
-	ch.v.counters.Requeued++
+	u.q.counters.requeued++
+	ch.tally.traffic[u.q.kind].requeued++
 	if ev := ch.v.events; ev != nil {
 		tellSettledLocked(ch, ev.Requeued, u, tag)
 	}
 }
 
 func (ch *Channel) rejectedEventLocked(u *unacked, tag uint64) {
-	u.q.counters.Rejected++
-	ch.v.counters.Rejected++
+	u.q.counters.rejected++
+	ch.tally.traffic[u.q.kind].rejected++
 	if ev := ch.v.events; ev != nil {
 		tellSettledLocked(ch, ev.Rejected, u, tag)
 	}

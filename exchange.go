@@ -33,6 +33,7 @@ type Exchange struct {
 	outgoing outgoing
 	incoming map[*binding]struct{}
 	visited  uint64 // the number of the last routing that visited the exchange, see router
+	counters ExchangeCounters
 }
 
 // ExchangeConfig are the properties of an exchange.

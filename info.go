@@ -66,6 +66,8 @@ type ExchangeInfo struct {
 	Arguments  Table        `json:"arguments"`
 	Policy     string       `json:"policy"` // name of the policy in force; empty: none
 
+	Counters ExchangeCounters `json:"counters"`
+
 	// ArgumentFields are the arguments as they were given: in their order, and with duplicates.
 	ArgumentFields Fields `json:"-"`
 }
@@ -127,6 +129,8 @@ type ChannelInfo struct {
 	Tx              bool   `json:"transactional"`
 	Uncommitted     int    `json:"messages_uncommitted"` // publishes
 	AcksUncommitted int    `json:"acks_uncommitted"`
+
+	Counters ChannelCounters `json:"counters"` // since the channel was opened
 }
 
 // MessageInfo describes a message in a queue. Properties and Body are shared: read only.

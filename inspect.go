@@ -257,7 +257,7 @@ func (x *Exchange) Info() ExchangeInfo {
 
 func (x *Exchange) infoLocked() ExchangeInfo {
 	i := ExchangeInfo{Name: x.name, VHost: x.v.name, Type: x.kind, Durable: x.cfg.Durable, AutoDelete: x.cfg.AutoDelete,
-		Internal: x.cfg.Internal, Arguments: tableOf(x.args), ArgumentFields: x.args}
+		Internal: x.cfg.Internal, Arguments: tableOf(x.args), ArgumentFields: x.args, Counters: x.counters}
 	if x.policy != nil {
 		i.Policy = x.policy.Name
 	}
@@ -280,7 +280,8 @@ func (c *Conn) infoLocked() ConnInfo {
 
 func (ch *Channel) infoLocked() ChannelInfo {
 	i := ChannelInfo{Number: ch.number, Consumers: len(ch.consumers), Unacked: ch.held, Prefetch: ch.prefetch,
-		GlobalPrefetch: ch.window, Confirm: ch.confirm, Tx: ch.tx != nil}
+		GlobalPrefetch: ch.window, Confirm: ch.confirm, Tx: ch.tx != nil,
+		Counters: ch.tally.counters()}
 	if ch.tx != nil {
 		i.Uncommitted, i.AcksUncommitted = len(ch.tx.publishes), ch.tx.marked
 	}

@@ -19,7 +19,7 @@ type rules struct {
 	// Publishing.
 	verbatimExpiration  bool // M-6: consumers get the expiration as the publisher wrote it
 	keepHeaderOrder     bool // M-14: headers are delivered in the publisher's order, duplicates included
-	routesToNames       bool // C-10: a transaction's route are names, of which the queues are sought at the commit
+	routesToNames       bool // C-10, O-4: messages are routed to names: a transaction seeks the queues at its commit, counters count all
 	txNackIsReject      bool // C-10: in a transaction a nack and a reject that follow each other are settled together
 	oldPublishChecks    bool // M-3, M-7, A-9: a publish is checked in 3.10's order, without topic keys of CC and BCC
 	repliesBypassQueues bool // M-19, M-19a, M-19b: direct reply-to names are no queues: publishes to them are returned

@@ -99,6 +99,7 @@ func (ch *Channel) checkTargetLocked(exchange, key string, m *Message) (*Exchang
 	if size := uint64(len(m.Body)); size > uint64(v.b.maxMessageSize) {
 		return nil, v.tooLarge(size)
 	}
+	v.counters.Sizes.count(len(m.Body))
 	// Write permission, before existence: the name of a missing exchange is refused in the same way. // A-6
 	if err := ch.checkLocked(write, exchangeResource, exchange); err != nil {
 		return nil, err
@@ -281,6 +282,10 @@ func (ch *Channel) enqueueLocked(p publication, out *Outcome) {
 		return
 	}
 	v.counters.Routed++
+	p.m.exchange.counters.RoutedCopies += uint64(len(p.queues))
+	if n := len(p.queues); n > 1 {
+		v.counters.RoutedCopies += uint64(n - 1)
+	}
 	// Every queue gets its copy, whatever the others do. One refusal makes the publish a refused one, but a commit does
 	// not hear of a quorum queue's.
 	for _, q := range p.queues {
@@ -290,28 +295,39 @@ func (ch *Channel) enqueueLocked(p publication, out *Outcome) {
 		}
 	}
 	if out.Sequence > 0 && !out.Rejected {
-		v.counters.Confirmed++
+		ch.confirmedLocked(p.m)
 	}
 }
 
+// confirmedLocked counts the ack of a publish.
+func (ch *Channel) confirmedLocked(m *message) {
+	m.exchange.counters.Confirmed++
+	ch.tally.Confirmed++
+}
+
 // unroutableLocked ends a publish that reached no queue: a confirming client gets an ack, and with mandatory the
-// message before it.
-// Rules: C-2, C-5, C-6.
+// message before it. RabbitMQ 3.10 counts what the default exchange routes to a name, whether or not a queue has it.
+// Rules: C-2, C-5, C-6, O-4.
 func (ch *Channel) unroutableLocked(p publication, out *Outcome) {
 	v := ch.v
 	if out.Sequence > 0 {
-		v.counters.Confirmed++
+		ch.confirmedLocked(p.m)
+	}
+	if v.rules.routesToNames && p.m.exchange == v.nameless { // O-4
+		p.m.exchange.counters.RoutedCopies += uint64(max(len(p.m.keys()), 1))
 	}
 	// The name of a direct reply-to consumer is no queue, but it may take the message. // M-19a
 	if v.replied(p) {
 		return
 	}
 	if !p.mandatory {
-		v.counters.UnroutableDropped++
+		p.m.exchange.counters.UnroutableDropped++
+		ch.tally.UnroutableDropped++
 		v.dropLocked(nil, loss{m: p.m, cause: CauseUnroutable})
 		return
 	}
-	v.counters.UnroutableReturned++
+	p.m.exchange.counters.UnroutableReturned++
+	ch.tally.UnroutableReturned++
 	ch.returnedEventLocked(p.m)
 	out.Return = &Return{Exchange: p.m.exchange.name, RoutingKey: p.m.key,
 		Message: Message{Properties: v.returnedProperties(p.m), Body: p.m.body, WireProperties: p.m.wireProperties()}}

@@ -12,8 +12,9 @@ type Queue struct {
 	set       *settings  // arguments and policies combined
 	consumers *consumers // nil: never had one
 	idle      *idleTimer // nil: the queue itself does not expire
-	counters  queueCounters
 	deleted   bool
+	kind      queueKind // that of args
+	counters  queueCounters
 
 	name  string
 	cfg   QueueConfig // without the arguments
@@ -78,6 +79,7 @@ func (q *Queue) usableLocked() error {
 
 // newQueueLocked makes a queue of the type that its arguments name, and puts it in force with its policies.
 func (v *vhost) newQueueLocked(q *Queue) {
+	q.kind = q.args.kind
 	q.traits = &v.b.behaviour.traits[q.args.kind]
 	q.impl = queueTypes[q.args.kind].make()
 	q.store = q.impl.init(q)

@@ -85,7 +85,7 @@ func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
 	}
 	e := c.take()
 	d := c.q.deliverGetLocked(ch, e, cfg)
-	c.q.deliveredEventLocked(d, e.seq, cfg.NoAck)
+	c.q.deliveredEventLocked(d, e.seq, cfg.handover())
 	if cfg.NoAck {
 		// The settlement that comes with the get expires uncovered heads before the remaining messages are counted.
 		c.expireDue()
