@@ -11,6 +11,9 @@ func (c *call) channels() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.checkSpans(); err != nil {
+		return nil, err
+	}
 	l := list{}
 	for _, conn := range seen {
 		l = append(l, c.channelsOf(conn)...)
@@ -21,7 +24,10 @@ func (c *call) channels() (any, error) {
 func (c *call) channelsOf(conn leveret.ConnInfo) list {
 	l := list{}
 	for _, ch := range conn.Channels {
-		l = append(l, item{vhost: conn.VHost, name: c.channelName(conn, ch.Number), show: func() object { return c.describeChannel(conn, ch) }})
+		l = append(l, item{vhost: conn.VHost, name: c.channelName(conn, ch.Number), show: func() object {
+			o, _ := c.describeChannel(conn, ch) // the spans, which alone can be wrong, are checked
+			return o
+		}})
 	}
 	return l
 }
@@ -30,7 +36,7 @@ func (n *node) channelName(conn leveret.ConnInfo, number uint16) string {
 	return fmt.Sprintf("%s (%d)", n.connectionName(conn), number)
 }
 
-func (c *call) describeChannel(conn leveret.ConnInfo, ch leveret.ChannelInfo) object {
+func (c *call) describeChannel(conn leveret.ConnInfo, ch leveret.ChannelInfo) (object, error) {
 	o := object{"name": c.channelName(conn, ch.Number), "number": ch.Number, "node": c.NodeName, "user": conn.User, "vhost": conn.VHost,
 		"user_who_performed_action": conn.User, "state": "running", "confirm": ch.Confirm, "transactional": ch.Tx,
 		"consumer_count": ch.Consumers, "messages_unacknowledged": ch.Unacked, "messages_uncommitted": ch.Uncommitted,
@@ -39,12 +45,16 @@ func (c *call) describeChannel(conn leveret.ConnInfo, ch leveret.ChannelInfo) ob
 	if c.oldFeatures {
 		o["global_prefetch_count"] = ch.GlobalPrefetch
 	}
-	return o
+	s := subject{aChannel, "", c.channelName(conn, ch.Number)}
+	return o, c.messageStats(o, s, channelFigures(ch.Counters), sumStats)
 }
 
 func (c *call) connectionChannels() (any, error) {
 	conn, err := c.pathConnection()
 	if err != nil {
+		return nil, err
+	}
+	if err := c.checkSpans(); err != nil {
 		return nil, err
 	}
 	return c.channelsOf(conn), nil
@@ -59,7 +69,10 @@ func (c *call) channel() (any, error) {
 			if err := c.checkOwner(conn.User); err != nil {
 				return nil, err
 			}
-			o := c.describeChannel(conn, ch)
+			o, err := c.describeChannel(conn, ch)
+			if err != nil {
+				return nil, err
+			}
 			o["consumer_details"], o["deliveries"], o["publishes"] = c.consumersOn(conn, ch.Number), []any{}, []any{}
 			return o, nil
 		}

@@ -16,8 +16,8 @@
 // than one moment. The handler takes them once a second, and only while somebody has asked for statistics in the last
 // minute. The first answer after a pause has therefore no rates yet. disable_stats=true in a request asks for none.
 //
-// A queue tells publish, deliver_get, ack and redeliver. The engine does not count deliveries to consumers apart from
-// basic.get, nor messages by exchange and by channel, and figures that nobody counts are left out.
+// message_stats have RabbitMQ's figures but those of the store, which leveret has not. The rates mode is basic, RabbitMQ's
+// default: what single channels do with single exchanges and queues is not told.
 //
 // # Metrics
 //

@@ -19,6 +19,13 @@ const (
 	confirm
 	returnUnroutable
 	dropUnroutable
+	publishIn
+	publishOut
+	get
+	getNoAck
+	getEmpty
+	deliver
+	deliverNoAck
 	deliverGet
 	redeliver
 	ack
@@ -40,6 +47,13 @@ var figureTable = [numFigures]struct{ name, span string }{
 	confirm:          {"confirm", "msg_rates"},
 	returnUnroutable: {"return_unroutable", "msg_rates"},
 	dropUnroutable:   {"drop_unroutable", "msg_rates"},
+	publishIn:        {"publish_in", "msg_rates"},
+	publishOut:       {"publish_out", "msg_rates"},
+	get:              {"get", "msg_rates"},
+	getNoAck:         {"get_no_ack", "msg_rates"},
+	getEmpty:         {"get_empty", "msg_rates"},
+	deliver:          {"deliver", "msg_rates"},
+	deliverNoAck:     {"deliver_no_ack", "msg_rates"},
 	deliverGet:       {"deliver_get", "msg_rates"},
 	redeliver:        {"redeliver", "msg_rates"},
 	ack:              {"ack", "msg_rates"},
@@ -54,29 +68,62 @@ var figureTable = [numFigures]struct{ name, span string }{
 // The figures of each kind of object.
 var (
 	lengths     = []figure{messages, messagesReady, messagesUnacked}
-	queueStats  = []figure{publish, deliverGet, redeliver, ack}
-	vhostStats  = []figure{publish, confirm, returnUnroutable, dropUnroutable, deliverGet, redeliver, ack}
 	octets      = []figure{recvOct, sendOct}
 	nodeFigures = []figure{memUsed, fdUsed, procUsed, diskFree}
+)
+
+// The groups of figures that message_stats is made of. A group is there when one of its figures is.
+var (
+	publishes     = []figure{publish, confirm, returnUnroutable, dropUnroutable}
+	deliveries    = []figure{get, getNoAck, getEmpty, deliver, deliverNoAck, deliverGet, redeliver, ack}
+	queueStats    = [][]figure{{publish}, deliveries}
+	exchangeStats = [][]figure{{publishIn}, {publishOut}}
+	sumStats      = [][]figure{publishes, deliveries} // of a channel, a virtual host and the node
 )
 
 // figures are the values of all figures of one object at one moment; those that it does not have are 0.
 type figures [numFigures]int64
 
 func queueFigures(info leveret.QueueInfo, c leveret.QueueCounters) figures {
-	return figures{
-		messages: int64(info.Messages), messagesReady: int64(info.Ready), messagesUnacked: int64(info.Unacked),
-		publish: int64(c.Enqueued), deliverGet: int64(c.Delivered), redeliver: int64(c.Redelivered), ack: int64(c.Acknowledged),
-	}
+	f := figures{messages: int64(info.Messages), messagesReady: int64(info.Ready), messagesUnacked: int64(info.Unacked),
+		publish: int64(c.Published)}
+	f.setDeliveries(c.DeliveryCounters)
+	return f
+}
+
+func sumFigures(p leveret.PublishCounters, d leveret.DeliveryCounters) figures {
+	f := figures{publish: int64(p.Published), confirm: int64(p.Confirmed), returnUnroutable: int64(p.UnroutableReturned),
+		dropUnroutable: int64(p.UnroutableDropped)}
+	f.setDeliveries(d)
+	return f
 }
 
 func brokerFigures(c leveret.Counters) figures {
-	return figures{
-		publish: int64(c.Published), confirm: int64(c.Confirmed), returnUnroutable: int64(c.UnroutableReturned),
-		dropUnroutable: int64(c.UnroutableDropped), deliverGet: int64(c.Delivered), redeliver: int64(c.Redelivered),
-		ack: int64(c.Acknowledged),
-	}
+	return sumFigures(c.PublishCounters, c.DeliveryCounters)
 }
+
+func channelFigures(c leveret.ChannelCounters) figures {
+	return sumFigures(c.PublishCounters, c.DeliveryCounters)
+}
+
+func exchangeFigures(c leveret.ExchangeCounters) figures {
+	return figures{publishIn: int64(c.Published), publishOut: int64(c.RoutedCopies)}
+}
+
+// setDeliveries sets what is told of deliveries. RabbitMQ counts as ack what a client has acknowledged.
+func (f *figures) setDeliveries(c leveret.DeliveryCounters) {
+	f[get], f[getNoAck], f[getEmpty] = int64(c.Got), int64(c.GotNoAck), int64(c.GetEmpty)
+	f[deliver], f[deliverNoAck] = int64(manual(c)), int64(c.DeliveredNoAck)
+	f[deliverGet], f[redeliver], f[ack] = int64(c.Delivered), int64(c.Redelivered), int64(acks(c))
+}
+
+// manual counts deliveries to consumers that need an acknowledgement.
+func manual(c leveret.DeliveryCounters) uint64 {
+	return c.Delivered - c.DeliveredNoAck - c.Got - c.GotNoAck
+}
+
+// acks counts the deliveries that clients have acknowledged.
+func acks(c leveret.DeliveryCounters) uint64 { return c.Acknowledged - c.DeliveredNoAck - c.GotNoAck }
 
 // addLengths adds a queue's lengths to those of its virtual host.
 func (f *figures) addLengths(info leveret.QueueInfo) {
@@ -111,7 +158,9 @@ type subjectKind uint8
 const (
 	aQueue subjectKind = iota
 	aVHost
+	anExchange
 	aConnection
+	aChannel
 	theNode // the sum of everything, and the process
 )
 
@@ -133,7 +182,7 @@ func (n *node) snapshot() map[subject]figures {
 	return all
 }
 
-// vhostFigures returns the figures of a virtual host, and adds those of its queues and connections to all.
+// vhostFigures returns the figures of a virtual host, and adds those of what is in it to all.
 func (n *node) vhostFigures(v *leveret.VHost, all map[subject]figures) figures {
 	f := brokerFigures(v.Counters())
 	for _, info := range v.Queues() {
@@ -142,7 +191,13 @@ func (n *node) vhostFigures(v *leveret.VHost, all map[subject]figures) figures {
 			all[subject{aQueue, v.Name(), info.Name}] = queueFigures(info, q.Counters())
 		}
 	}
+	for _, info := range v.Exchanges() {
+		all[subject{anExchange, v.Name(), info.Name}] = exchangeFigures(info.Counters)
+	}
 	for _, conn := range v.Connections() {
+		for _, ch := range conn.Channels {
+			all[subject{aChannel, "", n.channelName(conn, ch.Number)}] = channelFigures(ch.Counters)
+		}
 		var of figures
 		of.addTraffic(conn.Transport.Traffic)
 		f.addTraffic(conn.Transport.Traffic)
@@ -167,14 +222,22 @@ func (c *call) show(o object, s subject, f figures, which []figure) error {
 	return nil
 }
 
-// messageStats puts message_stats into an object, unless nothing has happened there yet.
-func (c *call) messageStats(o object, s subject, f figures, which []figure) error {
-	if !f.any(which) || c.statsDisabled() {
+// messageStats puts message_stats into an object, with the groups of figures of which something has happened already.
+func (c *call) messageStats(o object, s subject, f figures, groups [][]figure) error {
+	if c.statsDisabled() {
 		return nil
 	}
 	stats := object{}
-	o["message_stats"] = stats
-	return c.show(stats, s, f, which)
+	for _, group := range groups {
+		if !f.any(group) {
+			continue
+		}
+		o["message_stats"] = stats
+		if err := c.show(stats, s, f, group); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // statsDisabled reports whether the request wants no statistics.

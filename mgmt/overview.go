@@ -43,7 +43,7 @@ func (c *call) overview() (any, error) {
 // overviewStats adds the sums over the virtual hosts that the user may see.
 func (c *call) overviewStats(o object) error {
 	s, f := c.sum()
-	if err := c.messageStats(o, s, f, vhostStats); err != nil {
+	if err := c.messageStats(o, s, f, sumStats); err != nil {
 		return err
 	}
 	if _, ok := o["message_stats"]; !ok {

@@ -42,10 +42,10 @@ func (c *call) describeVHost(v *leveret.VHost) (object, error) {
 	}
 	f := c.vhostFigures(v, map[subject]figures{})
 	s := subject{aVHost, v.Name(), ""}
-	if err := c.messageStats(o, s, f, vhostStats); err != nil {
+	if err := c.messageStats(o, s, f, sumStats); err != nil {
 		return nil, err
 	}
-	if info.Queues == 0 && !f.any(vhostStats) {
+	if info.Queues == 0 && o["message_stats"] == nil {
 		return o, nil
 	}
 	return o, c.show(o, s, f, slices.Concat(lengths, octets))
