@@ -26,7 +26,7 @@ func (l *layout) arrange() {
 // walk orders columns by when a walk along the links first comes to an item.
 func (l *layout) walk() {
 	seen := map[*item]bool{}
-	var ordered [][]*item = make([][]*item, len(l.columns))
+	ordered := make([][]*item, len(l.columns))
 	var visit func(*item)
 	visit = func(i *item) {
 		if seen[i] {

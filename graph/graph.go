@@ -7,7 +7,7 @@ type Graph struct {
 	Edges []Edge
 }
 
-// A Node is a box. Of nodes that are alike in everything the order decides what is drawn first.
+// A Node is a box.
 type Node struct {
 	Kind    NodeKind
 	Name    string
@@ -31,6 +31,7 @@ type Edge struct {
 	From, To int // indices of Graph.Nodes
 	Kind     EdgeKind
 	Labels   []string // lines on the arrow
+	Delayed  bool     // for dead letters that come after a wait: in a circle they are drawn as what returns
 }
 
 // An EdgeKind says what an arrow stands for.

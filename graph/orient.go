@@ -12,7 +12,7 @@ func (g *Graph) back() []bool {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return g.urgency(i) - g.urgency(j) })
+	slices.SortStableFunc(order, func(i, j int) int { return urgency(g.Edges[i]) - urgency(g.Edges[j]) })
 	back := make([]bool, len(g.Edges))
 	next := make([][]int, len(g.Nodes))
 	for _, i := range order {
@@ -25,19 +25,14 @@ func (g *Graph) back() []bool {
 }
 
 // urgency orders edges by how much they should run forward.
-func (g *Graph) urgency(i int) int {
-	switch e := g.Edges[i]; {
-	case e.Kind == DeadLetter && g.waits(e):
+func urgency(e Edge) int {
+	switch {
+	case e.Delayed:
 		return 2
 	case e.Kind == DeadLetter:
 		return 1
 	}
 	return 0
-}
-
-// waits reports whether dead letters come because their time to live has ended.
-func (g *Graph) waits(e Edge) bool {
-	return len(e.Labels) > 0 && len(e.Labels[0]) > len(afterWait) && e.Labels[0][:len(afterWait)] == afterWait
 }
 
 // reaches reports whether a path leads from one node to another.
@@ -59,8 +54,7 @@ func reaches(next [][]int, from, to int) bool {
 	return false
 }
 
-// ranks returns for each node the column that it stands in: to the right of all that lead forward to it. A node that
-// nothing leads to stands directly before the first that it leads to.
+// ranks returns for each node the column that it stands in: to the right of all that lead forward to it.
 func (g *Graph) ranks(back []bool) []int {
 	rank := make([]int, len(g.Nodes))
 	for changed := true; changed; {
@@ -71,15 +65,17 @@ func (g *Graph) ranks(back []bool) []int {
 			}
 		}
 	}
-	first := make([]int, len(g.Nodes)) // of those that it leads to
+	g.pullSources(rank, back)
+	return rank
+}
+
+// pullSources moves each node that nothing leads to directly before the first that it leads to.
+func (g *Graph) pullSources(rank []int, back []bool) {
+	first := make([]int, len(g.Nodes)) // of those that it leads to; 0: none
 	entered := make([]bool, len(g.Nodes))
 	for i, e := range g.Edges {
-		if back[i] {
-			entered[e.To] = true
-			continue
-		}
 		entered[e.To] = true
-		if first[e.From] == 0 || rank[e.To] < first[e.From] {
+		if !back[i] && (first[e.From] == 0 || rank[e.To] < first[e.From]) {
 			first[e.From] = rank[e.To]
 		}
 	}
@@ -88,7 +84,6 @@ func (g *Graph) ranks(back []bool) []int {
 			rank[n] = first[n] - 1
 		}
 	}
-	return rank
 }
 
 // components returns the nodes that hang together, the largest group first.

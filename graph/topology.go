@@ -145,7 +145,12 @@ func contents(q leveret.QueueInfo) []string {
 	count(q.Ready, "ready")
 	count(q.Unacked, "unacked")
 	count(q.Messages-q.Ready-q.Unacked, "waiting")
-	count(q.Consumers, "consumers")
+	switch q.Consumers {
+	case 1:
+		count(1, "consumer")
+	default:
+		count(q.Consumers, "consumers")
+	}
 	return words
 }
 
@@ -241,37 +246,32 @@ func (t *topology) addAlternates() {
 func (t *topology) addDeadLetters() {
 	for _, q := range t.queues {
 		e := t.effective(q.Name)
-		exchange, ok := e.Get("dead-letter-exchange")
-		name, isName := exchange.Value.(string)
-		if !ok || !isName {
+		exchange, ok := setting[string](e, "dead-letter-exchange")
+		if !ok {
 			continue
 		}
-		setting, _ := e.Get("dead-letter-routing-key")
-		key, hasKey := setting.Value.(string)
-		edge := Edge{From: t.at[entity{true, q.Name}], Kind: DeadLetter, Labels: whenDead(e)}
-		switch {
-		case name == "" && hasKey:
+		edge := Edge{From: t.at[entity{true, q.Name}], Kind: DeadLetter}
+		if ttl, waits := setting[int64](e, "message-ttl"); waits {
+			edge.Delayed, edge.Labels = true, []string{"after " + span(ttl)}
+		}
+		key, hasKey := setting[string](e, "dead-letter-routing-key")
+		if hasKey && exchange == "" {
 			edge.To = t.find(entity{true, key})
-		default:
-			edge.To = t.find(entity{name: name})
+		} else {
+			edge.To = t.find(entity{name: exchange})
 			if hasKey {
-				edge.Labels = append(edge.Labels, "key "+cmp.Or(key, "(empty key)"))
+				edge.Labels = append(edge.Labels, "key "+cmp.Or(key, "(empty)"))
 			}
 		}
 		t.Edges = append(t.Edges, edge)
 	}
 }
 
-// afterWait begins the label of dead letters that come because their time to live has ended.
-const afterWait = "after "
-
-// whenDead says when messages die by themselves.
-func whenDead(e leveret.Effective) []string {
-	ttl, _ := e.Get("message-ttl")
-	if ms, ok := ttl.Value.(int64); ok {
-		return []string{afterWait + span(ms)}
-	}
-	return nil
+// setting returns the value in force; false if there is none.
+func setting[V any](e leveret.Effective, key string) (V, bool) {
+	s, _ := e.Get(key)
+	v, ok := s.Value.(V)
+	return v, ok
 }
 
 // leaveOutUnused removes the predeclared exchanges that no arrow touches.
