@@ -46,14 +46,11 @@ func (l *linter) checkDeadLetters(v vhost) {
 // these are, and of others.
 func (f *follower) followAll(queue string) {
 	f.follow(queue, unknownKey)
-	for _, b := range f.bindings {
-		if b.Destination != queue || b.DestinationType != leveret.DestinationQueue {
-			continue
-		}
-		switch x := f.exchanges[b.Source]; {
-		case x.Type == leveret.Topic && hasWildcard(b.RoutingKey):
+	for _, b := range f.incoming[queue] {
+		switch t := f.exchanges[b.Source].Type; {
+		case t == leveret.Topic && hasWildcard(b.RoutingKey):
 			f.followPattern(queue, b.RoutingKey)
-		case x.Type == leveret.Direct, x.Type == leveret.Topic:
+		case t == leveret.Direct, t == leveret.Topic:
 			f.follow(queue, b.RoutingKey)
 		}
 	}
@@ -78,7 +75,7 @@ func (f *follower) followPattern(queue, pattern string) {
 	}
 	if f.isBound(fmt.Sprint(to)) || to == "" {
 		f.add(DeadLettersLost, f.queue(queue), "Its dead-letter exchange '%s' leads to no queue with any key that the binding with '%s' lets in. "+
-			"What dies here is lost.", to, pattern)
+			"What dies here with such a key is lost.", to, pattern)
 	}
 }
 
@@ -113,10 +110,7 @@ func (f *follower) isBound(exchange string) bool {
 // fedByDefaultExchange reports whether no binding and no dead letter leads to a queue, so that messages come to it by
 // the default exchange, with its name.
 func (f *follower) fedByDefaultExchange(queue string) bool {
-	bound := slices.ContainsFunc(f.bindings, func(b leveret.BindingInfo) bool {
-		return b.Destination == queue && b.DestinationType == leveret.DestinationQueue
-	})
-	return !bound && f.feeders[queue] == nil
+	return f.incoming[queue] == nil && f.feeders[queue] == nil
 }
 
 // follow reports what happens to the dead letters of a message that came to a queue with a key.
@@ -210,8 +204,8 @@ func (f *follower) checkWaits(queue string) {
 		return
 	}
 	publishers := 0
-	for _, b := range f.bindings {
-		if b.Destination == queue && b.DestinationType == leveret.DestinationQueue && !f.isDeadLetterExchange(b.Source) {
+	for _, b := range f.incoming[queue] {
+		if !f.isDeadLetterExchange(b.Source) {
 			publishers++
 		}
 	}

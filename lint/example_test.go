@@ -36,3 +36,33 @@ func ExampleFinding_String() {
 	fmt.Println(f)
 	// Output: L014 warning queue 'orders' in virtual host 'shop': …
 }
+
+func ExampleExplain() {
+	e, err := lint.Explain(orders, leveret.RabbitMQ43, "/", "orders")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(e.Type, e.Settings[0])
+	// Output: classic {dead-letter-exchange dlx argument}
+}
+
+func ExampleExplanation_String() {
+	e := &lint.Explanation{VHost: "/", Queue: "orders", Type: leveret.QueueTypeClassic, Policy: "short",
+		Settings: []leveret.Setting{{Key: "message-ttl", Value: int64(60000), Source: leveret.SourcePolicy}},
+		Ways:     []lint.Way{{Steps: []lint.Step{{Queue: "orders", Lost: leveret.CauseNoDeadLetterExchange}}}}}
+	fmt.Print(e)
+	// Output:
+	// queue 'orders' in virtual host '/', classic
+	//
+	// setting      value  from
+	// message-ttl  60000  policy 'short'
+	//
+	// A message that comes with any key and dies:
+	//   orders has no dead-letter exchange: what dies here is lost
+}
+
+func ExampleStep_String() {
+	fmt.Println(lint.Step{Queue: "orders", Exchange: "dlx", Key: "order.new", Queues: []string{"dead"}})
+	// Output: orders → exchange 'dlx' with key 'order.new' → dead
+}

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,4 +112,59 @@ func TestNoDefinitions(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	assert.Equal(t, lint.Refused, found[0].Code)
+}
+
+// TestExplain explains each queue of a file.
+func TestExplain(t *testing.T) {
+	document, err := os.ReadFile("testdata/shop.json")
+	require.NoError(t, err)
+	d, err := definitions.Parse(document)
+	require.NoError(t, err)
+	for _, q := range d.Queues {
+		t.Run(q.Name, func(t *testing.T) {
+			e, err := lint.Explain(document, leveret.RabbitMQ43, "", q.Name)
+			require.NoError(t, err)
+			golden := filepath.Join("testdata", "explain", q.Name+".txt")
+			if *update {
+				require.NoError(t, os.WriteFile(golden, []byte(e.String()), 0o644))
+				return
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			assert.Equal(t, string(want), e.String())
+		})
+	}
+}
+
+// TestExplainAsksTheRelease shows that 3.10 has other settings and another default.
+func TestExplainAsksTheRelease(t *testing.T) {
+	document := []byte(`{"queues": [{"name": "q", "vhost": "/", "durable": true, "auto_delete": false, "arguments": {"x-queue-type": "quorum"}}]}`)
+	for release, limit := range map[leveret.Profile]any{leveret.RabbitMQ43: int64(20), leveret.RabbitMQ310: nil} {
+		e, err := lint.Explain(document, release, "/", "q")
+		require.NoError(t, err)
+		i := slices.IndexFunc(e.Settings, func(s leveret.Setting) bool { return s.Key == "delivery-limit" })
+		require.GreaterOrEqual(t, i, 0)
+		assert.Equal(t, leveret.Setting{Key: "delivery-limit", Value: limit, Source: leveret.SourceDefault}, e.Settings[i])
+	}
+}
+
+// TestExplainFindsTheQueue shows when the virtual host has to be named.
+func TestExplainFindsTheQueue(t *testing.T) {
+	document := []byte(`{"queues": [{"name": "q", "vhost": "a"}, {"name": "q", "vhost": "b"}, {"name": "r", "vhost": "b"}]}`)
+	for _, c := range []struct{ vhost, queue, says string }{
+		{"", "q", "there is a queue 'q' in each of the virtual hosts 'a' and 'b': one has to be named"},
+		{"", "s", "there is no queue 's'"},
+		{"a", "r", "there is no queue 'r' in virtual host 'a'"},
+	} {
+		_, err := lint.Explain(document, leveret.RabbitMQ43, c.vhost, c.queue)
+		assert.EqualError(t, err, c.says)
+	}
+	for vhost, queue := range map[string]string{"a": "q", "": "r"} {
+		e, err := lint.Explain(document, leveret.RabbitMQ43, vhost, queue)
+		require.NoError(t, err)
+		assert.Equal(t, queue, e.Queue)
+	}
+	_, err := lint.Explain([]byte("{"), leveret.RabbitMQ43, "", "q")
+	var syntax *definitions.SyntaxError
+	assert.ErrorAs(t, err, &syntax)
 }

@@ -171,8 +171,10 @@ func vhostsOf(d *definitions.Definitions) (names []string) {
 type vhost struct {
 	*leveret.VHost
 	queues    []leveret.QueueInfo
+	named     map[string]leveret.QueueInfo
 	exchanges map[string]leveret.ExchangeInfo
-	bindings  []leveret.BindingInfo // those of the default exchange left out
+	bindings  []leveret.BindingInfo            // those of the default exchange left out
+	incoming  map[string][]leveret.BindingInfo // those of them that lead to queues, by queue
 	effective map[string]leveret.Effective
 }
 
@@ -188,17 +190,23 @@ func (s *site) vhosts() (all []vhost) {
 
 // see lists what there is in a virtual host.
 func see(v *leveret.VHost) vhost {
-	seen := vhost{VHost: v, queues: v.Queues(),
-		exchanges: map[string]leveret.ExchangeInfo{}, effective: map[string]leveret.Effective{}}
+	seen := vhost{VHost: v, queues: v.Queues(), named: map[string]leveret.QueueInfo{},
+		exchanges: map[string]leveret.ExchangeInfo{}, incoming: map[string][]leveret.BindingInfo{},
+		effective: map[string]leveret.Effective{}}
 	for _, x := range v.Exchanges() {
 		seen.exchanges[x.Name] = x
 	}
 	for _, b := range v.Bindings() {
-		if b.Source != "" {
-			seen.bindings = append(seen.bindings, b)
+		if b.Source == "" {
+			continue
+		}
+		seen.bindings = append(seen.bindings, b)
+		if b.DestinationType == leveret.DestinationQueue {
+			seen.incoming[b.Destination] = append(seen.incoming[b.Destination], b)
 		}
 	}
 	for _, q := range seen.queues {
+		seen.named[q.Name] = q
 		if queue, err := v.Queue(q.Name); err == nil {
 			seen.effective[q.Name] = queue.Effective()
 		}

@@ -161,10 +161,5 @@ func (x *examiner) winner(at string) string {
 	if name, isExchange := strings.CutPrefix(at, "exchange "); isExchange {
 		return x.seen.exchanges[name].Policy
 	}
-	for _, q := range x.seen.queues {
-		if "queue "+q.Name == at {
-			return x.inForce(q)
-		}
-	}
-	return ""
+	return x.inForce(x.seen.named[strings.TrimPrefix(at, "queue ")])
 }

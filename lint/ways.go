@@ -60,14 +60,8 @@ func deadly(args leveret.Table, kind leveret.QueueType) leveret.Table {
 	return args
 }
 
-func (v vhost) kindOf(queue string) leveret.QueueType {
-	for _, q := range v.queues {
-		if q.Name == queue {
-			return q.Type
-		}
-	}
-	return ""
-}
+// kindOf returns the type of a queue, the empty one if there is no such queue.
+func (v vhost) kindOf(queue string) leveret.QueueType { return v.named[queue].Type }
 
 // probe is the exchange that messages are published to. It leads to one queue at a time, and is not in the file.
 const probe = "leveret.lint"

@@ -47,6 +47,31 @@ func lintFile(args []string, std ctl.Streams) int {
 	return 0
 }
 
+// explainQueue prints what is in force for a queue of a definitions file.
+func explainQueue(args []string, std ctl.Streams) int {
+	const command = "explain"
+	var f file
+	flags := f.flags(command)
+	queue := flags.String("queue", "", "`name` of the queue to explain")
+	vhost := flags.String("vhost", "", "its virtual `host`; needed if several have a queue of that name")
+	if status, ok := f.parse(flags, args, std); !ok {
+		return status
+	}
+	if *queue == "" {
+		return refuseFile(command, errors.New("--queue is expected"), std)
+	}
+	document, err := f.read(std.In)
+	if err != nil {
+		return refuseFile(command, err, std)
+	}
+	e, err := lint.Explain(document, f.release, *vhost, *queue)
+	if err != nil {
+		return refuseFile(command, fmt.Errorf("%s: %w", f.name, err), std)
+	}
+	f.print(std.Out, e, func(w io.Writer) { fmt.Fprint(w, e) })
+	return 0
+}
+
 // A file is a definitions file to look at, and how.
 type file struct {
 	name            string // - for standard input

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
 	"github.com/leveretmq/leveret/lint"
 	"github.com/stretchr/testify/assert"
@@ -76,4 +77,26 @@ func TestLintRefuses(t *testing.T) {
 	out, _, status := called("", "lint", "--help")
 	assert.Zero(t, status)
 	assert.Contains(t, out, "-ignore codes")
+}
+
+func TestExplain(t *testing.T) {
+	want, err := os.ReadFile(linted + "explain/orders.txt")
+	require.NoError(t, err)
+	out, stderr, status := called("", "explain", linted+"shop.json", "--queue", "orders")
+	assert.Equal(t, string(want), out)
+	assert.Empty(t, stderr)
+	assert.Zero(t, status)
+
+	out, _, status = called("", "explain", "--format", "json", "--vhost", "/", "--queue", "grave", linted+"shop.json")
+	assert.Zero(t, status)
+	var e lint.Explanation
+	require.NoError(t, json.Unmarshal([]byte(out), &e))
+	assert.Equal(t, "grave", e.Queue)
+	assert.Equal(t, []lint.Way{{Steps: []lint.Step{{Queue: "grave", Lost: leveret.CauseNoDeadLetterExchange}}}}, e.Ways)
+
+	for queue, says := range map[string]string{"nobody": "there is no queue 'nobody'", "": "--queue"} {
+		_, stderr, status = called("", "explain", linted+"shop.json", "--queue", queue)
+		assert.Equal(t, 2, status)
+		assert.Contains(t, stderr, says)
+	}
 }

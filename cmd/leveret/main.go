@@ -3,6 +3,7 @@
 //	leveret serve [--amqp ADDR] [--definitions FILE] …
 //	leveret ctl [--control SOCKET] COMMAND …
 //	leveret lint [--profile RELEASE] [--format text|json] [--ignore CODES] FILE
+//	leveret explain [--profile RELEASE] [--format text|json] [--vhost NAME] FILE --queue NAME
 //	leveret graph FILE -o PICTURE
 //
 // leveret serve --help lists its flags. leveret ctl takes rabbitmqctl's commands, with their
@@ -10,6 +11,8 @@
 //
 // leveret lint prints what is probably a mistake in a definitions file; docs/lint.md tells of each finding. Its exit
 // code is 1 if an error or a warning is among the findings, and 2 if the file cannot be read or has no definitions.
+// leveret explain prints what is in force for one queue of the file, where each setting comes from, and where the queue's
+// dead letters go. Its exit code is 2 if there is no such queue.
 //
 // leveret graph draws the topology of a definitions file as SVG, or writes it for Mermaid or Graphviz.
 package main
@@ -24,6 +27,7 @@ import (
 const usage = `usage: leveret serve [flags]            run a broker; leveret serve --help lists the flags
        leveret ctl COMMAND [arguments]  rabbitmqctl's commands for it; leveret ctl help lists them
        leveret lint FILE                what is probably a mistake in a definitions file; docs/lint.md tells more
+       leveret explain FILE --queue NAME  what is in force for a queue of it, and where its dead letters go
        leveret graph FILE -o PICTURE    draw a definitions file, as .svg, .mmd or .dot
        leveret version
 `
@@ -44,6 +48,8 @@ func run(args []string, std ctl.Streams) int {
 		return ctl.Call(args[1:], std)
 	case "lint":
 		return lintFile(args[1:], std)
+	case "explain":
+		return explainQueue(args[1:], std)
 	case "graph":
 		return drawGraph(args[1:], std)
 	case "version", "--version":
@@ -53,6 +59,6 @@ func run(args []string, std ctl.Streams) int {
 		fmt.Fprint(std.Out, usage)
 		return 0
 	}
-	fmt.Fprintf(std.Err, "leveret: no command %q: serve, ctl, lint, graph or version is expected\n", args[0])
+	fmt.Fprintf(std.Err, "leveret: no command %q: serve, ctl, lint, explain, graph or version is expected\n", args[0])
 	return exitUsage
 }
