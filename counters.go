@@ -22,7 +22,8 @@ type numbers struct {
 // Rules: O-2, O-3, O-4.
 type Counters struct {
 	PublishCounters
-	// ConfirmsExpected counts published messages on confirming channels and in transactions.
+	// ConfirmsExpected counts messages that were sent on confirming channels and in transactions, also in those that are not
+	// committed.
 	ConfirmsExpected uint64           `json:"confirms_expected"`
 	Routed           uint64           `json:"routed"`        // published messages that reached a queue
 	RoutedCopies     uint64           `json:"routed_copies"` // of those: a message that reached three queues counts three times
@@ -73,7 +74,9 @@ type ChannelCounters struct {
 
 // SizeBounds are the sizes of bodies, in octets, that [SizeCounters] tells apart, each the last of its range.
 // Rules: O-7.
-var SizeBounds = [...]int{100, 1e3, 1e4, 1e5, 1e6, 1e7, 5e7, 1e8}
+var SizeBounds = [...]int{smallSize, 1e3, 1e4, 1e5, 1e6, 1e7, 5e7, 1e8}
+
+const smallSize = 100
 
 // SizeCounters count messages by the size of their bodies. A message that is refused for another reason than its size
 // counts, too.
@@ -87,7 +90,15 @@ type SizeCounters struct {
 // count counts a message.
 func (c *SizeCounters) count(size int) {
 	c.Octets += uint64(size)
-	for i := range SizeBounds {
+	if size <= smallSize {
+		c.Upto[0]++
+		return
+	}
+	c.countLarge(size)
+}
+
+func (c *SizeCounters) countLarge(size int) {
+	for i := 1; i < len(SizeBounds); i++ {
 		if size <= SizeBounds[i] {
 			c.Upto[i]++
 			return

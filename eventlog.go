@@ -38,9 +38,6 @@ func (ch *Channel) publishedEventLocked(m *message, queues []*Queue) {
 	v := ch.v
 	m.exchange.counters.Published++
 	ch.tally.Published++
-	if ch.confirm || ch.tx != nil {
-		v.counters.ConfirmsExpected++
-	}
 	if v.events == nil || !v.events.messages {
 		return
 	}

@@ -60,6 +60,7 @@ func (ch *Channel) publishLocked(exchange, key string, m *Message) (Outcome, *Er
 	var out Outcome
 	if ch.confirm {
 		ch.sequence++
+		ch.v.counters.ConfirmsExpected++
 		out.Sequence = ch.sequence
 	}
 	// A transaction routes at once, and keeps the message until its commit. // C-9
@@ -73,6 +74,7 @@ func (ch *Channel) publishLocked(exchange, key string, m *Message) (Outcome, *Er
 		}
 	}
 	if ch.tx != nil {
+		ch.v.counters.ConfirmsExpected++
 		p.queues = slices.Clone(p.queues)
 		ch.tx.publish(p)
 		return Outcome{Queues: len(p.queues)}, nil

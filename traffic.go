@@ -60,10 +60,10 @@ func (cfg GetConfig) handover() handover {
 // traffic is what is counted of deliveries: each is counted once.
 type traffic struct {
 	acked       uint64
+	rejected    uint64
 	delivered   [numHandovers]uint64
 	redelivered uint64
 	requeued    uint64
-	rejected    uint64
 	getEmpty    uint64
 }
 

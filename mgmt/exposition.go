@@ -12,9 +12,10 @@ import (
 
 // The types of metrics.
 const (
-	counter = "counter"
-	gauge   = "gauge"
-	untyped = "untyped"
+	counter   = "counter"
+	gauge     = "gauge"
+	histogram = "histogram"
+	untyped   = "untyped"
 )
 
 // An exposition is a text in Prometheus's format. The samples of a family stand behind it.
@@ -26,12 +27,6 @@ type exposition struct {
 }
 
 func (x *exposition) family(name, kind, help string) { x.begin(x.prefix+name, kind, help) }
-
-// foreign adds a metric that has not RabbitMQ's prefix.
-func (x *exposition) foreign(name, kind, help string, value float64) {
-	x.begin(name, kind, help)
-	x.sample(value)
-}
 
 func (x *exposition) begin(name, kind, help string) {
 	x.name = name

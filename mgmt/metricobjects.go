@@ -33,9 +33,14 @@ var queueMetrics = catalogue[measuredQueue]{
 		{"queue_metrics", "queue_messages_bytes", gauge, "Octets of the bodies of all messages", func(q measuredQueue) float64 { return float64(q.Bytes) }},
 		{"queue_metrics", "queue_messages_ready_bytes", gauge, "Octets of the bodies of messages that wait", func(q measuredQueue) float64 { return float64(q.BytesReady) }},
 		{"queue_metrics", "queue_messages_unacked_bytes", gauge, "Octets of the bodies of unacknowledged messages", func(q measuredQueue) float64 { return float64(q.BytesUnacked) }},
-		{"channel_queue_exchange_metrics", "queue_messages_published_total", counter, "Messages that the queue took", func(q measuredQueue) float64 { return float64(q.Enqueued) }},
-		{"channel_queue_metrics", "queue_messages_redelivered_total", counter, "Messages that were delivered again", func(q measuredQueue) float64 { return float64(q.Redelivered) }},
-		{"channel_queue_metrics", "queue_messages_acked_total", counter, "Messages that were acknowledged", func(q measuredQueue) float64 { return float64(q.Acknowledged) }},
+		{"queue_delivery_metrics", "queue_get_ack_total", counter, "Messages that were got, to be acknowledged", func(q measuredQueue) float64 { return float64(q.Got) }},
+		{"queue_delivery_metrics", "queue_get_total", counter, "Messages that were got and need not be acknowledged", func(q measuredQueue) float64 { return float64(q.GotNoAck) }},
+		{"queue_delivery_metrics", "queue_messages_delivered_ack_total", counter, "Messages that were delivered to consumers that acknowledge", func(q measuredQueue) float64 { return float64(manual(q.DeliveryCounters)) }},
+		{"queue_delivery_metrics", "queue_messages_delivered_total", counter, "Messages that were delivered to consumers that need not acknowledge", func(q measuredQueue) float64 { return float64(q.DeliveredNoAck) }},
+		{"queue_delivery_metrics", "queue_messages_redelivered_total", counter, "Messages that were delivered again", func(q measuredQueue) float64 { return float64(q.Redelivered) }},
+		{"queue_delivery_metrics", "queue_messages_acked_total", counter, "Messages that clients acknowledged", func(q measuredQueue) float64 { return float64(acks(q.DeliveryCounters)) }},
+		{"queue_delivery_metrics", "queue_get_empty_total", counter, "Gets that found no message", func(q measuredQueue) float64 { return float64(q.GetEmpty) }},
+		{"channel_queue_exchange_metrics", "queue_messages_published_total", counter, "Messages that were published to the queue", func(q measuredQueue) float64 { return float64(q.Published) }},
 	},
 }
 
@@ -60,6 +65,27 @@ var channelMetrics = catalogue[measuredChannel]{
 		{"channel_metrics", "channel_acks_uncommitted", gauge, "Settlements of the transaction", func(c measuredChannel) float64 { return float64(c.AcksUncommitted) }},
 		{"channel_metrics", "consumer_prefetch", gauge, "Prefetch of consumers to come", func(c measuredChannel) float64 { return float64(c.Prefetch) }},
 		{"channel_metrics", "channel_prefetch", gauge, "Prefetch of the whole channel", func(c measuredChannel) float64 { return float64(c.GlobalPrefetch) }},
+		{"channel_exchange_metrics", "channel_messages_published_total", counter, "Messages that were published", func(c measuredChannel) float64 { return float64(c.Counters.Published) }},
+		{"channel_exchange_metrics", "channel_messages_confirmed_total", counter, "Messages that were confirmed", func(c measuredChannel) float64 { return float64(c.Counters.Confirmed) }},
+		{"channel_exchange_metrics", "channel_messages_unroutable_returned_total", counter, "Messages that reached no queue and were returned", func(c measuredChannel) float64 { return float64(c.Counters.UnroutableReturned) }},
+		{"channel_exchange_metrics", "channel_messages_unroutable_dropped_total", counter, "Messages that reached no queue and were dropped", func(c measuredChannel) float64 { return float64(c.Counters.UnroutableDropped) }},
+		{"channel_queue_metrics", "channel_get_ack_total", counter, "Messages that were got, to be acknowledged", func(c measuredChannel) float64 { return float64(c.Counters.Got) }},
+		{"channel_queue_metrics", "channel_get_total", counter, "Messages that were got and need not be acknowledged", func(c measuredChannel) float64 { return float64(c.Counters.GotNoAck) }},
+		{"channel_queue_metrics", "channel_messages_delivered_ack_total", counter, "Messages that were delivered to consumers that acknowledge", func(c measuredChannel) float64 { return float64(manual(c.Counters.DeliveryCounters)) }},
+		{"channel_queue_metrics", "channel_messages_delivered_total", counter, "Messages that were delivered to consumers that need not acknowledge", func(c measuredChannel) float64 { return float64(c.Counters.DeliveredNoAck) }},
+		{"channel_queue_metrics", "channel_messages_redelivered_total", counter, "Messages that were delivered again", func(c measuredChannel) float64 { return float64(c.Counters.Redelivered) }},
+		{"channel_queue_metrics", "channel_messages_acked_total", counter, "Messages that were acknowledged", func(c measuredChannel) float64 { return float64(acks(c.Counters.DeliveryCounters)) }},
+		{"channel_queue_metrics", "channel_get_empty_total", counter, "Gets that found no message", func(c measuredChannel) float64 { return float64(c.Counters.GetEmpty) }},
+	},
+}
+
+var exchangeMetrics = catalogue[leveret.ExchangeInfo]{
+	labels: func(_ *node, e leveret.ExchangeInfo) []string { return []string{"vhost", e.VHost, "exchange", e.Name} },
+	metrics: []metric[leveret.ExchangeInfo]{
+		{"exchange_metrics", "exchange_messages_published_total", counter, "Messages that were published to the exchange", func(e leveret.ExchangeInfo) float64 { return float64(e.Counters.Published) }},
+		{"exchange_metrics", "exchange_messages_confirmed_total", counter, "Messages that were confirmed", func(e leveret.ExchangeInfo) float64 { return float64(e.Counters.Confirmed) }},
+		{"exchange_metrics", "exchange_messages_unroutable_returned_total", counter, "Messages that reached no queue and were returned", func(e leveret.ExchangeInfo) float64 { return float64(e.Counters.UnroutableReturned) }},
+		{"exchange_metrics", "exchange_messages_unroutable_dropped_total", counter, "Messages that reached no queue and were dropped", func(e leveret.ExchangeInfo) float64 { return float64(e.Counters.UnroutableDropped) }},
 	},
 }
 
@@ -74,6 +100,7 @@ func (n *node) exposeObjects(x *exposition, vhosts []string) {
 	exposeEach(x, n, queueMetrics, n.allQueues(vhosts))
 	exposeEach(x, n, connectionMetrics, conns)
 	exposeEach(x, n, channelMetrics, n.allChannels(conns))
+	exposeEach(x, n, exchangeMetrics, n.allExchanges(vhosts))
 }
 
 // allQueues returns the queues of those virtual hosts; nil: of all.
@@ -87,6 +114,16 @@ func (n *node) allQueues(vhosts []string) (all []measuredQueue) {
 			if q, err := v.Queue(info.Name); err == nil {
 				all = append(all, measuredQueue{info, q.Counters()})
 			}
+		}
+	}
+	return all
+}
+
+// allExchanges returns the exchanges of those virtual hosts; nil: of all.
+func (n *node) allExchanges(vhosts []string) (all []leveret.ExchangeInfo) {
+	for _, info := range n.broker.VHosts() {
+		if v, err := n.broker.VHost(info.Name); err == nil && (vhosts == nil || slices.Contains(vhosts, info.Name)) {
+			all = append(all, v.Exchanges()...)
 		}
 	}
 	return all

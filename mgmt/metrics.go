@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/leveretmq/leveret"
 )
 
 // Metrics in Prometheus's text format, under the names of RabbitMQ's prometheus plugin: the sums at /metrics, the objects
@@ -18,13 +16,16 @@ const metricsContentType = "text/plain; version=0.0.4; charset=utf-8"
 // serveMetrics answers a path that begins with /metrics, and reports whether there is such a path.
 func (n *node) serveMetrics(w http.ResponseWriter, r *http.Request) bool {
 	x := &exposition{prefix: "rabbitmq_", wanted: func(string) bool { return true }}
+	endpoint := "aggregated"
 	switch strings.TrimSuffix(r.URL.Path, "/") {
 	case "/metrics":
 		n.exposeSums(x)
 	case "/metrics/per-object":
+		endpoint = "per-object"
 		n.exposeTotals(x)
 		n.exposeObjects(x, nil)
 	case "/metrics/detailed":
+		endpoint = "detailed"
 		x.prefix = "rabbitmq_detailed_"
 		q := r.URL.Query()
 		x.wanted = func(family string) bool { return slices.Contains(q["family"], family) }
@@ -32,21 +33,22 @@ func (n *node) serveMetrics(w http.ResponseWriter, r *http.Request) bool {
 	default:
 		return false
 	}
-	n.exposeIdentity(x)
+	n.exposeIdentity(x, endpoint)
 	w.Header().Set("Content-Type", metricsContentType)
 	w.Write(x.out)
 	return true
 }
 
-// exposeIdentity adds the two metrics that dashboards join all others with.
-func (n *node) exposeIdentity(x *exposition) {
+// exposeIdentity adds the two metrics that dashboards join all others with. The endpoint is one of RabbitMQ's names for
+// what is exposed.
+func (n *node) exposeIdentity(x *exposition, endpoint string) {
 	x.prefix = "rabbitmq_"
 	x.family("build_info", untyped, "The release that the broker behaves as, and Go's version in the place of Erlang's")
 	x.sample(1, "rabbitmq_version", n.version(), "prometheus_plugin_version", n.version(), "prometheus_client_version", n.version(),
 		"erlang_version", erlangVersion())
 	x.family("identity_info", untyped, "The node and its cluster")
 	x.sample(1, "rabbitmq_node", n.NodeName, "rabbitmq_cluster", n.clusterName(), "rabbitmq_cluster_permanent_id", n.clusterID,
-		"rabbitmq_endpoint", "aggregated")
+		"rabbitmq_endpoint", endpoint)
 }
 
 // exposeSums adds what is not about single objects, and the sums of what is.
@@ -56,6 +58,7 @@ func (n *node) exposeSums(x *exposition) {
 	conns := n.broker.Connections()
 	exposeSum(x, connectionMetrics, conns)
 	exposeSum(x, channelMetrics, n.allChannels(conns))
+	exposeSum(x, exchangeMetrics, n.allExchanges(nil))
 }
 
 // exposeTotals adds the figures of the process and of the whole broker.
@@ -97,51 +100,18 @@ func (n *node) exposeTotals(x *exposition) {
 	exposeCounters(x, n.broker.Counters())
 	x.family("global_consumers", gauge, "Consumers")
 	x.sample(float64(consumers), "protocol", protocol)
-	x.foreign("erlang_uptime_seconds", gauge, "How long the API has been there", time.Since(n.started).Seconds())
+	x.family("global_publishers", gauge, "Channels that have published")
+	x.sample(float64(publishers(n.allChannels(conns))), "protocol", protocol)
+	x.family("erlang_uptime_seconds", gauge, "How long the API has been there")
+	x.sample(time.Since(n.started).Seconds())
 }
 
-// protocol is the label of figures that RabbitMQ has for each protocol.
-const protocol = "amqp091"
-
-// exposeCounters adds the counters of the whole broker. RabbitMQ parts most of them by the type of queue; the engine does
-// not, so the label queue_type is missing.
-func exposeCounters(x *exposition, c leveret.Counters) {
-	for _, m := range []struct {
-		name, help string
-		value      uint64
-	}{
-		{"received", "Messages that publishers sent and that passed all checks", c.Published},
-		{"routed", "Messages that reached a queue", c.Routed},
-		{"confirmed", "Messages that were confirmed", c.Confirmed},
-		{"unroutable_dropped", "Messages that reached no queue and were dropped", c.UnroutableDropped},
-		{"unroutable_returned", "Messages that reached no queue and were returned", c.UnroutableReturned},
-		{"delivered", "Messages that were delivered to consumers or got", c.Delivered},
-		{"redelivered", "Messages that were delivered again", c.Redelivered},
-		{"acknowledged", "Messages that were acknowledged, or need not be", c.Acknowledged},
-	} {
-		x.family("global_messages_"+m.name+"_total", counter, m.help)
-		x.sample(float64(m.value), "protocol", protocol)
+// publishers counts the channels on which something was published.
+func publishers(all []measuredChannel) (n int) {
+	for _, ch := range all {
+		if ch.Counters.Published > 0 || ch.Uncommitted > 0 {
+			n++
+		}
 	}
-	exposeDeaths(x, c)
-	x.family("global_messages_dead_lettered_confirmed_total", counter, "At-least-once dead letters that all targets took")
-	x.sample(float64(c.DeadLettersConfirmed), "dead_letter_strategy", "at_least_once")
-	exposeLosses(x, c.Dropped)
-}
-
-// exposeDeaths adds how many messages died, by the reason and by what was done with them.
-func exposeDeaths(x *exposition, c leveret.Counters) {
-	for _, reason := range []struct {
-		name string
-		of   func(leveret.DeathCounters) uint64
-	}{
-		{"rejected", func(d leveret.DeathCounters) uint64 { return d.Rejected }},
-		{"expired", func(d leveret.DeathCounters) uint64 { return d.Expired }},
-		{"maxlen", func(d leveret.DeathCounters) uint64 { return d.MaxLength }},
-		{"delivery_limit", func(d leveret.DeathCounters) uint64 { return d.DeliveryLimit }},
-	} {
-		x.family("global_messages_dead_lettered_"+reason.name+"_total", counter, "Messages that died because of "+reason.name)
-		x.sample(float64(reason.of(c.DeadLetteredAtMostOnce)), "dead_letter_strategy", "at_most_once")
-		x.sample(float64(reason.of(c.DeadLetteredAtLeastOnce)), "dead_letter_strategy", "at_least_once")
-		x.sample(float64(reason.of(c.NoDeadLetterExchange)), "dead_letter_strategy", "disabled")
-	}
+	return n
 }

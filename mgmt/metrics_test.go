@@ -55,25 +55,155 @@ func (d direct) scrape(path string) scrape {
 	return parse(d.t, rec.Body.String())
 }
 
-// Every name is one of RabbitMQ's, with its type, or begins with leveret.
+// Every name is one of RabbitMQ's, with its type and the names of its labels, or begins with leveret.
 func TestMetricNames(t *testing.T) {
 	recorded, err := os.ReadFile("testdata/4.3.6/metrics.txt")
 	require.NoError(t, err)
-	theirs := map[string]string{"erlang_uptime_seconds": "gauge"}
-	for line := range strings.Lines(string(recorded)) {
-		if f := strings.Fields(line); len(f) == 4 && f[1] == "TYPE" {
-			theirs[f[2]] = f[3]
-		}
-	}
-	require.Greater(t, len(theirs), 80)
+	theirs := parse(t, string(recorded))
+	theirs.kinds["rabbitmq_erlang_uptime_seconds"] = "gauge" // the recording is without the runtime
+	theirs.values["rabbitmq_erlang_uptime_seconds"] = 1
+	require.Greater(t, len(theirs.kinds), 80)
 	b := leveret.New()
 	defer b.Close()
 	ours := direct{t, mgmt.Handler(b)}.scrape("/metrics")
 	require.Greater(t, len(ours.kinds), 50)
 	for name, kind := range ours.kinds {
 		if !strings.HasPrefix(name, "leveret_") {
-			assert.Equal(t, theirs[name], kind, name)
+			assert.Equal(t, theirs.kinds[name], kind, name)
 		}
+	}
+	labels := theirs.labels()
+	for name, own := range ours.labels() {
+		isDeath := strings.HasPrefix(name, "rabbitmq_global_messages_dead_lettered_") // not counted by type of queue
+		if !strings.HasPrefix(name, "leveret_") && !isDeath {
+			assert.Equal(t, labels[name], own, name)
+		}
+	}
+}
+
+var labelName = regexp.MustCompile(`([a-zA-Z_]+)="`)
+
+// labels returns the names of each metric's labels, in their order.
+func (s scrape) labels() map[string]string {
+	all := map[string]string{}
+	for sample := range s.values {
+		name, _, _ := strings.Cut(sample, "{")
+		var labels []string
+		for _, m := range labelName.FindAllStringSubmatch(sample, -1) {
+			labels = append(labels, m[1])
+		}
+		all[name] = strings.Join(labels, ",")
+	}
+	return all
+}
+
+// dashboard are the metrics that the panels of RabbitMQ's Grafana dashboard 10991 ask for, beside a join with
+// rabbitmq_identity_info for a cluster, a node and an endpoint.
+var dashboard = strings.Fields(`
+	rabbitmq_build_info rabbitmq_identity_info rabbitmq_erlang_uptime_seconds
+	rabbitmq_queues rabbitmq_connections rabbitmq_channels rabbitmq_global_consumers rabbitmq_global_publishers
+	rabbitmq_queue_messages_ready rabbitmq_queue_messages_unacked
+	rabbitmq_connections_opened_total rabbitmq_connections_closed_total
+	rabbitmq_channels_opened_total rabbitmq_channels_closed_total
+	rabbitmq_queues_declared_total rabbitmq_queues_created_total rabbitmq_queues_deleted_total
+	rabbitmq_process_open_fds rabbitmq_process_max_fds
+	rabbitmq_process_resident_memory_bytes rabbitmq_resident_memory_limit_bytes
+	rabbitmq_disk_space_available_bytes rabbitmq_disk_space_available_limit_bytes
+	rabbitmq_message_size_bytes_bucket rabbitmq_message_size_bytes_count rabbitmq_message_size_bytes_sum
+	rabbitmq_global_messages_received_total rabbitmq_global_messages_received_confirm_total
+	rabbitmq_global_messages_confirmed_total rabbitmq_global_messages_routed_total
+	rabbitmq_global_messages_unroutable_dropped_total rabbitmq_global_messages_unroutable_returned_total
+	rabbitmq_global_messages_delivered_total rabbitmq_global_messages_redelivered_total
+	rabbitmq_global_messages_delivered_consume_auto_ack_total rabbitmq_global_messages_delivered_consume_manual_ack_total
+	rabbitmq_global_messages_delivered_get_auto_ack_total rabbitmq_global_messages_delivered_get_manual_ack_total
+	rabbitmq_global_messages_get_empty_total rabbitmq_global_messages_acknowledged_total`)
+
+func TestDashboardFindsItsSeries(t *testing.T) {
+	require.Len(t, dashboard, 40)
+	b := leveret.New()
+	defer b.Close()
+	s := direct{t, mgmt.Handler(b)}.scrape("/metrics")
+	labels := s.labels()
+	for _, name := range dashboard {
+		assert.Contains(t, labels, name)
+	}
+	assert.Equal(t, "rabbitmq_node,rabbitmq_cluster,rabbitmq_cluster_permanent_id,rabbitmq_endpoint", labels["rabbitmq_identity_info"])
+	assert.Contains(t, labels["rabbitmq_build_info"], "erlang_version")
+	for _, bound := range []string{"100", "1000", "10000", "100000", "1000000", "10000000", "50000000", "100000000", "+Inf"} {
+		assert.Contains(t, s.values, `rabbitmq_message_size_bytes_bucket{protocol="amqp091",le="`+bound+`"}`)
+	}
+}
+
+// The identity tells which endpoint was scraped, so that a dashboard can choose one.
+func TestIdentityNamesTheEndpoint(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	api := direct{t, mgmt.Handler(b)}
+	for path, endpoint := range map[string]string{"/metrics": "aggregated", "/metrics/per-object": "per-object", "/metrics/detailed": "detailed"} {
+		found := 0
+		for sample := range api.scrape(path).values {
+			if strings.HasPrefix(sample, "rabbitmq_identity_info{") && strings.Contains(sample, `rabbitmq_endpoint="`+endpoint+`"`) {
+				found++
+			}
+		}
+		assert.Equal(t, 1, found, path)
+	}
+}
+
+// Traffic shows in the sums, by type of queue, and by object.
+func TestMetricsOfTraffic(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	q, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: leveret.QueueTypeQuorum}})
+	require.NoError(t, err)
+	conn, err := b.Connect("guest", "guest", "/")
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	require.NoError(t, ch.Confirm())
+	for _, size := range []int{100, 101} {
+		_, err = ch.Publish("", "q", leveret.Message{Body: make([]byte, size)})
+		require.NoError(t, err)
+	}
+	d, _, err := q.Get()
+	require.NoError(t, err)
+	require.NoError(t, d.Ack())
+	_, err = ch.Consume("q", leveret.ConsumeConfig{NoAck: true})
+	require.NoError(t, err)
+	api := direct{t, mgmt.Handler(b, mgmt.Config{NodeName: "n@h"})}
+	assertValues(t, api.scrape("/metrics").values, map[string]float64{
+		`rabbitmq_global_publishers{protocol="amqp091"}`:                                                                   1,
+		`rabbitmq_global_messages_received_confirm_total{protocol="amqp091"}`:                                              2,
+		`rabbitmq_global_messages_delivered_total{protocol="amqp091",queue_type="rabbit_quorum_queue"}`:                    2,
+		`rabbitmq_global_messages_delivered_total{protocol="amqp091",queue_type="rabbit_classic_queue"}`:                   0,
+		`rabbitmq_global_messages_delivered_get_manual_ack_total{protocol="amqp091",queue_type="rabbit_quorum_queue"}`:     1,
+		`rabbitmq_global_messages_delivered_consume_auto_ack_total{protocol="amqp091",queue_type="rabbit_quorum_queue"}`:   1,
+		`rabbitmq_global_messages_delivered_consume_manual_ack_total{protocol="amqp091",queue_type="rabbit_quorum_queue"}`: 0,
+		`rabbitmq_global_messages_acknowledged_total{protocol="amqp091",queue_type="rabbit_quorum_queue"}`:                 1,
+		`rabbitmq_message_size_bytes_bucket{protocol="amqp091",le="100"}`:                                                  1,
+		`rabbitmq_message_size_bytes_bucket{protocol="amqp091",le="1000"}`:                                                 2,
+		`rabbitmq_message_size_bytes_bucket{protocol="amqp091",le="+Inf"}`:                                                 2,
+		`rabbitmq_message_size_bytes_count{protocol="amqp091"}`:                                                            2,
+		`rabbitmq_message_size_bytes_sum{protocol="amqp091"}`:                                                              201,
+		"rabbitmq_channel_messages_confirmed_total":                                                                        2,
+		"rabbitmq_exchange_messages_published_total":                                                                       2,
+		"rabbitmq_queue_get_ack_total":                                                                                     1,
+	})
+	assertValues(t, api.scrape("/metrics/per-object").values, map[string]float64{
+		`rabbitmq_exchange_messages_published_total{vhost="/",exchange=""}`:          2,
+		`rabbitmq_exchange_messages_published_total{vhost="/",exchange="amq.topic"}`: 0,
+		`rabbitmq_queue_messages_delivered_total{vhost="/",queue="q"}`:               1,
+		`rabbitmq_queue_messages_acked_total{vhost="/",queue="q"}`:                   1,
+		`rabbitmq_channel_messages_published_total{channel="<n@h.1> (1)"}`:           2,
+		`rabbitmq_channel_messages_delivered_total{channel="<n@h.1> (1)"}`:           1,
+	})
+}
+
+func assertValues(t *testing.T, got, want map[string]float64) {
+	for name, value := range want {
+		found, ok := got[name]
+		assert.True(t, ok, name)
+		assert.Equal(t, value, found, name)
 	}
 }
 
@@ -92,8 +222,7 @@ func TestMetricValues(t *testing.T) {
 	}
 	_, err := b.Publish("", "none", leveret.Message{})
 	require.NoError(t, err)
-	sums := api.scrape("/metrics").values
-	for name, want := range map[string]float64{
+	assertValues(t, api.scrape("/metrics").values, map[string]float64{
 		"rabbitmq_queues":                                                                          2,
 		"rabbitmq_queues_created_total":                                                            2,
 		"rabbitmq_queue_messages_ready":                                                            2,
@@ -105,11 +234,7 @@ func TestMetricValues(t *testing.T) {
 		`rabbitmq_global_messages_dead_lettered_maxlen_total{dead_letter_strategy="at_most_once"}`: 0,
 		`leveret_messages_dropped_total{cause="unroutable"}`:                                       1,
 		`leveret_messages_dropped_total{cause="no_dead_letter_exchange"}`:                          1,
-	} {
-		got, ok := sums[name]
-		assert.True(t, ok, name)
-		assert.Equal(t, want, got, name)
-	}
+	})
 	objects := api.scrape("/metrics/per-object").values
 	assert.Equal(t, 2.0, objects[`rabbitmq_queue_messages{vhost="/",queue="q"}`])
 	assert.Contains(t, objects, `rabbitmq_queue_messages{vhost="/",queue="a\"b\\c"}`)
