@@ -67,7 +67,7 @@ func (cs *consumers) next() *Consumer {
 	}
 	for len(cs.lines) > 0 {
 		c := cs.lines[0].Front().Value
-		if c.canTakeLocked() {
+		if !c.ended && c.canTakeLocked() {
 			return c
 		}
 		cs.exit(c)
@@ -194,6 +194,9 @@ func (c *Consumer) inheritLocked() {
 			continue
 		}
 		c.number = old.number
+		if c.priority == old.priority {
+			c.turn.Replace(&old.turn)
+		}
 		c.unacked++
 		if old.unacked--; old.unacked == 0 {
 			c.ch.v.timing.heap.Remove(&old.timer)
@@ -215,7 +218,9 @@ func (cs *consumers) add(c *Consumer) {
 		cs.exclusive = c
 	}
 	if !cs.q.args.singleActive {
-		cs.enter(c)
+		if !c.inLine() {
+			cs.enter(c)
+		}
 		return
 	}
 	switch {
@@ -267,10 +272,19 @@ func (c *Consumer) goesBeforeLocked(older *Consumer) bool {
 	return false
 }
 
+// keepsPlace reports whether a consumer that ends stays in line until its turn comes. A consumer that gets its tag before
+// that has its place. To a quorum queue the two are one, while the cancelled one holds messages.
+// Rules: D-29.
+func (cs *consumers) keepsPlace(c *Consumer) bool {
+	return cs.q.traits.heirs && c.unacked > 0 && c.ch.err == nil
+}
+
 // remove follows the end of a consumer.
 func (cs *consumers) remove(c *Consumer) {
 	c.place.Leave()
-	cs.exit(c)
+	if !cs.keepsPlace(c) {
+		cs.exit(c)
+	}
 	if cs.exclusive == c {
 		cs.exclusive = nil
 	}

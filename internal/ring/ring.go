@@ -67,6 +67,26 @@ func (p *Place[T]) Leave() {
 	p.list, p.next, p.prev = nil, nil, nil
 }
 
+// Replace puts p, which must stand in no list, in the place of old. It does nothing if old stands in none.
+func (p *Place[T]) Replace(old *Place[T]) {
+	l := old.list
+	switch {
+	case l == nil:
+		return
+	case p.list != nil:
+		panic("ring: a place stands in two lists")
+	}
+	p.list, p.next, p.prev = l, old.next, old.prev
+	if l.n == 1 {
+		p.next, p.prev = p, p
+	}
+	p.prev.next, p.next.prev = p, p
+	if l.first == old {
+		l.first = p
+	}
+	old.list, old.next, old.prev = nil, nil, nil
+}
+
 // All yields the values in order. The list must not change meanwhile.
 func (l *List[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) {

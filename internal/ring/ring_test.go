@@ -35,6 +35,19 @@ func TestList(t *testing.T) {
 					want[l] = slices.DeleteFunc(want[l], func(o int) bool { return o == i })
 				}
 			},
+			"replace": func(t *rapid.T) {
+				by, old := rapid.IntRange(0, len(places)-1).Draw(t, "by"), rapid.IntRange(0, len(places)-1).Draw(t, "old")
+				if places[by].In() != nil && places[old].In() != nil {
+					require.Panics(t, func() { places[by].Replace(&places[old]) })
+					return
+				}
+				places[by].Replace(&places[old])
+				for l := range want {
+					if at := slices.Index(want[l], old); at >= 0 {
+						want[l][at] = by
+					}
+				}
+			},
 			"rotate": func(t *rapid.T) {
 				l := rapid.IntRange(0, 1).Draw(t, "list")
 				lists[l].Rotate()
