@@ -251,6 +251,10 @@ var queueArguments = []string{"x-expires", "x-message-ttl", "x-dead-letter-excha
 	"x-quorum-initial-group-size", "x-consumer-timeout", "x-delayed-retry-type", "x-delayed-retry-min",
 	"x-delayed-retry-max", "x-max-age", "x-queue-leader-locator", "x-unknown"}
 
+// queueArgumentsOfAll are those that all types of queues have.
+var queueArgumentsOfAll = []string{"x-expires", "x-message-ttl", "x-dead-letter-exchange", "x-dead-letter-routing-key",
+	"x-max-length", "x-max-length-bytes", "x-overflow", "x-single-active-consumer"}
+
 // likelyValues are values of arguments that few values suit.
 var likelyValues = map[string][]string{
 	"x-queue-type":           {`""`, "undefined", "classic", "quorum", "nonsense"},
@@ -288,8 +292,10 @@ func (g *generator) argument() {
 	if g.profile == leveret.RabbitMQ310 {
 		n = 1 // which of two that do not fit 3.10 names depends on their order, and amqp091-go sends a table in any
 	}
+	from := queueArguments
 	for ; n > 0; n-- {
-		key := g.pick(queueArguments...)
+		key := g.pick(from...)
+		from = queueArgumentsOfAll // of two that a type does not have the one is named that comes first
 		twice := strings.Contains(args, key) || kind == " quorum" && key == "x-queue-type"
 		if twice {
 			continue
