@@ -175,8 +175,8 @@ func (f *follower) circle(queues []string) {
 	f.circles = append(f.circles, way)
 	rejected := slices.DeleteFunc(slices.Clone(queues), f.diesByItself)
 	if len(rejected) == 0 {
-		f.add(CircleDropped, f.queue(queues[0]), "Dead letters go round: %s. A message that expires or overflows in each of these queues is dropped "+
-			"when it comes back to one: the cycle rule ends its way without a word.", way)
+		f.add(CircleDropped, f.queue(queues[0]), "Dead letters go round: %s. A message that expires, overflows or fails too often in each of these "+
+			"queues is dropped when it comes back to one: the cycle rule ends its way without a word.", way)
 		return
 	}
 	f.add(CircleOfRejections, f.queue(queues[0]), "Dead letters go round: %s. That lasts as long as consumers reject the messages of %s; "+

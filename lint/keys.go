@@ -34,46 +34,72 @@ func replaceWildcards(key string) string {
 	return strings.NewReplacer(oneWord, filler, anyWords, filler).Replace(key)
 }
 
-// commonKey returns a routing key that both binding keys match, the shortest ways of their # first.
+// commonKey returns a routing key that both binding keys match. Of the ways of a # the one with fewer words is tried
+// first.
 func commonKey(a, b []string) (key []string, ok bool) {
-	switch {
-	case len(a) == 0 && len(b) == 0:
-		return nil, true
-	case len(a) > 0 && a[0] == anyWords:
-		return commonBehindHash(a, b)
-	case len(b) > 0 && b[0] == anyWords:
-		return commonBehindHash(b, a)
-	case len(a) == 0 || len(b) == 0:
+	c := common{a, b, map[[2]int]bool{}}
+	return c.from(0, 0)
+}
+
+// A common looks for a key that two binding keys match.
+type common struct {
+	a, b []string
+	dead map[[2]int]bool // where the search has failed; without it keys with many # take forever
+}
+
+// from returns a key that the rest of both matches, from the i-th word of a and the j-th of b on.
+func (c *common) from(i, j int) (key []string, ok bool) {
+	if c.dead[[2]int{i, j}] {
 		return nil, false
 	}
-	word, ok := commonWord(a[0], b[0])
+	key, ok = c.search(i, j)
+	if !ok {
+		c.dead[[2]int{i, j}] = true
+	}
+	return key, ok
+}
+
+func (c *common) search(i, j int) (key []string, ok bool) {
+	hashOfA, hashOfB := startsWithHash(c.a[i:]), startsWithHash(c.b[j:])
+	endOfA, endOfB := i == len(c.a), j == len(c.b)
+	if hashOfA { // it takes no word
+		key, ok = c.from(i+1, j)
+	}
+	if hashOfB && !ok {
+		key, ok = c.from(i, j+1)
+	}
+	switch {
+	case ok, hashOfA && hashOfB:
+		return key, ok
+	case endOfA || endOfB:
+		return nil, endOfA && endOfB
+	case hashOfA: // it takes the next word
+		return behind(c.b[j])(c.from(i, j+1))
+	case hashOfB:
+		return behind(c.a[i])(c.from(i+1, j))
+	}
+	word, ok := commonWord(c.a[i], c.b[j])
 	if !ok {
 		return nil, false
 	}
-	rest, ok := commonKey(a[1:], b[1:])
-	return append([]string{word}, rest...), ok
+	return behind(word)(c.from(i+1, j+1))
 }
 
-// commonBehindHash is commonKey where a begins with #, which takes no word of b, or one and perhaps more.
-func commonBehindHash(a, b []string) (key []string, ok bool) {
-	if key, ok = commonKey(a[1:], b); ok || len(b) == 0 {
-		return key, ok
+func startsWithHash(words []string) bool { return len(words) > 0 && words[0] == anyWords }
+
+// behind returns a function that puts a word before the rest of a key. For * it is the filler.
+func behind(word string) func(rest []string, ok bool) ([]string, bool) {
+	if word == oneWord {
+		word = filler
 	}
-	rest, ok := commonKey(a, b[1:])
-	switch b[0] {
-	case anyWords: // which takes no word either
-		return rest, ok
-	case oneWord:
-		return append([]string{filler}, rest...), ok
+	return func(rest []string, ok bool) ([]string, bool) {
+		return append([]string{word}, rest...), ok
 	}
-	return append([]string{b[0]}, rest...), ok
 }
 
+// commonWord returns a word that both match, either of which may be *.
 func commonWord(a, b string) (word string, ok bool) {
-	switch {
-	case a == oneWord && b == oneWord:
-		return filler, true
-	case a == oneWord:
+	if a == oneWord {
 		return b, true
 	}
 	return a, a == b || b == oneWord

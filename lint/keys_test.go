@@ -38,6 +38,13 @@ func TestCommonKey(t *testing.T) {
 	}
 }
 
+// TestCommonKeyOfManyWildcards shows that a search without result ends.
+func TestCommonKeyOfManyWildcards(t *testing.T) {
+	const many = "#.*.#.*.#.*.#.*.#.*.#.*.#.*.#.*.#.*.#.*.#.*.#.*.#.*.#.*.#.*."
+	_, ok := commonKey(splitKey(many+"a"), splitKey(many+"b"))
+	require.False(t, ok)
+}
+
 // sequences returns all keys of up to n of the words.
 func sequences(words []string, n int) []string {
 	all := []string{""}

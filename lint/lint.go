@@ -41,9 +41,9 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s %s %s '%s'%s: %s", f.Code, f.Severity, f.Kind, f.Name, where, f.Text)
 }
 
-// Check returns what is found in a definitions file, never nil, in the order of virtual hosts, kinds, names and codes. The file
-// may be of a whole broker or of one virtual host; sections that it does not have are presumed to be there. It is read
-// as the release of the profile reads it. The error is a [*definitions.SyntaxError] if the file is no JSON object.
+// Check returns what is found in a definitions file, never nil, in the order of virtual hosts, kinds, names and codes.
+// The file may be of a whole broker or of one virtual host; what sections that it does not have would say is presumed to
+// be there. The release of the profile decides. The error is a [*definitions.SyntaxError] if the file is no JSON object.
 func Check(file []byte, p leveret.Profile) ([]Finding, error) {
 	l := linter{findings: []Finding{}}
 	s, err := load(file, p, l.add)

@@ -1,7 +1,9 @@
 package lint_test
 
 import (
+	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -167,4 +169,42 @@ func TestExplainFindsTheQueue(t *testing.T) {
 	_, err := lint.Explain([]byte("{"), leveret.RabbitMQ43, "", "q")
 	var syntax *definitions.SyntaxError
 	assert.ErrorAs(t, err, &syntax)
+}
+
+// TestManyRefusals shows that a file of which nothing is accepted does not take an import for each entry.
+func TestManyRefusals(t *testing.T) {
+	d := definitions.Definitions{VHosts: []definitions.VHost{}}
+	for i := range 500 {
+		d.Queues = append(d.Queues, definitions.Queue{Name: fmt.Sprint("q", i), VHost: "nowhere"})
+	}
+	document, err := json.Marshal(d)
+	require.NoError(t, err)
+	found, err := lint.Check(document, leveret.RabbitMQ43)
+	require.NoError(t, err)
+	require.Len(t, found, 21)
+	assert.Equal(t, "L001 error queue '': More than 20 entries may be refused: the others were not looked at.", found[0].String())
+}
+
+// TestQueuesThatAreNotMade shows that policies are not looked for on queues that an import passes over.
+func TestQueuesThatAreNotMade(t *testing.T) {
+	found, err := lint.Check([]byte(`{
+		"queues": [{"name": "a", "vhost": "/"}, {"name": "b", "vhost": "/", "durable": false, "arguments": {"x-queue-type": "quorum"}}],
+		"policies": [{"vhost": "/", "name": "p", "pattern": "b", "definition": {"expires": 5}}]}`), leveret.RabbitMQ43)
+	require.NoError(t, err)
+	assert.Equal(t, "L030 info policy 'p': It matches nothing in this file.\n"+
+		"L003 warning queue 'b': An import does not make this queue, and does not say so: "+
+		"its type cannot be auto-delete or not durable, or the limit of queues is reached.\n", text(found))
+}
+
+// TestLimitsDoNotHideFindings shows that limits of the file do not keep a user from being looked at.
+func TestLimitsDoNotHideFindings(t *testing.T) {
+	found, err := lint.Check([]byte(`{
+		"permissions": [{"user": "app", "vhost": "/", "configure": ".*", "write": "^a", "read": ".*"}],
+		"parameters": [{"component": "vhost-limits", "name": "limits", "vhost": "/", "value": {"max-connections": 0, "max-queues": 1}}],
+		"exchanges": [{"name": "dlx", "vhost": "/", "type": "fanout"}],
+		"queues": [{"name": "a", "vhost": "/", "arguments": {"x-dead-letter-exchange": "dlx"}}],
+		"bindings": [{"source": "dlx", "vhost": "/", "destination": "a", "destination_type": "queue", "routing_key": "", "arguments": {}}]}`),
+		leveret.RabbitMQ43)
+	require.NoError(t, err)
+	assert.Contains(t, text(found), "L050 warning user 'app': May declare queue 'a', but not with its dead-letter exchange")
 }

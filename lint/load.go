@@ -43,12 +43,26 @@ func load(file []byte, p leveret.Profile, found report) (*site, error) {
 	s.b = s.newBroker(leveret.WithEvents(leveret.Events{
 		Ignored: func(e leveret.IgnoredEvent) { s.ignored = append(s.ignored, e) },
 	}))
+	return s, s.apply(found)
+}
+
+// maxRefused is how many refused entries of a section are reported. Each takes an import of the whole file.
+const maxRefused = 20
+
+// apply puts the definitions into force, without the entries that are refused.
+func (s *site) apply(found report) error {
+	refused := map[string]int{} // by section
 	for {
 		err := s.defs.Apply(s.b)
+		var wrong *definitions.Error
 		if !errors.As(err, &wrong) {
-			return s, err
+			return err
 		}
 		found(Refused, refusalOf(wrong), "%s.", reason(wrong.Err))
+		if refused[wrong.Section]++; refused[wrong.Section] == maxRefused && wrong.Index >= 0 {
+			wrong.Index, wrong.Name = -1, ""
+			found(Refused, refusalOf(wrong), "More than %d entries may be refused: the others were not looked at.", maxRefused)
+		}
 		s.defs = without(s.defs, wrong)
 	}
 }

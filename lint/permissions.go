@@ -13,7 +13,7 @@ import (
 // Rules.
 func (l *linter) checkPermissions(v vhost) {
 	d := *l.defs
-	d.Queues, d.Bindings = nil, nil
+	d.Queues, d.Bindings, d.Policies, d.Parameters = nil, nil, nil, nil // and no limits
 	b, err := l.brokerOf(&d)
 	if err != nil {
 		return // only a site whose definitions are refused, of which load has told

@@ -78,7 +78,7 @@ func (x *examiner) matched(p leveret.Policy) (names []string) {
 	_, saysOfExchanges := p.Definition[keyOfExchanges]
 	if !saysOfExchanges || len(p.Definition) > 1 {
 		for _, q := range x.bare.Queues() {
-			if x.inForce(q) == p.Name {
+			if _, made := x.seen.named[q.Name]; made && x.inForce(q) == p.Name {
 				names = append(names, "queue "+q.Name)
 			}
 		}
