@@ -22,6 +22,7 @@ type item struct {
 type link struct {
 	a, b       *item // left, right
 	aOff, bOff int   // where it is fixed, below the middle of the item
+	weight     int   // how much it should be level
 }
 
 // A route is the way of an edge: from one item to another. A returning edge turns twice: right of turn, the first item of
@@ -97,8 +98,18 @@ func (l *layout) pass(edge, column int, labelled bool) *item {
 	return l.add(i)
 }
 
+// The weights of links. A label stands level with the node that it belongs to, and a long line is straight.
+const (
+	weak   = 2
+	near   = 100
+	strong = 24
+)
+
 func join(a, b *item) *link {
-	k := &link{a: a, b: b}
+	k := &link{a: a, b: b, weight: weak}
+	if a.node < 0 && b.node < 0 {
+		k.weight = strong
+	}
 	a.right, b.left = append(a.right, k), append(b.left, k)
 	return k
 }
@@ -107,7 +118,8 @@ func join(a, b *item) *link {
 func (l *layout) forward(edge int, from, to *item) {
 	r := route{edge: edge, items: []*item{from}}
 	at := to.column - 1
-	if l.g.Edges[edge].Kind == DeadLetter {
+	atSource := l.g.Edges[edge].Kind == DeadLetter
+	if atSource {
 		at = from.column + 1
 	}
 	for c := from.column + 1; c < to.column; c++ {
@@ -120,6 +132,11 @@ func (l *layout) forward(edge int, from, to *item) {
 			r.first = r.last
 		}
 	}
+	if atSource {
+		r.first.weight = near
+	} else {
+		r.last.weight = near
+	}
 	l.routes = append(l.routes, r)
 }
 
@@ -130,6 +147,7 @@ func (l *layout) returning(edge int, from, to *item) {
 	label := l.pass(edge, last, true)
 	lane := l.pass(edge, last, false)
 	r := route{edge: edge, items: []*item{from, label, lane}, turn: 2, first: join(from, label)}
+	r.first.weight = near
 	beyond := l.turnItem(edge, last+1)
 	join(label, beyond)
 	join(lane, beyond)

@@ -49,6 +49,8 @@ func (p *pen) pass(r *route, n int) {
 	left := p.l.gaps[i.column].end()
 	right := p.l.gaps[i.column+1].x
 	switch {
+	case r.turn == 0 && left == right:
+		// Nothing stands in the column: one curve leads past it.
 	case r.turn == 0 || n < r.turn:
 		p.curve(left, i.y)
 		p.level(right)

@@ -67,24 +67,16 @@ func place(column []*item, left, right bool) {
 	}
 }
 
-// wish returns the heights that the neighbours ask for, as a sum and its weight. A link between two items of one edge
-// weighs most, so that long lines are straight.
+// wish returns the heights that the neighbours ask for, as a sum and its weight.
 func (i *item) wish(left, right bool) (sum, weight int) {
-	ask := func(y int, other *item) {
-		w := 2
-		if i.node < 0 && other.node < 0 {
-			w = 24
-		}
-		sum, weight = sum+w*y, weight+w
-	}
 	if left {
 		for _, k := range i.left {
-			ask(k.a.y+k.aOff-k.bOff, k.a)
+			sum, weight = sum+k.weight*(k.a.y+k.aOff-k.bOff), weight+k.weight
 		}
 	}
 	if right {
 		for _, k := range i.right {
-			ask(k.b.y+k.bOff-k.aOff, k.b)
+			sum, weight = sum+k.weight*(k.b.y+k.bOff-k.aOff), weight+k.weight
 		}
 	}
 	if weight == 0 {

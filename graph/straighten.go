@@ -15,6 +15,21 @@ func (l *layout) straighten() {
 			l.level(passing)
 		}
 	}
+	for _, r := range l.routes {
+		if r.turn > 0 || len(r.items) == 3 {
+			l.align(r)
+		}
+	}
+}
+
+// align puts a label that stands beside its node level with it.
+func (l *layout) align(r route) {
+	i, y := r.items[1], r.last.b.y+r.last.bOff
+	if r.first.weight == near {
+		y = r.first.a.y + r.first.aOff
+	}
+	low, high := l.room(i)
+	i.y = min(max(y, low), high)
 }
 
 // level puts runs of items at one height each, the longest runs that there is room for.

@@ -129,6 +129,9 @@ func settingWord(s leveret.Setting) string {
 	case "max-length-bytes":
 		return fmt.Sprintf("max %d bytes", n)
 	case "delivery-limit":
+		if n < 0 {
+			return "no delivery limit"
+		}
 		return fmt.Sprintf("delivery limit %d", n)
 	}
 	return ""
