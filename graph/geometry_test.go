@@ -163,8 +163,8 @@ func TestNothingIsCovered(t *testing.T) {
 func randomGraph(t *rapid.T) *graph.Graph {
 	text := rapid.OneOf(rapid.StringMatching(`[a-z.#*]{0,12}`), rapid.String(), rapid.StringMatching(`[mW<>&"'\\]{1,80}`))
 	g := &graph.Graph{Title: text.Draw(t, "title")}
-	kinds := []graph.NodeKind{graph.Exchange, graph.Queue, graph.Missing, graph.Lost, graph.Publisher}
-	edges := []graph.EdgeKind{graph.Binding, graph.DeadLetter, graph.Alternate, graph.Loss}
+	kinds := []graph.NodeKind{graph.Exchange, graph.Queue, graph.Missing, graph.Lost, graph.Publisher, `"made up"`}
+	edges := []graph.EdgeKind{graph.Binding, graph.DeadLetter, graph.Alternate, graph.Loss, `"made up"`}
 	for range rapid.IntRange(0, 30).Draw(t, "nodes") {
 		g.Nodes = append(g.Nodes, graph.Node{Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Name: text.Draw(t, "name"),
 			Details: rapid.SliceOfN(text, 0, 3).Draw(t, "details")})

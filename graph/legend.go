@@ -1,5 +1,7 @@
 package graph
 
+import "image"
+
 // The legend explains the boxes and arrows that occur in a picture.
 
 // A legendEntry is a sample and what it means.
@@ -83,7 +85,7 @@ func (d *drawing) drawLegend(rows [][]legendEntry, y int) {
 func (d *drawing) sample(e legendEntry, x, y int) {
 	if e.node != "" {
 		d.add(`<g class="%s">`, nodeClass(e.node))
-		d.box(e.node, x, y-8, sampleWidth, 16)
+		d.box(e.node, image.Rect(x, y-8, x+sampleWidth, y+8))
 		d.add("</g>")
 		return
 	}

@@ -34,10 +34,11 @@ func mermaidShape(k NodeKind) (open, shut string) {
 }
 
 func mermaidArrow(k EdgeKind) string {
-	if k == Binding {
-		return "-->"
+	switch k {
+	case DeadLetter, Alternate, Loss:
+		return "-.->"
 	}
-	return "-.->"
+	return "-->"
 }
 
 // mermaidStyle colours nodes, and each edge by its number; the returning ones are thick.

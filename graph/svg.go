@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"html"
+	"image"
 	"strings"
 )
 
@@ -11,9 +12,9 @@ import (
 // are shortened have the whole text as a tooltip.
 func (g *Graph) SVG() string {
 	parts, w, h := pack(g)
-	d := drawing{legend: g.legend()}
-	w = max(w, textWidth(shorten(g.Title, longestName), nameSize)*23/20, 320)
-	rows := legendRows(d.legend, w)
+	var d drawing
+	w = max(w, boldWidth(shorten(g.Title, longestName)), 320)
+	rows := legendRows(g.legend(), w)
 	d.frame(g, w+2*margin, h+top+len(rows)*legendLine+2*margin+legendLine/2)
 	for _, p := range parts {
 		p.move(margin, top+margin)
@@ -42,10 +43,7 @@ const (
 )
 
 // A drawing is the SVG text that is being written.
-type drawing struct {
-	strings.Builder
-	legend []legendEntry
-}
+type drawing struct{ strings.Builder }
 
 func (d *drawing) add(format string, args ...any) { fmt.Fprintf(d, format+"\n", args...) }
 
@@ -74,7 +72,11 @@ func (d *drawing) text(s string, l label) {
 		attributes = ` text-anchor="middle"`
 	}
 	if !fits(s) {
-		attributes += fmt.Sprintf(` textLength="%d" lengthAdjust="spacingAndGlyphs"`, textWidth(s, l.size))
+		width := textWidth(s, l.size)
+		if l.size == nameSize {
+			width = boldWidth(s)
+		}
+		attributes += fmt.Sprintf(` textLength="%d" lengthAdjust="spacingAndGlyphs"`, width)
 	}
 	d.add(`<text class="%s" x="%d" y="%d"%s>%s</text>`, l.class, l.x, l.y+l.size*35/100, attributes, xmlText(s))
 }
@@ -92,7 +94,7 @@ func (d *drawing) item(g *Graph, i *item) {
 func (d *drawing) node(n Node, i *item) {
 	name, details := nodeLines(n)
 	d.add(`<g class="%s"><title>%s</title>`, nodeClass(n.Kind), xmlText(string(n.Kind)+" "+n.Name))
-	d.box(n.Kind, i.x, i.y-i.h/2, i.w, i.h)
+	d.box(n.Kind, image.Rect(i.x, i.y-i.h/2, i.x+i.w, i.y+i.h/2))
 	y := i.y - len(details)*lineHeight/2
 	d.text(name, label{i.x + i.w/2, y, nameSize, "name", true})
 	for _, detail := range details {
@@ -103,12 +105,12 @@ func (d *drawing) node(n Node, i *item) {
 }
 
 // box has round ends for what routes, and corners for what keeps.
-func (d *drawing) box(kind NodeKind, x, y, w, h int) {
+func (d *drawing) box(kind NodeKind, r image.Rectangle) {
 	radius := 3
 	if kind == Exchange || kind == Publisher {
-		radius = min(h/2, 16)
+		radius = min(r.Dy()/2, 16)
 	}
-	d.add(`<rect class="box" x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, x, y, w, h, radius)
+	d.add(`<rect class="box" x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, r.Min.X, r.Min.Y, r.Dx(), r.Dy(), radius)
 }
 
 func (d *drawing) label(e Edge, i *item) {
@@ -122,18 +124,24 @@ func (d *drawing) label(e Edge, i *item) {
 	d.add("</g>")
 }
 
-func nodeClass(k NodeKind) string { return plain(string(k), "queue") }
-
-// edgeClass is the class of an edge: the first word of its kind.
-func edgeClass(k EdgeKind) string {
-	first, _, _ := strings.Cut(string(k), " ")
-	return plain(first, "binding")
+// nodeClass is the class of a node. A kind that a program made up is drawn as a queue.
+func nodeClass(k NodeKind) string {
+	switch k {
+	case Exchange, Missing, Publisher, Lost:
+		return string(k)
+	}
+	return "queue"
 }
 
-// plain returns a kind that may stand in a class; another one, which a program made up, is drawn as usual.
-func plain(kind, usual string) string {
-	if strings.Contains(style, "."+kind+" ") && kind != "" {
-		return kind
+// edgeClass is the class of an edge. A kind that a program made up is drawn as a binding.
+func edgeClass(k EdgeKind) string {
+	switch k {
+	case DeadLetter:
+		return "dead"
+	case Alternate:
+		return "alternate"
+	case Loss:
+		return "loss"
 	}
-	return usual
+	return "binding"
 }
