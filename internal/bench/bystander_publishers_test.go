@@ -2,6 +2,8 @@ package bench_test
 
 import (
 	"net"
+	"os"
+	"os/exec"
 	"strconv"
 	"sync"
 	"testing"
@@ -12,8 +14,16 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
+// rushTo names the variable of the environment with the address that TestRush publishes to.
+const rushTo = "LEVERET_RUSH_TO"
+
+const rushingConns, rushingChannels = 10, 100
+
+func rushQueue(conn int) string { return "rush-" + strconv.Itoa(conn) }
+
 // rushingPublishers is ten connections with a hundred channels each that publish as fast as they can for two seconds, to queues that drop
-// their heads.
+// their heads. The publishers are a process of their own: a thousand goroutines that shared the bystander's two processors would keep it
+// waiting for their turns.
 func rushingPublishers(b *testing.B) (*leveret.Broker, func()) {
 	br := newBroker(b)
 	server := &amqpd.Server{Broker: br}
@@ -21,25 +31,47 @@ func rushingPublishers(b *testing.B) (*leveret.Broker, func()) {
 	must(b, err)
 	go server.Serve(l)
 	b.Cleanup(func() { server.Close() })
-	var conns []*amqp.Connection
-	for i := range 10 {
-		declare(b, br, "rush-"+strconv.Itoa(i), leveret.Table{leveret.ArgMaxLength: 100})
-		c, err := amqp.Dial("amqp://guest:guest@" + l.Addr().String() + "/")
-		must(b, err)
-		b.Cleanup(func() { c.Close() })
-		conns = append(conns, c)
+	for i := range rushingConns {
+		declare(b, br, rushQueue(i), leveret.Table{leveret.ArgMaxLength: 100})
 	}
+	publishers := exec.Command(os.Args[0], "-test.run", "^TestRush$")
+	publishers.Env = append(os.Environ(), rushTo+"="+l.Addr().String())
 	return br, func() {
-		var all sync.WaitGroup
-		for i, c := range conns {
-			for range 100 {
-				ch, err := c.Channel()
-				must(b, err)
-				all.Go(func() { rush(ch, "rush-"+strconv.Itoa(i), 2*time.Second) })
-			}
+		if out, err := publishers.CombinedOutput(); err != nil {
+			b.Errorf("%v: %s", err, out)
 		}
-		all.Wait()
+		if br.Counters().Published < rushingConns*rushingChannels {
+			b.Error("the publishers have not published")
+		}
 	}
+}
+
+// TestRush is what the process of rushingPublishers does.
+func TestRush(t *testing.T) {
+	address := os.Getenv(rushTo)
+	if address == "" {
+		t.Skip("for BenchmarkBystander")
+	}
+	var all sync.WaitGroup
+	for i := range rushingConns {
+		c, err := amqp.Dial("amqp://guest:guest@" + address + "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		var channels []*amqp.Channel
+		for range rushingChannels {
+			ch, err := c.Channel()
+			if err != nil {
+				t.Fatal(err)
+			}
+			channels = append(channels, ch)
+		}
+		for _, ch := range channels {
+			all.Go(func() { rush(ch, rushQueue(i), 2*time.Second) })
+		}
+	}
+	all.Wait()
 }
 
 func rush(ch *amqp.Channel, queue string, howLong time.Duration) {
