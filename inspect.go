@@ -7,7 +7,9 @@ import (
 	"time"
 )
 
-// Descriptions of what there is. Each is taken under the lock, at one moment, and changes nothing.
+// Descriptions of what there is. Each is taken under the lock, at one moment, and changes nothing. A list that goes
+// over very many queues lets others in between (turns.go), as RabbitMQ's lists do. A queue that is there all the time is
+// described once. One that comes or goes meanwhile may be missing.
 
 // Info describes the virtual host.
 func (v *VHost) Info() VHostInfo { return v.describe() }
@@ -26,6 +28,23 @@ func (v *vhost) sortedQueuesLocked() []*Queue {
 	return all
 }
 
+// eachQueueLocked calls f for all queues by name, and lets others in between.
+func (v *vhost) eachQueueLocked(f func(*Queue)) {
+	all := slices.Collect(maps.Values(v.queues))
+	if len(all) < turn() {
+		sortQueues(all)
+	} else {
+		v.apartLocked(func() { sortQueues(all) }) // names do not change
+	}
+	for _, q := range all {
+		if !q.deleted { // in between
+			f(q)
+			v.tookLocked(1)
+			v.restLocked()
+		}
+	}
+}
+
 func sortQueues(qs []*Queue) {
 	slices.SortFunc(qs, func(a, b *Queue) int { return cmp.Compare(a.name, b.name) })
 }
@@ -40,7 +59,9 @@ func (v *vhost) sortedExchangesLocked() []*Exchange {
 func (v *vhost) Queues() []QueueInfo {
 	v.lock()
 	defer v.unlock()
-	return collect(v.sortedQueuesLocked(), (*Queue).infoLocked)
+	infos := make([]QueueInfo, 0, len(v.queues))
+	v.eachQueueLocked(func(q *Queue) { infos = append(infos, q.infoLocked()) })
+	return infos
 }
 
 // Exchanges describes all exchanges, sorted by name.
@@ -56,9 +77,10 @@ func (v *vhost) Exchanges() []ExchangeInfo {
 func (v *vhost) Bindings() []BindingInfo {
 	v.lock()
 	defer v.unlock()
-	infos := collect(v.sortedQueuesLocked(), func(q *Queue) BindingInfo {
-		return BindingInfo{VHost: v.name, Destination: q.name, DestinationType: DestinationQueue, RoutingKey: q.name,
-			Arguments: Table{}, ArgumentFields: Fields{}}
+	infos := make([]BindingInfo, 0, len(v.queues))
+	v.eachQueueLocked(func(q *Queue) {
+		infos = append(infos, BindingInfo{VHost: v.name, Destination: q.name, DestinationType: DestinationQueue, RoutingKey: q.name,
+			Arguments: Table{}, ArgumentFields: Fields{}})
 	})
 	for _, x := range v.sortedExchangesLocked() {
 		if x == v.nameless && v.rules.hidesDefaultBindings {
@@ -74,9 +96,9 @@ func (v *vhost) Consumers() []ConsumerInfo {
 	v.lock()
 	defer v.unlock()
 	var infos []ConsumerInfo
-	for _, q := range v.sortedQueuesLocked() {
+	v.eachQueueLocked(func(q *Queue) {
 		infos = append(infos, collect(q.consumers.list(), (*Consumer).infoLocked)...)
-	}
+	})
 	return infos
 }
 

@@ -243,3 +243,62 @@ func TestCloseInShortTurns(t *testing.T) {
 		require.Zero(t, b.Memory().Used)
 	}
 }
+
+// A list of many queues lets others in. It has each queue that is there all the time once, by name, and none that has gone.
+func TestListsLetOthersIn(t *testing.T) {
+	shortTurns(t)
+	b, _ := newTestBroker(t)
+	conn, err := b.Connect("guest", "guest", "/")
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	var want []string
+	for i := range 50 {
+		name := fmt.Sprintf("q%02d", i)
+		mustDeclare(t, b, name, nil)
+		_, err := ch.Consume(name, leveret.ConsumeConfig{})
+		require.NoError(t, err)
+		want = append(want, name)
+	}
+	for name, list := range map[string]func() (names []string){
+		"queues": func() (names []string) {
+			for _, q := range b.Queues() {
+				names = append(names, q.Name)
+			}
+			return names
+		},
+		"bindings": func() (names []string) {
+			for _, i := range b.Bindings() {
+				names = append(names, i.Destination)
+			}
+			return names
+		},
+		"consumers": func() (names []string) {
+			for _, c := range b.Consumers() {
+				names = append(names, c.Queue)
+			}
+			return names
+		},
+	} {
+		times := 0
+		last := want[len(want)-1]
+		turns.SetBetween(func() {
+			switch times++; times {
+			case 2:
+				_, err := b.DeleteQueue(last, leveret.DeleteConfig{})
+				require.NoError(t, err)
+				mustDeclare(t, b, "p-new", nil)
+			case 5:
+				mustPublish(t, b, want[0], "m", "")
+				require.NoError(t, b.Check())
+			}
+		})
+		got := list()
+		turns.SetBetween(nil)
+		require.Equal(t, want[:len(want)-1], got, name)
+		require.Greater(t, times, 10, name)
+		want = want[:len(want)-1]
+		_, err := b.DeleteQueue("p-new", leveret.DeleteConfig{})
+		require.NoError(t, err)
+	}
+}
