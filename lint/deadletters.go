@@ -75,7 +75,7 @@ func (f *follower) followPattern(queue, pattern string) {
 	}
 	if f.isBound(fmt.Sprint(to)) || to == "" {
 		f.add(DeadLettersLost, f.queue(queue), "Its dead-letter exchange '%s' leads to no queue with any key that the binding with '%s' lets in. "+
-			"What dies here with such a key is lost.", to, pattern)
+			"What dies here with such a key is %s.", to, pattern, f.fate(queue))
 	}
 }
 
@@ -129,12 +129,14 @@ func (f *follower) follow(queue, key string) trip {
 	for _, e := range t.drops {
 		switch e.Cause {
 		case leveret.CauseExchangeMissing:
-			f.add(DeadLetterExchangeMissing, f.queue(e.Queue), "There is no exchange '%s', its dead-letter exchange. What dies here is lost.",
-				f.setting(e.Queue, "dead-letter-exchange"))
+			f.add(DeadLetterExchangeMissing, f.queue(e.Queue), "There is no exchange '%s', its dead-letter exchange. What dies here is %s.",
+				f.setting(e.Queue, "dead-letter-exchange"), f.fate(e.Queue))
 		case leveret.CauseDeadLetterUnroutable:
 			f.lost(e)
 		case leveret.CauseCycle:
-			f.circle(t.circle(e))
+			if e.Target != "" {
+				f.circle(t.circle(e))
+			}
 		}
 	}
 	return t
@@ -146,26 +148,23 @@ func (f *follower) lost(e leveret.DroppedEvent) {
 	certain := known && f.exchanges[e.Exchange].Type != leveret.Headers
 	switch {
 	case e.Exchange != "" && !f.isBound(e.Exchange):
-		f.add(DeadLettersLost, f.queue(e.Queue), "Its dead-letter exchange '%s' has no binding. What dies here is lost.", e.Exchange)
+		f.add(DeadLettersLost, f.queue(e.Queue), "Its dead-letter exchange '%s' has no binding. What dies here is %s.", e.Exchange, f.fate(e.Queue))
 	case certain && e.Exchange == "":
 		f.add(DeadLettersLost, f.queue(e.Queue), "Its dead letters go to the default exchange with key '%s', and there is no queue of that name. "+
-			"They are lost.", e.RoutingKey)
+			"What dies here is %s.", e.RoutingKey, f.fate(e.Queue))
 	case certain:
 		whence := "with which messages come to it"
 		if f.setting(e.Queue, "dead-letter-routing-key") != nil {
 			whence = "which its dead letters have"
 		}
-		f.add(DeadLettersLost, f.queue(e.Queue), "Its dead-letter exchange '%s' leads to no queue with key '%s', %s. They are lost.",
-			e.Exchange, e.RoutingKey, whence)
+		f.add(DeadLettersLost, f.queue(e.Queue), "Its dead-letter exchange '%s' leads to no queue with key '%s', %s. What dies so is %s.",
+			e.Exchange, e.RoutingKey, whence, f.fate(e.Queue))
 	}
 }
 
 // circle reports a circle, whichever of its queues it was found from.
 // Rules: DL-24.
 func (f *follower) circle(queues []string) {
-	if len(queues) == 0 {
-		return
-	}
 	first := slices.Index(queues, slices.Min(queues))
 	queues = slices.Concat(queues[first:], queues[:first])
 	way := strings.Join(append(queues, queues[0]), " → ")
@@ -174,26 +173,53 @@ func (f *follower) circle(queues []string) {
 	}
 	f.circles = append(f.circles, way)
 	rejected := slices.DeleteFunc(slices.Clone(queues), f.diesByItself)
+	end := "dropped"
+	if slices.ContainsFunc(queues, f.isAtLeastOnce) {
+		end = "dropped, or kept for good by a queue whose strategy is at-least-once"
+	}
 	if len(rejected) == 0 {
 		f.add(CircleDropped, f.queue(queues[0]), "Dead letters go round: %s. A message that expires, overflows or fails too often in each of these "+
-			"queues is dropped when it comes back to one: the cycle rule ends its way without a word.", way)
+			"queues cannot come back to one: the cycle rule has it %s, without a word.", way, end)
 		return
 	}
 	f.add(CircleOfRejections, f.queue(queues[0]), "Dead letters go round: %s. That lasts as long as consumers reject the messages of %s; "+
-		"one that goes round without being rejected is dropped.", way, andMore(rejected))
+		"one that goes round without being rejected is %s.", way, andMore(rejected), end)
 }
 
 // diesByItself reports whether messages die in a queue without being rejected. A delivery limit counts if it was set.
 func (f *follower) diesByItself(queue string) bool {
 	limit, _ := f.effective[queue].Get("delivery-limit")
 	failing := limit.Value != nil && limit.Source != leveret.SourceDefault
-	return failing || f.setting(queue, "message-ttl") != nil || f.trims(queue)
+	return failing || f.setting(queue, "message-ttl") != nil || f.overflows(queue)
 }
 
-// trims reports whether a queue drops messages when it is full.
-func (v vhost) trims(queue string) bool {
+// overflows reports whether messages die because a queue is full: its oldest, or those that it refuses.
+func (v vhost) overflows(queue string) bool {
 	limited := v.setting(queue, "max-length") != nil || v.setting(queue, "max-length-bytes") != nil
 	return limited && v.setting(queue, "overflow") != leveret.OverflowRejectPublish
+}
+
+// trims reports whether a queue drops its oldest messages when it is full.
+// Rules: L-4, L-17.
+func (v vhost) trims(queue string) bool {
+	refuses := v.setting(queue, "overflow") == leveret.OverflowRejectPublishDLX && v.kindOf(queue) != leveret.QueueTypeQuorum
+	return v.overflows(queue) && !refuses
+}
+
+// isAtLeastOnce reports whether a queue keeps its dead letters until they have arrived.
+// Rules: DL-28.
+func (v vhost) isAtLeastOnce(queue string) bool {
+	return v.setting(queue, "dead-letter-strategy") == leveret.DeadLetterAtLeastOnce &&
+		v.setting(queue, "dead-letter-exchange") != nil && v.setting(queue, "overflow") == leveret.OverflowRejectPublish
+}
+
+// fate is what becomes of a dead letter that leads nowhere.
+// Rules: DL-6, DL-30.
+func (v vhost) fate(queue string) string {
+	if v.isAtLeastOnce(queue) {
+		return "kept in the queue until it leads somewhere"
+	}
+	return "lost"
 }
 
 // checkWaits finds queues that delay messages for several publishers.

@@ -34,7 +34,8 @@ type Step struct {
 	Exchange string        `json:"exchange,omitempty"` // its dead-letter exchange; empty: the default exchange
 	Key      string        `json:"key,omitempty"`      // of the dead letter; empty: that with which the message came
 	Queues   []string      `json:"queues,omitempty"`   // where the dead letter is routed to
-	Lost     leveret.Cause `json:"lost,omitempty"`     // why the message is lost
+	Lost     leveret.Cause `json:"lost,omitempty"`     // why the message is lost, or kept
+	Kept     bool          `json:"kept,omitempty"`     // the queue keeps it and tries again: its strategy is at-least-once
 	Target   string        `json:"target,omitempty"`   // for a circle: the queue that the cycle rule keeps the dead letter from
 	ByKey    bool          `json:"by_key,omitempty"`   // whether it is lost depends on its key, which is not known
 }
@@ -147,7 +148,7 @@ func (f *follower) steps(t trip) (steps []Step) {
 		steps = append(steps, Step{Queue: e.Queue, Exchange: e.Exchange, Key: known(e.RoutingKey), Queues: e.Queues})
 	}
 	for _, e := range t.drops {
-		lost := Step{Queue: e.Queue, Exchange: e.Exchange, Key: known(e.RoutingKey), Lost: e.Cause, Target: e.Target}
+		lost := Step{Queue: e.Queue, Exchange: e.Exchange, Key: known(e.RoutingKey), Lost: e.Cause, Kept: f.isAtLeastOnce(e.Queue), Target: e.Target}
 		switch e.Cause {
 		case leveret.CauseNoDeadLetterExchange:
 			lost.Exchange, lost.Key = "", ""

@@ -64,6 +64,10 @@ func (s Step) String() string {
 	if s.Key != "" {
 		key = "key '" + s.Key + "'"
 	}
+	end := "lost"
+	if s.Kept {
+		end = "kept in the queue"
+	}
 	way := fmt.Sprintf("%s → %s with %s → ", s.Queue, exchange, key)
 	switch s.Lost {
 	case "":
@@ -71,14 +75,14 @@ func (s Step) String() string {
 	case leveret.CauseNoDeadLetterExchange:
 		return s.Queue + " has no dead-letter exchange: what dies here is lost"
 	case leveret.CauseExchangeMissing:
-		return s.Queue + " → " + exchange + ", which is not there: lost"
+		return s.Queue + " → " + exchange + ", which is not there: " + end
 	case leveret.CauseCycle:
-		return way + s.Target + ", where it was before: dropped, unless a consumer rejected it on the way"
+		return way + s.Target + ", where it was before: " + end + ", unless a consumer rejected it on the way"
 	case leveret.CauseDeadLetterUnroutable:
 		if s.ByKey {
 			return way + "a queue, if one is bound with that key"
 		}
-		return way + "no queue: lost"
+		return way + "no queue: " + end
 	}
 	return way + "lost: " + string(s.Lost)
 }

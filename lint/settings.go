@@ -22,7 +22,7 @@ func (l *linter) checkSettings(v vhost) {
 				v.setting(q.Name, "message-ttl"))
 		}
 		if v.trims(q.Name) && !deadLetters {
-			l.add(OverflowLost, about, "A full queue drops its oldest messages, and there is no dead-letter exchange: they are lost without a word.")
+			l.add(OverflowLost, about, "When it is full it drops its oldest messages, and there is no dead-letter exchange: they are lost without a word.")
 		}
 		if has("dead-letter-routing-key") && !deadLetters {
 			l.add(KeyWithoutExchange, about, "The dead-letter routing key '%v' has no effect without a dead-letter exchange.",
@@ -35,9 +35,8 @@ func (l *linter) checkSettings(v vhost) {
 // checkStrategy finds values that quorum queues do not go by.
 func (l *linter) checkStrategy(v vhost, q leveret.QueueInfo) {
 	overflow := v.setting(q.Name, "overflow")
-	deadLetters := v.setting(q.Name, "dead-letter-exchange") != nil
-	atLeastOnce := v.setting(q.Name, "dead-letter-strategy") == leveret.DeadLetterAtLeastOnce
-	if atLeastOnce && (!deadLetters || overflow != leveret.OverflowRejectPublish) {
+	wanted := v.setting(q.Name, "dead-letter-strategy") == leveret.DeadLetterAtLeastOnce
+	if wanted && !v.isAtLeastOnce(q.Name) {
 		l.add(AtLeastOnceOff, v.queue(q.Name), "The dead-letter strategy at-least-once is not in force: "+
 			"a dead-letter exchange and the overflow reject-publish are needed with it.")
 	}
