@@ -218,7 +218,8 @@ func (cs *consumers) add(c *Consumer) {
 		cs.exclusive = c
 	}
 	if !cs.q.args.singleActive {
-		if !c.inLine() {
+		// The window of a consumer whose tag was used before may be full. // D-29
+		if full := cs.q.traits.leavesLineWhenFull && c.windowFullLocked(); !full && !c.inLine() {
 			cs.enter(c)
 		}
 		return
