@@ -25,6 +25,8 @@ type picture struct {
 	boxes []image.Rectangle // of nodes, labels and the legend
 	texts []string
 	lines [][][2]float64 // points along each line
+	group string         // the class of the group that is being read
+	back  [][][2]float64 // those lines that return
 }
 
 // read takes an SVG apart, and fails if it is no well-formed XML.
@@ -62,6 +64,9 @@ func (p *picture) element(t require.TestingT, e xml.StartElement) {
 		require.NoError(t, err, name)
 		return n
 	}
+	if e.Name.Local == "g" {
+		p.group = attributes["class"]
+	}
 	switch attributes["class"] {
 	case "paper":
 		p.paper = image.Rect(0, 0, number("width"), number("height"))
@@ -70,6 +75,9 @@ func (p *picture) element(t require.TestingT, e xml.StartElement) {
 		p.boxes = append(p.boxes, image.Rect(x, y, x+number("width"), y+number("height")))
 	case "line":
 		p.lines = append(p.lines, points(t, attributes["d"]))
+		if p.group == "dead back" {
+			p.back = append(p.back, p.lines[len(p.lines)-1])
+		}
 	}
 }
 
@@ -185,6 +193,34 @@ func TestPicturesAreClear(t *testing.T) {
 	for _, topology := range []func(*testing.T) *leveret.VHost{retries, forty, alternates} {
 		svg := graph.Of(topology(t)).SVG()
 		read(t, svg).verify(t, svg)
+	}
+}
+
+// TestLoopsDoNotCross has waits that all return to one exchange: their lines lie in each other.
+func TestLoopsDoNotCross(t *testing.T) {
+	for waits := 2; waits <= 9; waits++ {
+		b := build(t)
+		b.exchange("in", leveret.Direct, nil)
+		b.exchange("retry", leveret.Direct, nil)
+		b.queue("work", leveret.Table{leveret.ArgDeadLetterExchange: "retry"})
+		b.bind("work", "in", "work")
+		for n := range waits {
+			name := fmt.Sprint("wait.", n)
+			b.queue(name, leveret.Table{leveret.ArgMessageTTL: n, leveret.ArgDeadLetterExchange: "in"})
+			b.bind(name, "retry", fmt.Sprint(n))
+		}
+		p := read(t, graph.Of(b.root()).SVG())
+		require.Len(t, p.back, waits+1) // and the sample of the legend
+		owner := map[image.Point]int{}
+		for n, line := range p.back {
+			for _, at := range line {
+				pixel := image.Pt(int(at[0]), int(at[1]))
+				if other, taken := owner[pixel]; taken && other != n {
+					t.Fatalf("%d waits: two loops cross at %v", waits, pixel)
+				}
+				owner[pixel] = n
+			}
+		}
 	}
 }
 

@@ -74,6 +74,7 @@ func lay(g *Graph) *layout {
 		n.w, n.h = nodeSize(g.Nodes[i], max(len(n.left), len(n.right)))
 	}
 	l.arrange()
+	l.nest()
 	l.fixPorts()
 	l.settle()
 	l.spread()
@@ -179,7 +180,7 @@ func (l *layout) fixPorts() {
 			if i.node < 0 {
 				continue
 			}
-			slices.SortStableFunc(i.left, func(a, b *link) int { return a.a.pos - b.a.pos })
+			sortPorts(i.left)
 			slices.SortStableFunc(i.right, func(a, b *link) int { return a.b.pos - b.b.pos })
 			for n, k := range i.left {
 				k.bOff = port(n, len(i.left), i.h)
