@@ -4,8 +4,9 @@ package leveret
 
 // figures are what a virtual host counts.
 type figures struct {
-	counters Counters  // without what the tallies of channels have; RoutedCopies are only those beyond Routed
+	counters Counters  // without what the tallies of channels and the spread have
 	ended    tally     // of channels that have ended
+	spread   spread    // of what was published
 	stored   storeSums // of the virtual host's queues
 	numbers
 }
@@ -279,36 +280,6 @@ func (c *queueCounters) arrived(parent uint64) {
 	}
 }
 
-// A tally is what a channel counts. The virtual host's counters are the sum of those of its channels, so that a publish
-// and a delivery are counted once for both.
-type tally struct {
-	PublishCounters
-	traffic [streamQueue]traffic // from queues of each type; streams are never made
-}
-
-func (t *tally) add(o *tally) {
-	t.PublishCounters.add(o.PublishCounters)
-	for kind := range t.traffic {
-		t.traffic[kind].add(&o.traffic[kind])
-	}
-}
-
-// counters returns the figures as they are shown.
-func (t *tally) counters() ChannelCounters {
-	c := ChannelCounters{PublishCounters: t.PublishCounters}
-	for kind := range t.traffic {
-		c.DeliveryCounters.add(t.traffic[kind].counters())
-	}
-	return c
-}
-
-// stopCountingLocked gives what the channel has counted to the virtual host. What an operation still does on the channel
-// counts there, too.
-func (ch *Channel) stopCountingLocked() {
-	ch.v.ended.add(ch.tally)
-	ch.tally = &ch.v.ended
-}
-
 // losses are what did not stay in a queue.
 type losses struct {
 	refused   uint64
@@ -351,7 +322,6 @@ func (v *vhost) Counters() Counters {
 	v.lock()
 	defer v.unlock()
 	c := v.counters
-	c.RoutedCopies += c.Routed
 	sum := v.ended
 	sum.add(v.system.tally)
 	for _, conn := range v.conns {
@@ -360,6 +330,7 @@ func (v *vhost) Counters() Counters {
 		}
 	}
 	c.PublishCounters = sum.PublishCounters
+	c.Routed, c.RoutedCopies = c.Published-v.spread.unrouted, v.spread.copies(c.Published)
 	c.Classic, c.Quorum = sum.traffic[classicQueue].counters(), sum.traffic[quorumQueue].counters()
 	c.DeliveryCounters.add(c.Classic)
 	c.DeliveryCounters.add(c.Quorum)

@@ -33,7 +33,8 @@ type Exchange struct {
 	outgoing outgoing
 	incoming map[*binding]struct{}
 	visited  uint64 // the number of the last routing that visited the exchange, see router
-	counters ExchangeCounters
+	counters PublishCounters
+	spread   spread // of what was published to the exchange
 }
 
 // ExchangeConfig are the properties of an exchange.

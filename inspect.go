@@ -279,7 +279,8 @@ func (x *Exchange) Info() ExchangeInfo {
 
 func (x *Exchange) infoLocked() ExchangeInfo {
 	i := ExchangeInfo{Name: x.name, VHost: x.v.name, Type: x.kind, Durable: x.cfg.Durable, AutoDelete: x.cfg.AutoDelete,
-		Internal: x.cfg.Internal, Arguments: tableOf(x.args), ArgumentFields: x.args, Counters: x.counters}
+		Internal: x.cfg.Internal, Arguments: tableOf(x.args), ArgumentFields: x.args,
+		Counters: ExchangeCounters{x.counters, x.spread.copies(x.counters.Published)}}
 	if x.policy != nil {
 		i.Policy = x.policy.Name
 	}

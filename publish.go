@@ -283,10 +283,8 @@ func (ch *Channel) enqueueLocked(p publication, out *Outcome) {
 		ch.unroutableLocked(p, out)
 		return
 	}
-	v.counters.Routed++
-	p.m.exchange.counters.RoutedCopies += uint64(len(p.queues))
 	if n := len(p.queues); n > 1 {
-		v.counters.RoutedCopies += uint64(n - 1)
+		p.countFurtherLocked(n - 1)
 	}
 	// Every queue gets its copy, whatever the others do. One refusal makes the publish a refused one, but a commit does
 	// not hear of a quorum queue's.
@@ -308,16 +306,14 @@ func (ch *Channel) confirmedLocked(m *message) {
 }
 
 // unroutableLocked ends a publish that reached no queue: a confirming client gets an ack, and with mandatory the
-// message before it. RabbitMQ 3.10 counts what the default exchange routes to a name, whether or not a queue has it.
-// Rules: C-2, C-5, C-6, O-4.
+// message before it.
+// Rules: C-2, C-5, C-6.
 func (ch *Channel) unroutableLocked(p publication, out *Outcome) {
 	v := ch.v
 	if out.Sequence > 0 {
 		ch.confirmedLocked(p.m)
 	}
-	if v.rules.routesToNames && p.m.exchange == v.nameless { // O-4
-		p.m.exchange.counters.RoutedCopies += uint64(max(len(p.m.keys()), 1))
-	}
+	p.countUnroutedLocked()
 	// The name of a direct reply-to consumer is no queue, but it may take the message. // M-19a
 	if v.replied(p) {
 		return

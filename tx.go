@@ -108,6 +108,7 @@ func (ch *Channel) commitLocked(tx *transaction) (returns []*Return, e *Error) {
 		out.Rejected = out.Rejected || lost
 		if lost && len(queues) == 0 {
 			ch.publishedEventLocked(p.m, nil)
+			p.countUnroutedLocked()
 		} else {
 			ch.enqueueLocked(publication{p.m, queues, p.mandatory, p.replies}, &out)
 		}

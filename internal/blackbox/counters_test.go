@@ -72,6 +72,10 @@ func TestCountersOfPublishes(t *testing.T) {
 	require.EqualValues(t, 4, all.Routed)
 	require.EqualValues(t, 7, all.RoutedCopies)
 	require.EqualValues(t, 4, all.ConfirmsExpected)
+	require.NoError(t, ch.Close())
+	_, err = b.Publish("x", "", leveret.Message{})
+	require.NoError(t, err)
+	require.EqualValues(t, 7, b.Counters().Published, "those of a closed channel stay")
 }
 
 // A transaction is counted when it is committed, and its messages as such whose fate the publisher is told.
@@ -87,6 +91,22 @@ func TestCountersOfTransactions(t *testing.T) {
 	require.EqualValues(t, 1, channelCounters(b).Published)
 	require.EqualValues(t, 1, b.Counters().ConfirmsExpected)
 	require.Zero(t, b.Counters().Confirmed)
+}
+
+// A message of a transaction whose queue is gone by the commit was published, and reached nothing.
+func TestCountersOfALostCommit(t *testing.T) {
+	b, ch := counted(t)
+	require.NoError(t, ch.Tx())
+	publishTo(t, ch, "", "c", leveret.Message{})
+	_, err := b.DeleteQueue("c", leveret.DeleteConfig{})
+	require.NoError(t, err)
+	mustDeclare(t, b, "c", nil)
+	_, err = ch.Commit()
+	require.ErrorIs(t, err, leveret.ErrPreconditionFailed)
+	require.Equal(t, leveret.ExchangeCounters{PublishCounters: leveret.PublishCounters{Published: 1}}, exchangeCounters(t, b, ""))
+	require.EqualValues(t, 1, b.Counters().Published)
+	require.Zero(t, b.Counters().Routed)
+	require.Zero(t, b.Counters().RoutedCopies)
 }
 
 // A refused publish reached its queue; a dead letter, taken or refused, was not published there.
@@ -144,8 +164,9 @@ func TestCountersOfDeliveries(t *testing.T) {
 		_, err := b.DeleteQueue(name, leveret.DeleteConfig{})
 		require.NoError(t, err)
 	}
+	require.NoError(t, ch.Close())
 	all := b.Counters()
-	require.Equal(t, classic, all.Classic, "what deleted queues have counted stays")
+	require.Equal(t, classic, all.Classic, "what deleted queues and closed channels have counted stays")
 	require.Equal(t, quorum, all.Quorum)
 	require.Equal(t, both, all.DeliveryCounters)
 }
