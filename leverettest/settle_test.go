@@ -85,9 +85,9 @@ func TestSettleAfterAdvance(t *testing.T) {
 		require.Greater(t, client.read.Load(), before+1000)
 		require.EqualValues(t, b.Connections()[0].Transport.Traffic.Sent, client.read.Load())
 	}
+	before := client.read.Load()
 	_, err = b.DeleteQueue("full", leveret.DeleteConfig{})
 	require.NoError(t, err)
-	before := client.read.Load()
 	leverettest.Settle(t, b)
 	require.Greater(t, client.read.Load(), before, "basic.cancel")
 }
