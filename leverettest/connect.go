@@ -94,7 +94,8 @@ func URL(t T, b *leveret.Broker) string {
 	d := newDoor(b)
 	stop := d.listen(l)
 	t.Cleanup(func() {
-		d.close()
+		d.shut()
+		d.srv.Close() // waits by the clock, because an answer over a socket takes time
 		stop()
 	})
 	u := url.URL{Scheme: "amqp", User: url.UserPassword("guest", "guest"), Host: l.Addr().String(), Path: "/"}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/amqpd"
@@ -118,8 +119,8 @@ func (d *door) listen(l net.Listener) (stop func()) {
 				sock.Close()
 				return
 			}
-			running.Go(func() { pump(sock, nc) })
-			running.Go(func() { pump(nc, sock) })
+			running.Go(func() { receive(sock, nc) })
+			running.Go(func() { send(sock, nc) })
 		}
 	})
 	return func() {
@@ -128,9 +129,21 @@ func (d *door) listen(l net.Listener) (stop func()) {
 	}
 }
 
-// pump carries what src sends to dst until one of them ends, and then ends both.
-func pump(dst, src net.Conn) {
-	_, _ = io.Copy(dst, src)
-	dst.Close()
-	src.Close()
+// hangUpTime is how long a client over a socket has to close its end after the server has closed the other.
+const hangUpTime = 2 * time.Second
+
+// receive carries what a client over a socket sends, and then ends both.
+func receive(sock, nc net.Conn) {
+	_, _ = io.Copy(nc, sock)
+	nc.Close()
+	sock.Close()
+}
+
+// send carries what the server sends to a client over a socket. Then the client is to close its end.
+func send(sock, nc net.Conn) {
+	_, _ = io.Copy(sock, nc)
+	if c, ok := sock.(*net.TCPConn); ok {
+		_ = c.CloseWrite()
+	}
+	_ = sock.SetReadDeadline(time.Now().Add(hangUpTime))
 }
