@@ -123,6 +123,18 @@ func ExamplePipe() {
 	// Output: hello
 }
 
+// The properties in a content header frame.
+func ExampleDecodeProperties() {
+	header := append([]byte{0x10, 0x00, 2}, 0x80) // delivery-mode, and an octet too many
+	p, ok := amqpd.DecodeProperties(header[:3])
+	fmt.Println(p.DeliveryMode, ok)
+	_, ok = amqpd.DecodeProperties(header)
+	fmt.Println(ok)
+	// Output:
+	// 2 true
+	// false
+}
+
 // After virtual time has passed: what was due has been sent when Settle returns.
 func ExampleServer_Settle() {
 	clock := leveret.NewManualClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))

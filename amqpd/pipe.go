@@ -13,7 +13,7 @@ const pipeBuffer = 256 << 10
 
 // Pipe returns the two ends of a connection in memory. Unlike net.Pipe it is buffered, as a
 // socket is: a write returns once the data is in the buffer, of 256 KiB in each direction, and
-// what was written before a Close can still be read. Deadlines work. It starts no goroutine, so it can
+// what was written before a Close can still be read. Deadlines work. Each end has the method CloseWrite, as a *net.TCPConn has. It starts no goroutine, so it can
 // be used inside a testing/synctest bubble.
 func Pipe() (client, server net.Conn) {
 	up, down := newStream(), newStream()
@@ -40,6 +40,12 @@ func (p *pipeEnd) RemoteAddr() net.Addr {
 		return pipeAddr("server")
 	}
 	return pipeAddr("client")
+}
+
+// CloseWrite ends one direction: the other end reads what is buffered and then io.EOF.
+func (p *pipeEnd) CloseWrite() error {
+	p.out.endWriter()
+	return nil
 }
 
 // Close ends both directions. The other end reads what is buffered and then io.EOF.

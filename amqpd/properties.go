@@ -11,6 +11,11 @@ import (
 // a header whose flags go on in a second word (bit 0).
 const allProperties = 0xfffc
 
+// DecodeProperties decodes the property flags and values of a content header frame: what is behind class, weight and body
+// size. It is for programs that read what goes over a connection. It returns nil for a message without properties, and
+// false for what RabbitMQ cannot read.
+func DecodeProperties(b []byte) (*leveret.Properties, bool) { return decodeProperties(b, new(names)) }
+
 // decodeProperties decodes the flags and values of a content header. It returns nil for a
 // message without properties.
 // Rules: M-8, M-13.

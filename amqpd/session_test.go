@@ -69,7 +69,12 @@ func TestBodiesOfAllSizes(t *testing.T) {
 // The body of a message that is too large is thrown away as it comes.
 func TestTooLargeBodiesTakeNoMemory(t *testing.T) {
 	const limit, size = 1 << 20, 64 << 20
-	conn := leverettest.Dial(t, leverettest.New(t, leveret.WithMaxMessageSize(limit)))
+	srv := &amqpd.Server{Broker: leverettest.New(t, leveret.WithMaxMessageSize(limit))}
+	t.Cleanup(func() { srv.Close() })
+	nc, err := srv.Dial() // leverettest.Dial copies what goes over its connection
+	require.NoError(t, err)
+	conn, err := amqp091.Open(nc, asGuest())
+	require.NoError(t, err)
 	body := make([]byte, size)
 	publish := func(immediate bool) *amqp091.Error {
 		ch := channelOf(t, conn)
@@ -81,10 +86,10 @@ func TestTooLargeBodiesTakeNoMemory(t *testing.T) {
 	publish(false) // grows the buffers
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	err := publish(false)
+	refused := publish(false)
 	runtime.ReadMemStats(&after)
-	assert.Equal(t, amqp091.PreconditionFailed, err.Code)
-	assert.Equal(t, fmt.Sprintf("PRECONDITION_FAILED - message size %d is larger than configured max size %d", size, limit), err.Reason)
+	assert.Equal(t, amqp091.PreconditionFailed, refused.Code)
+	assert.Equal(t, fmt.Sprintf("PRECONDITION_FAILED - message size %d is larger than configured max size %d", size, limit), refused.Reason)
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(limit))
 
 	ch := channelOf(t, conn) // the connection goes on

@@ -68,6 +68,142 @@ func ExampleSettle() {
 	// Output: 10:01:00
 }
 
+// publisher returns a broker with a queue "work", and a client's channel in confirm mode.
+func publisher(t *fakeT) (*leveret.Broker, *amqp091.Channel) {
+	b := leverettest.New(t)
+	b.DeclareQueue("work", leveret.QueueConfig{})
+	ch, _ := leverettest.Dial(t, b).Channel()
+	ch.Confirm(false)
+	return b, ch
+}
+
+// publish publishes and waits for the confirm.
+func publish(ch *amqp091.Channel, body string) (ack bool) {
+	confirm, err := ch.PublishWithDeferredConfirm("", "work", false, false, amqp091.Publishing{Body: []byte(body)})
+	return err == nil && confirm.Wait()
+}
+
+func ExampleInject() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, ch := publisher(t)
+	lift := leverettest.Inject(t, b, leverettest.Fault{
+		On: leverettest.OnPublish, Match: leverettest.Body("order 17"), Do: leverettest.Nack(), Keep: true,
+	})
+	fmt.Println(publish(ch, "order 16"), publish(ch, "order 17"))
+	lift()
+	fmt.Println(publish(ch, "order 17"))
+	// Output:
+	// true false
+	// true
+}
+
+func ExampleNack() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, ch := publisher(t)
+	leverettest.Inject(t, b, leverettest.Fault{On: leverettest.OnPublish, Nth: 2, Do: leverettest.Nack()})
+	fmt.Println(publish(ch, "order 1"), publish(ch, "order 2"), publish(ch, "order 3"))
+	// Output: true false true
+}
+
+// The broker has the message, and its publisher cannot know.
+func ExampleCut() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, ch := publisher(t)
+	leverettest.Inject(t, b, leverettest.Fault{On: leverettest.OnConfirm, Do: leverettest.Cut()})
+	fmt.Println(publish(ch, "order 1"))
+	leverettest.RequireQueue(t, b, "work", leverettest.Body("order 1"))
+	// Output: false
+}
+
+func ExampleCloseChannel() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, ch := publisher(t)
+	leverettest.Inject(t, b, leverettest.Fault{
+		On: leverettest.OnPublish, Do: leverettest.CloseChannel(leveret.NotFound, "NOT_FOUND - no exchange 'orders' in vhost '/'"),
+	})
+	closed := ch.NotifyClose(make(chan *amqp091.Error, 1))
+	publish(ch, "order 1")
+	fmt.Println(<-closed)
+	// Output: Exception (404) Reason: "NOT_FOUND - no exchange 'orders' in vhost '/'"
+}
+
+func ExampleCloseConnection() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b := leverettest.New(t)
+	b.DeclareQueue("work", leveret.QueueConfig{})
+	b.Publish("", "work", leveret.Message{Body: []byte("order 1")})
+	leverettest.Inject(t, b, leverettest.Fault{
+		On: leverettest.OnDeliver, Do: leverettest.CloseConnection(leveret.ConnectionForced, "CONNECTION_FORCED - maintenance"),
+	})
+	conn := leverettest.Dial(t, b)
+	closed := conn.NotifyClose(make(chan *amqp091.Error, 1))
+	ch, _ := conn.Channel()
+	ch.Get("work", false)
+	fmt.Println(<-closed)
+	leverettest.RequireQueue(t, b, "work", leverettest.Body("order 1"))
+	// Output: Exception (320) Reason: "CONNECTION_FORCED - maintenance"
+}
+
+func ExampleBlock() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b := leverettest.New(t)
+	conn := leverettest.Dial(t, b)
+	blocked := conn.NotifyBlocked(make(chan amqp091.Blocking, 2))
+	ch, _ := conn.Channel()
+	unblock := leverettest.Inject(t, b, leverettest.Fault{On: leverettest.OnPublish, Nth: 100, Do: leverettest.Block()})
+	for range 100 {
+		ch.Publish("", "work", false, false, amqp091.Publishing{})
+	}
+	fmt.Println(<-blocked)
+	unblock()
+	fmt.Println(<-blocked)
+	// Output:
+	// {true low on memory}
+	// {false }
+}
+
+func ExampleCancelConsumer() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b := leverettest.New(t)
+	b.DeclareQueue("work", leveret.QueueConfig{})
+	b.Publish("", "work", leveret.Message{Body: []byte("order 1")})
+	leverettest.Inject(t, b, leverettest.Fault{On: leverettest.OnDeliver, Do: leverettest.CancelConsumer()})
+	ch, _ := leverettest.Dial(t, b).Channel()
+	deliveries, _ := ch.Consume("work", "", true, false, false, false, nil)
+	for d := range deliveries { // ends with the consumer
+		fmt.Printf("%s\n", d.Body)
+	}
+	// Output: order 1
+}
+
+func ExampleStall() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b, ch := publisher(t)
+	goOn := leverettest.Inject(t, b, leverettest.Fault{On: leverettest.OnPublish, Nth: 2, Do: leverettest.Stall()})
+	publish(ch, "order 1")
+	confirm, _ := ch.PublishWithDeferredConfirm("", "work", false, false, amqp091.Publishing{Body: []byte("order 2")})
+	leverettest.RequireQueue(t, b, "work", leverettest.Body("order 1"))
+	goOn()
+	fmt.Println(confirm.Wait())
+	// Output: true
+}
+
 func ExampleLoad() {
 	t := &fakeT{} // in a test, its *testing.T
 	defer t.end()

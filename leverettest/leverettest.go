@@ -23,6 +23,17 @@
 // looks once, and waits for nobody. [Settle] waits for the clients' connections: what was sent is executed, what came of it
 // is read. Whatever else the program does with it, let the test wait for that, an answer or a closed channel, before it
 // asserts. With a [leveret.ManualClock] such a test moves the time by itself.
+//
+// # Faults
+//
+// [Inject] puts a fault where a message is on its way between client and broker: a publish is refused, a confirm is lost
+// with its connection, a channel is closed in place of a delivery. Each is a rule, and acts at the message that it names
+// and not by chance.
+//
+//	leverettest.Inject(t, b, leverettest.Fault{On: leverettest.OnConfirm, Nth: 2, Do: leverettest.Cut()})
+//
+// A connection of a [Dialer] can also be closed by the test itself: it is a net.Conn. A broker that restarts is not among
+// the faults.
 package leverettest
 
 import "github.com/leveretmq/leveret"

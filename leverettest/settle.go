@@ -31,17 +31,26 @@ func Settle(t T, b *leveret.Broker) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), settleLimit)
 	defer cancel()
-	unblocked, raised := context.WithCancel(ctx)
-	defer raised()
-	defer b.Watch(leveret.Events{MemoryAlarmRaised: func(leveret.MemoryEvent) { raised() }})()
-	if b.Memory().Alarm {
-		raised()
-	}
+	unblocked, stop := untilAlarm(ctx, b)
+	defer stop()
 	for moves := -1; moves != movesOf(b); {
 		moves = movesOf(b)
 		if err := settleOnce(ctx, unblocked, b); err != nil {
 			t.Fatalf("leveret: Settle: %v", err)
 		}
+	}
+}
+
+// untilAlarm returns a context that is done when the memory alarm is on. stop has to be called.
+func untilAlarm(ctx context.Context, b *leveret.Broker) (unblocked context.Context, stop func()) {
+	unblocked, raised := context.WithCancel(ctx)
+	unwatch := b.Watch(leveret.Events{MemoryAlarmRaised: func(leveret.MemoryEvent) { raised() }})
+	if b.Memory().Alarm {
+		raised()
+	}
+	return unblocked, func() {
+		unwatch()
+		raised()
 	}
 }
 

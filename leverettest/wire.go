@@ -5,22 +5,34 @@ import (
 	"net"
 	"sync"
 
+	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/amqpd"
 )
 
-// A wire joins one client with the server, in memory.
+// A wire joins one client with the server, in memory. What one end writes is cut into frames, meets the faults, and goes
+// into the lane to the other end.
 type wire struct {
-	client, server net.Conn
+	b              *leveret.Broker
+	srv            *amqpd.Server
+	client, server *wireEnd
 	up, down       *lane         // to the server, to the client
 	served         chan struct{} // closed when the server is done with the connection
+
+	mu       sync.Mutex // held while frames are looked at, never while they are written; guards what follows
+	sent     cutter     // what the client writes
+	answered cutter     // what the server writes
+	channels map[uint16]*channelState
+	closing  *Action // closes the connection: the broker has been told to, as if its client closed it
+	cut      bool    // the connection has been cut
 }
 
 // newWire serves a new connection. A peer other than nil is whom the server takes its client for.
 func newWire(srv *amqpd.Server, peer net.Addr) *wire {
 	client, server := amqpd.Pipe()
-	w := &wire{up: newLane(), down: newLane(), served: make(chan struct{})}
-	w.client = &wireEnd{Conn: client, in: w.down, out: w.up}
-	w.server = &wireEnd{Conn: server, in: w.up, out: w.down, peer: peer}
+	w := &wire{b: srv.Broker, srv: srv, up: newLane(client), down: newLane(server), served: make(chan struct{}),
+		sent: newCutter(srv.Broker), answered: newCutter(srv.Broker), channels: map[uint16]*channelState{}}
+	w.client = &wireEnd{Conn: client, in: w.down, out: w.up, write: w.fromClient}
+	w.server = &wireEnd{Conn: server, in: w.up, out: w.down, write: w.fromServer, peer: peer}
 	go func() {
 		defer close(w.served)
 		_ = srv.ServeConn(w.server) // ends with the connection or the server
@@ -32,6 +44,7 @@ func newWire(srv *amqpd.Server, peer net.Addr) *wire {
 type wireEnd struct {
 	net.Conn
 	in, out *lane
+	write   func([]byte) error
 	peer    net.Addr
 }
 
@@ -50,8 +63,10 @@ func (e *wireEnd) Read(b []byte) (int, error) {
 }
 
 func (e *wireEnd) Write(b []byte) (int, error) {
-	e.out.sends(len(b))
-	return e.Conn.Write(b)
+	if err := e.write(b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 func (e *wireEnd) Close() error {
@@ -61,68 +76,56 @@ func (e *wireEnd) Close() error {
 	return err
 }
 
-// A lane is one direction of a wire. It counts what is on its way, so that whoever waits for the reader knows when the
-// reader has nothing left.
-type lane struct {
-	mu      sync.Mutex
-	changed sync.Cond
-	unread  int  // octets that were written and not read
-	waiting bool // the reader waits for more: it is done with what it has read
-	closed  bool // the writer has closed its end: the reader gets what is on its way, and then an error
-	ended   bool // the reader has closed its end, or has read the last
-	moves   int  // how often something has changed
-}
-
-func newLane() *lane {
-	l := &lane{}
-	l.changed.L = &l.mu
-	return l
-}
-
-// change tells those who wait in settle.
-func (l *lane) change(f func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	f()
-	l.moves++
-	l.changed.Broadcast()
-}
-
-// sends is called before n octets are written.
-func (l *lane) sends(n int) { l.change(func() { l.unread += n }) }
-
-// waits is called before the reader waits for more.
-func (l *lane) waits() { l.change(func() { l.waiting = true }) }
-
-// took is called when the reader has got n octets. An error but that of a deadline is the last that it gets.
-func (l *lane) took(n int, err error) {
-	ne, isNet := err.(net.Error)
-	over := err != nil && !(isNet && ne.Timeout())
-	l.change(func() { l.unread, l.waiting, l.ended = l.unread-n, false, l.ended || over })
-}
-
-// closes is called before the writer closes its end.
-func (l *lane) closes() { l.change(func() { l.closed = true }) }
-
-// end is called when the reader has closed its end.
-func (l *lane) end() { l.change(func() { l.ended = true }) }
-
-// settle returns when the reader has read everything and waits for more, or has ended. It reports false if ctx is done
-// before.
-func (l *lane) settle(ctx context.Context) bool {
-	defer context.AfterFunc(ctx, func() { l.change(func() {}) })()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for {
-		idle := l.waiting && l.unread == 0 && !l.closed
-		if l.ended || idle {
-			return true
-		}
-		if ctx.Err() != nil {
-			return false
-		}
-		l.changed.Wait()
+// fromClient carries what the client has written to the server.
+func (w *wire) fromClient(b []byte) error {
+	w.mu.Lock()
+	if w.cut {
+		w.mu.Unlock()
+		return net.ErrClosed
 	}
+	w.sent.buf = append(w.sent.buf, b...)
+	w.mu.Unlock()
+	return w.carry(&w.sent, w.clientUnitLocked, w.up, w.down)
+}
+
+// fromServer carries what the server has written to the client. When the connection has been cut, the server does not
+// notice that here but as its client has gone: it executes first what came before.
+func (w *wire) fromServer(b []byte) error {
+	w.mu.Lock()
+	if w.cut {
+		w.mu.Unlock()
+		return nil
+	}
+	w.answered.buf = append(w.answered.buf, b...)
+	w.mu.Unlock()
+	return w.carry(&w.answered, w.serverUnitLocked, w.down, w.up)
+}
+
+// carry looks at the units that are complete, and writes what becomes of them. What a fault has to do outside of the
+// lock it does between two units, after what comes before has been written.
+func (w *wire) carry(c *cutter, look func(unit) func(), own, other *lane) error {
+	for {
+		outside := w.look(c, look)
+		err := own.drain()
+		_ = other.flush() // an error is of the other direction
+		if outside == nil {
+			return err
+		}
+		outside()
+	}
+}
+
+func (w *wire) look(c *cutter, look func(unit) func()) (outside func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for outside == nil && !w.cut {
+		u, ok := c.next()
+		if !ok {
+			break
+		}
+		outside = look(u)
+	}
+	return outside
 }
 
 // settleUp returns when the server has executed what its client has sent, or is done with the connection.
@@ -139,18 +142,4 @@ func (w *wire) settleUp(ctx context.Context) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// hasEnded reports whether no more is read.
-func (l *lane) hasEnded() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.ended
-}
-
-// moved counts what has happened so far.
-func (l *lane) moved() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.moves
 }
