@@ -144,8 +144,7 @@ func (f *follower) follow(queue, key string) trip {
 
 // lost reports dead letters that lead to no queue, if that is certain: the key is known, or no key leads anywhere.
 func (f *follower) lost(e leveret.DroppedEvent) {
-	known := e.RoutingKey != unknownKey && (f.guess == "" || e.RoutingKey != f.guess)
-	certain := known && f.exchanges[e.Exchange].Type != leveret.Headers
+	certain := f.isKnown(e.RoutingKey) && f.exchanges[e.Exchange].Type != leveret.Headers
 	switch {
 	case e.Exchange != "" && !f.isBound(e.Exchange):
 		f.add(DeadLettersLost, f.queue(e.Queue), "Its dead-letter exchange '%s' has no binding. What dies here is %s.", e.Exchange, f.fate(e.Queue))
@@ -160,6 +159,12 @@ func (f *follower) lost(e leveret.DroppedEvent) {
 		f.add(DeadLettersLost, f.queue(e.Queue), "Its dead-letter exchange '%s' leads to no queue with key '%s', %s. What dies so is %s.",
 			e.Exchange, e.RoutingKey, whence, f.fate(e.Queue))
 	}
+}
+
+// isKnown reports whether a dead letter certainly has a key.
+func (f *follower) isKnown(key string) bool {
+	guessed := f.guess != "" && key == f.guess
+	return key != unknownKey && !guessed
 }
 
 // circle reports a circle, whichever of its queues it was found from.

@@ -24,8 +24,9 @@ type Explanation struct {
 
 // A Way is where a message goes that comes to a queue, dies there, and dies by itself in each queue that it comes to.
 type Way struct {
-	Key   string `json:"key"` // with which the message comes to the queue; empty: any
-	Steps []Step `json:"steps"`
+	Key     string `json:"key"`               // with which the message comes to the queue; empty: any
+	Example bool   `json:"example,omitempty"` // Key is one of those that a binding with wildcards lets in
+	Steps   []Step `json:"steps"`
 }
 
 // A Step is one death.
@@ -37,7 +38,7 @@ type Step struct {
 	Lost     leveret.Cause `json:"lost,omitempty"`     // why the message is lost, or kept
 	Kept     bool          `json:"kept,omitempty"`     // the queue keeps it and tries again: its strategy is at-least-once
 	Target   string        `json:"target,omitempty"`   // for a circle: the queue that the cycle rule keeps the dead letter from
-	ByKey    bool          `json:"by_key,omitempty"`   // whether it is lost depends on its key, which is not known
+	ByKey    bool          `json:"by_key,omitempty"`   // another key may lead on: the one that messages have is not known
 }
 
 // Explain tells what is in force for a queue of a definitions file, and where its dead letters go. An empty vhost is the
@@ -99,14 +100,46 @@ func (s *site) ways(v vhost, queue string) (all []Way, err error) {
 	}
 	defer w.b.Close()
 	f := &follower{vhost: v, ways: w}
-	for _, key := range f.arrivals(queue) {
-		t, err := w.follow(v.Name(), queue, key)
+	keys, examples := f.arrivals(queue)
+	for _, key := range keys {
+		way, err := f.way(queue, key)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Way{known(key), f.steps(t)})
+		all = append(all, way)
+	}
+	for _, ofOne := range examples {
+		ways, err := f.examples(queue, ofOne)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, ways...)
 	}
 	return all, nil
+}
+
+// way follows a message that comes to a queue with a key.
+func (f *follower) way(queue, key string) (Way, error) {
+	t, err := f.ways.follow(f.Name(), queue, key)
+	return Way{known(key), f.guess != "", f.steps(t)}, err
+}
+
+// examples returns the ways of the keys that a binding lets in. Those that end at once are left out, unless all do.
+func (f *follower) examples(queue string, keys []string) (all []Way, err error) {
+	for _, key := range keys {
+		f.guess = key
+		way, err := f.way(queue, key)
+		f.guess = ""
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, way)
+	}
+	leadsOn := func(w Way) bool { return len(w.Steps) > 0 && !w.Steps[0].ByKey }
+	if !slices.ContainsFunc(all, leadsOn) {
+		return all[:1], nil
+	}
+	return slices.DeleteFunc(all, func(w Way) bool { return !leadsOn(w) }), nil
 }
 
 // known returns a key, or the empty one if it stands for any.
@@ -117,18 +150,20 @@ func known(key string) string {
 	return key
 }
 
-// arrivals returns keys with which messages come to a queue, as far as they matter and bindings tell them. A queue
-// without bindings is fed by the default exchange.
-func (f *follower) arrivals(queue string) (keys []string) {
+// arrivals returns keys with which messages come to a queue, as far as they matter and bindings tell them, and examples
+// of those that each binding with wildcards lets in. A queue without bindings is fed by the default exchange.
+func (f *follower) arrivals(queue string) (keys []string, examples [][]string) {
 	to := f.setting(queue, "dead-letter-exchange")
 	if to == nil || f.setting(queue, "dead-letter-routing-key") != nil {
-		return []string{unknownKey}
+		return []string{unknownKey}, nil
 	}
 	bindings := f.incoming[queue]
 	for _, b := range bindings {
 		switch t := f.exchanges[b.Source].Type; {
 		case t == leveret.Topic && hasWildcard(b.RoutingKey):
-			keys = append(keys, f.keysFor(b.RoutingKey, fmt.Sprint(to))...)
+			fit := f.keysFor(b.RoutingKey, fmt.Sprint(to))
+			slices.Sort(fit)
+			examples = append(examples, slices.Compact(fit))
 		case t == leveret.Topic, t == leveret.Direct:
 			keys = append(keys, b.RoutingKey)
 		default:
@@ -139,7 +174,7 @@ func (f *follower) arrivals(queue string) (keys []string) {
 		keys = []string{queue}
 	}
 	slices.Sort(keys)
-	return slices.Compact(keys)
+	return slices.Compact(keys), examples
 }
 
 // steps are the deaths of a trip, in their order.
@@ -155,7 +190,7 @@ func (f *follower) steps(t trip) (steps []Step) {
 		case leveret.CauseExchangeMissing:
 			lost.Exchange, lost.Key = fmt.Sprint(f.setting(e.Queue, "dead-letter-exchange")), ""
 		case leveret.CauseDeadLetterUnroutable:
-			lost.ByKey = e.RoutingKey == unknownKey && f.isBound(e.Exchange)
+			lost.ByKey = !f.isKnown(e.RoutingKey) && f.isBound(e.Exchange)
 		}
 		// The same death is told by the event of the dead letter, too.
 		steps = slices.DeleteFunc(steps, func(s Step) bool { return s.Queue == e.Queue && len(s.Queues) == 0 && s.Lost == "" })

@@ -14,9 +14,12 @@ func (e *Explanation) String() string {
 	fmt.Fprintf(&b, "queue '%s' in virtual host '%s', %s\n\n", e.Queue, e.VHost, e.Type)
 	e.writeSettings(&b)
 	for _, w := range e.Ways {
-		key := "any key"
-		if w.Key != "" {
-			key = "key '" + w.Key + "'"
+		key := "key '" + w.Key + "'"
+		switch {
+		case w.Example:
+			key = "a key such as '" + w.Key + "'"
+		case w.Key == "":
+			key = "any key"
 		}
 		fmt.Fprintf(&b, "\nA message that comes with %s and dies:\n", key)
 		for _, s := range w.Steps {
@@ -79,8 +82,11 @@ func (s Step) String() string {
 	case leveret.CauseCycle:
 		return way + s.Target + ", where it was before: " + end + ", unless a consumer rejected it on the way"
 	case leveret.CauseDeadLetterUnroutable:
-		if s.ByKey {
+		switch {
+		case s.ByKey && s.Key == "":
 			return way + "a queue, if one is bound with that key"
+		case s.ByKey:
+			return way + "no queue with this key: " + end
 		}
 		return way + "no queue: " + end
 	}

@@ -208,3 +208,22 @@ func TestLimitsDoNotHideFindings(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, text(found), "L050 warning user 'app': May declare queue 'a', but not with its dead-letter exchange")
 }
+
+// TestExplainAQueueWithoutRoom shows that the way of dead letters does not depend on whether the queue has room.
+func TestExplainAQueueWithoutRoom(t *testing.T) {
+	for _, release := range []leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310} {
+		for _, kind := range []string{"classic", "quorum"} {
+			e, err := lint.Explain([]byte(`{
+				"exchanges": [{"name": "in", "vhost": "/", "type": "topic"}],
+				"queues": [{"name": "q", "vhost": "/", "durable": true, "auto_delete": false,
+					"arguments": {"x-queue-type": "`+kind+`", "x-dead-letter-exchange": "in", "x-max-length": 0}}],
+				"policies": [{"vhost": "/", "name": "p", "pattern": "", "definition": {"max-length": 0, "overflow": "reject-publish"}}],
+				"bindings": [{"source": "in", "vhost": "/", "destination": "q", "destination_type": "queue", "routing_key": "a.*", "arguments": {}}]
+			}`), release, "", "q")
+			require.NoError(t, err)
+			require.Len(t, e.Ways, 1)
+			require.Len(t, e.Ways[0].Steps, 1, "%s in %s", kind, release)
+			assert.Equal(t, leveret.CauseCycle, e.Ways[0].Steps[0].Lost)
+		}
+	}
+}
