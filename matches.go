@@ -13,17 +13,16 @@ import (
 //
 // A policy that is set goes over the queues and exchanges, and makes such an attempt for each.
 
-const (
-	// matchSteps is how many steps of patterns there are in a turn: at most 0.8 ms (BenchmarkMatchWithin of internal/pcre).
-	matchSteps = 10_000
+// matchSteps is how many steps of patterns there are in a turn, 10,000: at most 0.8 ms (BenchmarkMatchWithin of
+// internal/pcre). In the short turns of a test nearly every match is a long one.
+func matchSteps() int { return 10 * turn() }
 
-	// shortMatch is how many steps each match may take in any case, so that an operation that looks at very many simple
-	// patterns is attempted once.
-	shortMatch = 100
+// shortMatch is how many steps each match may take in any case, 100, so that an operation that looks at very many simple
+// patterns is attempted once.
+func shortMatch() int { return turn() / 10 }
 
-	// matchStepsPerStep is how many steps of patterns are one of an operation.
-	matchStepsPerStep = 100
-)
+// matchStepsPerStep is how many steps of patterns are one of an operation.
+const matchStepsPerStep = 100
 
 // A match is a pattern that is looked for in a name.
 type match struct {
@@ -55,7 +54,7 @@ func (v *vhost) foundLocked(p *pcre.Pattern, name string) (bool, *Error) {
 		}
 	}
 	t := &v.timing.turn
-	found, done, took := p.MatchWithin(name, max(matchSteps-t.matching, shortMatch))
+	found, done, took := p.MatchWithin(name, max(matchSteps()-t.matching, shortMatch()))
 	t.matching += took
 	t.steps += took / matchStepsPerStep
 	if !done {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hard is a pattern that takes as long as a pattern may for hardName: "" for other names, which end with a.
+// hard is a pattern that takes as long as a pattern may with hardName, and is not found in it.
 const (
 	hard     = `^(?:ok|((a+)+)\2!)`
 	hardName = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -26,7 +26,7 @@ func between(t *testing.T, f func()) {
 func attempts(t *testing.T, ch *Channel, f func() *Error) (each []int, err error) {
 	err = ch.do("", func() *Error {
 		err := f()
-		require.Less(t, ch.v.timing.turn.matching, 2*matchSteps)
+		require.Less(t, ch.v.timing.turn.matching, 2*matchSteps())
 		each = append(each, ch.v.timing.turn.matching)
 		return err
 	})
@@ -42,8 +42,8 @@ func remoteChannel(t *testing.T, b *Broker) *Channel {
 	return ch
 }
 
-// The steps that patterns take under the lock are bounded, however many hard patterns there are, and the result is that of matches
-// without a bound.
+// The steps that patterns take under the lock are bounded, however many hard patterns there are. What is found is what
+// matches without that bound find.
 func TestLongMatchesAreMadeWithoutTheLock(t *testing.T) {
 	b := New()
 	defer b.Close()
