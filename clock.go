@@ -99,9 +99,9 @@ func (c *ManualClock) AdvanceTo(t time.Time) {
 }
 
 // AdvanceUntilIdle moves the clock from one deadline of the broker to the next ([Broker.NextDeadline]) until there is
-// none, and reports true; the clock then shows when the last thing happened. It moves the clock by at most d, a negative d
-// counting as zero, and reports false if something is due later. What it must not do is what Advance must not. It panics if the clock
-// is not the broker's.
+// none, and reports true; the clock then shows when the last thing happened. It moves the clock by at most d, a negative
+// d counting as zero, and reports false if something is due later. Like Advance it must not be called from a timer's
+// function, and panics if the clock would show a time after 2262. It also panics if the clock is not the broker's.
 func (c *ManualClock) AdvanceUntilIdle(b *Broker, d time.Duration) (idle bool) {
 	if b.clock != Clock(c) {
 		panic("leveret: ManualClock.AdvanceUntilIdle: the broker has another clock")

@@ -13,8 +13,9 @@ const pipeBuffer = 256 << 10
 
 // Pipe returns the two ends of a connection in memory. Unlike net.Pipe it is buffered, as a
 // socket is: a write returns once the data is in the buffer, of 256 KiB in each direction, and
-// what was written before a Close can still be read. Deadlines work. Each end has the method CloseWrite, as a *net.TCPConn has. It starts no goroutine, so it can
-// be used inside a testing/synctest bubble.
+// what was written before a Close can still be read. Deadlines work, and each end has a method
+// CloseWrite, as a *net.TCPConn has. It starts no goroutine, so it can be used inside a
+// testing/synctest bubble.
 func Pipe() (client, server net.Conn) {
 	up, down := newStream(), newStream()
 	return &pipeEnd{in: down, out: up, local: "client"}, &pipeEnd{in: up, out: down, local: "server"}

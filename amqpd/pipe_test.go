@@ -130,3 +130,22 @@ func BenchmarkPipe(b *testing.B) {
 	}
 	client.Close()
 }
+
+// After CloseWrite the other end reads what was written and then io.EOF, and can still answer.
+func TestPipeCloseWrite(t *testing.T) {
+	client, server := amqpd.Pipe()
+	_, err := client.Write([]byte("last"))
+	require.NoError(t, err)
+	require.NoError(t, client.(interface{ CloseWrite() error }).CloseWrite())
+	_, err = client.Write([]byte("more"))
+	assert.ErrorIs(t, err, io.ErrClosedPipe)
+	got, err := io.ReadAll(server)
+	require.NoError(t, err)
+	assert.Equal(t, "last", string(got))
+	_, err = server.Write([]byte("answer"))
+	require.NoError(t, err)
+	require.NoError(t, server.Close())
+	got, err = io.ReadAll(client)
+	require.NoError(t, err)
+	assert.Equal(t, "answer", string(got))
+}

@@ -10,9 +10,11 @@ import (
 // A Fault is a rule: at the Nth message On its way that Match accepts, Do something.
 //
 // Messages are counted from the time that the fault is injected, over all connections of Dial, Dialer and URL together.
+// Of a message nothing but exchange, routing key, properties, body and Redelivered is known. A matcher must not use the
+// broker or a client.
 type Fault struct {
 	On    Point
-	Match Matcher // nil: every message. Of the message nothing but exchange, routing key, properties, body and Redelivered is known.
+	Match Matcher // nil: every message
 	Nth   int     // from 1; 0: the first
 	Do    Action
 	Keep  bool // not only at the Nth message but at each from then on
@@ -21,7 +23,8 @@ type Fault struct {
 // A Point is where on its way between client and broker a message meets a fault.
 type Point uint8
 
-// The points. What a fault prevents has not happened for the side that it was on its way to.
+// The points. What a fault prevents has not happened for the side that it was on its way to. OnAck knows messages that were
+// delivered after the fault was injected.
 const (
 	OnPublish Point = iota // a client has sent the message (basic.publish); the broker has not got it
 	OnConfirm              // the broker has taken or refused the message; its publisher does not know (basic.ack, basic.nack)
