@@ -1,6 +1,8 @@
 package leveret
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -125,6 +127,9 @@ func (v *vhost) timeLocked() time.Time { return time.Unix(0, v.nowLocked()) }
 func (v *vhost) close(reason *Error, lost Cause) {
 	v.lock()
 	v.closed, v.turns.lost = true, lost
+	if lost == CauseVHostDeleted {
+		v.tellConsumersLocked()
+	}
 	for _, c := range v.sortedConnsLocked() {
 		c.endLocked(reason)
 	}
@@ -149,6 +154,19 @@ func (v *vhost) close(reason *Error, lost Cause) {
 	v.exchanges, v.queues = map[string]*Exchange{}, map[string]*Queue{}
 	v.topology++
 	v.unlock()
+}
+
+// tellConsumersLocked tells the clients of all consumers that their queues are gone: the queues of a virtual host are deleted
+// before its connections are closed.
+// Rules: A-11.
+func (v *vhost) tellConsumersLocked() {
+	for _, name := range slices.Sorted(maps.Keys(v.queues)) {
+		all := v.queues[name].consumers.list()
+		slices.SortFunc(all, compareTags)
+		for _, c := range all {
+			c.tellCancelledLocked()
+		}
+	}
 }
 
 // accountLocked counts bytes for the broker's memory figure, which is brought up to date when it is read.

@@ -3,6 +3,7 @@
 package conformance
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -25,14 +26,11 @@ type Broker struct {
 // A console is what an operator works with on one virtual host: the management API, or rabbitmqctl.
 type console interface {
 	scenario.Admin
-	createVHost() error
-	deleteVHost() error
 	clearTopicPermissions(user string) error
 
 	// What is left is not about the virtual host.
 	version() (string, error)
 	vhosts() ([]string, error)
-	deleteUser(name string) error
 }
 
 // Open reads a broker's version and thereby its profile. The console is the URL of its management API, or the command
@@ -77,18 +75,22 @@ var runs atomic.Int64
 func (b *Broker) Driver() (scenario.Driver, error) {
 	// The name has a fixed length because reply texts, which contain it, are cut at a fixed length.
 	name := fmt.Sprintf("s%03d%06d", runs.Add(1)%1000, time.Now().UnixNano()/1000%1000000)
-	d := &brokerDriver{console: b.console(name), broker: b, vhost: name}
-	if err := d.createVHost(); err != nil {
-		return nil, err
-	}
-	return d, d.SetPermissions(b.uri.Username, leveret.Permissions{Configure: ".*", Write: ".*", Read: ".*"})
+	d := b.driver(name)
+	return d, d.CreateVHost()
 }
 
-// A driver leads to one virtual host of a broker on the network.
+func (b *Broker) driver(vhost string) *brokerDriver {
+	return &brokerDriver{console: b.console(vhost), broker: b, vhost: vhost, others: map[string]*brokerDriver{}, users: map[string]bool{}}
+}
+
+// A brokerDriver leads to one virtual host of a broker on the network.
 type brokerDriver struct {
 	console
 	broker *Broker
 	vhost  string
+	there  bool                     // the virtual host has been made, and not deleted
+	others map[string]*brokerDriver // those of other virtual hosts that a script has to do with
+	users  map[string]bool          // that were made for this run only
 }
 
 var _ scenario.Driver = (*brokerDriver)(nil)
@@ -133,4 +135,65 @@ func (d *brokerDriver) ClearPolicy(name string, operator bool) error {
 
 const policyDelay = 150 * time.Millisecond
 
-func (d *brokerDriver) Close() error { return d.deleteVHost() }
+// In returns the driver of another virtual host. What a script has made goes when the run's own driver is closed.
+func (d *brokerDriver) In(vhost string) scenario.Admin {
+	if d.others[vhost] == nil {
+		d.others[vhost] = d.broker.driver(vhost)
+	}
+	return d.others[vhost]
+}
+
+func (d *brokerDriver) CreateVHost() error {
+	if err := d.console.CreateVHost(); err != nil {
+		return err
+	}
+	d.there = true
+	return d.SetPermissions(d.broker.uri.Username, leveret.Permissions{Configure: ".*", Write: ".*", Read: ".*"})
+}
+
+// DeleteVHost returns when the connections to the virtual host have ended: they learn of it after the call has returned.
+func (d *brokerDriver) DeleteVHost() error {
+	defer time.Sleep(endDelay)
+	d.there = false
+	return d.console.DeleteVHost()
+}
+
+func (d *brokerDriver) AddUser(name, password string, tags []string) error {
+	if strings.Contains(name, d.vhost) {
+		d.users[name] = true
+	}
+	return d.console.AddUser(name, password, tags)
+}
+
+// DeleteUser returns when the user's connections have ended: they learn of it after the call has returned.
+func (d *brokerDriver) DeleteUser(name string) error {
+	defer time.Sleep(endDelay)
+	delete(d.users, name)
+	return d.console.DeleteUser(name)
+}
+
+const endDelay = 150 * time.Millisecond
+
+// removeOwn deletes the users and the other virtual hosts that were made for this run.
+func (d *brokerDriver) removeOwn() error {
+	var failed []error
+	for name := range d.users {
+		failed = append(failed, d.console.DeleteUser(name))
+	}
+	clear(d.users)
+	for _, other := range d.others {
+		if other.there {
+			other.there = false
+			failed = append(failed, other.console.DeleteVHost())
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (d *brokerDriver) Close() error {
+	err := d.removeOwn()
+	if !d.there {
+		return err
+	}
+	return errors.Join(err, d.console.DeleteVHost())
+}

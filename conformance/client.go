@@ -87,6 +87,7 @@ func (c *conn) Channel() (scenario.Channel, error) {
 	}
 	ch := &channel{conn: c, amqp: ac, number: c.tap.lastOpened()}
 	ch.returns = ac.NotifyReturn(make(chan amqp.Return, 1000))
+	ch.toldAll = make(chan struct{})
 	go ch.cancellations(ac.NotifyCancel(make(chan string, 1000)))
 	return ch, nil
 }
@@ -113,7 +114,8 @@ type channel struct {
 	amqp    *amqp.Channel
 	number  uint16
 	returns chan amqp.Return
-	noWait  bool // the next request asks for no answer
+	noWait  bool          // the next request asks for no answer
+	toldAll chan struct{} // closed when the client knows of no more cancellations
 
 	mu     sync.Mutex
 	events []scenario.Event
@@ -150,6 +152,10 @@ func (ch *channel) answered(noWait bool, err error) error {
 
 func (ch *channel) Err() error {
 	if e := ch.conn.tap.closure(0); e != nil {
+		select { // consumers may have been cancelled just before
+		case <-ch.toldAll:
+		case <-time.After(time.Second):
+		}
 		return e
 	}
 	if e := ch.conn.tap.closure(ch.number); e != nil {
@@ -178,6 +184,7 @@ func (ch *channel) cancellations(tags <-chan string) {
 	for tag := range tags {
 		ch.add(scenario.Event{Cancelled: tag})
 	}
+	close(ch.toldAll)
 }
 
 func (ch *channel) Publish(exchange, key string, m leveret.Message) (scenario.Published, error) {

@@ -184,13 +184,13 @@ func (g *program) applicable(statements []string) []string {
 // A reusedDriver has a virtual host of a real broker that one worker uses for all its programs. Close empties it.
 type reusedDriver struct {
 	*brokerDriver
-	policies []setPolicy // that a program has set
-	users    map[string]bool
-	limited  bool          // a program has limited the virtual host
-	started  time.Time     // when the run's first connection was opened
-	looked   time.Time     // when it last began to wait for an effect
-	advanced time.Duration // how long it has waited on purpose
-	spent    time.Duration // what the statements of the last run took, without the waits
+	policies []setPolicy     // that a program has set
+	shared   map[string]bool // users that other programs have, too
+	limited  bool            // a program has limited the virtual host
+	started  time.Time       // when the run's first connection was opened
+	looked   time.Time       // when it last began to wait for an effect
+	advanced time.Duration   // how long it has waited on purpose
+	spent    time.Duration   // what the statements of the last run took, without the waits
 }
 
 type setPolicy struct {
@@ -203,7 +203,7 @@ func (b *Broker) reusedDriver() (*reusedDriver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reusedDriver{brokerDriver: d.(*brokerDriver), users: map[string]bool{}}, nil
+	return &reusedDriver{brokerDriver: d.(*brokerDriver), shared: map[string]bool{}}, nil
 }
 
 // maxDelay is short: what a program's looks wait for takes milliseconds.
@@ -298,7 +298,7 @@ func (d *reusedDriver) empty() error {
 
 // clearUsers takes from users what a program allowed them.
 func (d *reusedDriver) clearUsers() error {
-	for u := range d.users {
+	for u := range d.shared {
 		for _, clear := range []func(string) error{d.console.ClearPermissions, d.console.clearTopicPermissions} {
 			var refused *leveret.Error // it may be cleared already
 			if err := clear(u); err != nil && !errors.As(err, &refused) {
@@ -306,12 +306,14 @@ func (d *reusedDriver) clearUsers() error {
 			}
 		}
 	}
-	clear(d.users)
+	clear(d.shared)
 	return nil
 }
 
 func (d *reusedDriver) AddUser(name, password string, tags []string) error {
-	d.users[name] = true
+	if !strings.Contains(name, d.vhost) {
+		d.shared[name] = true
+	}
 	return d.brokerDriver.AddUser(name, password, tags)
 }
 
@@ -329,7 +331,7 @@ func (d *reusedDriver) clearLimits() error {
 }
 
 func (d *reusedDriver) clearPolicies() error {
-	if err := errors.Join(d.clearUsers(), d.clearLimits()); err != nil {
+	if err := errors.Join(d.clearUsers(), d.clearLimits(), d.removeOwn()); err != nil {
 		return err
 	}
 	for _, p := range d.policies {

@@ -126,7 +126,7 @@ func (b *Broker) removeUsers(t *testing.T) {
 		return
 	}
 	for _, user := range []string{"ada", "u.x", "lv-impersonator", "lv-limited", "pat", "l.u"} {
-		if err := c.deleteUser(user); err != nil {
+		if err := c.DeleteUser(user); err != nil {
 			t.Log(err)
 		}
 	}

@@ -120,17 +120,17 @@ func (m *management) vhosts() ([]string, error) {
 	return names(all), err
 }
 
-func (m *management) createVHost() error {
+func (m *management) CreateVHost() error {
 	_, err := m.do("PUT", map[string]any{}, "vhosts", m.vhost)
 	return err
 }
 
-func (m *management) deleteVHost() error {
+func (m *management) DeleteVHost() error {
 	_, err := m.do("DELETE", nil, "vhosts", m.vhost)
 	return err
 }
 
-func (m *management) deleteUser(name string) error {
+func (m *management) DeleteUser(name string) error {
 	_, err := m.do("DELETE", nil, "users", name)
 	return err
 }

@@ -73,9 +73,9 @@ func (c *rabbitmqctl) vhosts() ([]string, error) {
 	return names(all), err
 }
 
-func (c *rabbitmqctl) createVHost() error           { return c.do("add_vhost", c.vhost) }
-func (c *rabbitmqctl) deleteVHost() error           { return c.do("delete_vhost", c.vhost) }
-func (c *rabbitmqctl) deleteUser(name string) error { return c.do("delete_user", name) }
+func (c *rabbitmqctl) CreateVHost() error           { return c.do("add_vhost", c.vhost) }
+func (c *rabbitmqctl) DeleteVHost() error           { return c.do("delete_vhost", c.vhost) }
+func (c *rabbitmqctl) DeleteUser(name string) error { return c.do("delete_user", name) }
 
 // SetPolicy imports a policy whose priority is a fraction, which the command's option does not take.
 func (c *rabbitmqctl) SetPolicy(p leveret.Policy, operator bool) error {

@@ -18,6 +18,15 @@ func (r *run) outcome(err error) ([]string, error) {
 	return nil, err
 }
 
+// refused writes a refusal that consoles word differently, without its reason.
+func (r *run) refused(err error) ([]string, error) {
+	out, err := r.outcome(err)
+	if out != nil {
+		out = []string{"refused"}
+	}
+	return out, err
+}
+
 // policy NAME PATTERN {definition} [apply-to=] [priority=]; operator-policy likewise.
 func policy(r *run, s *session, w *words) ([]string, error) {
 	p := leveret.Policy{Name: w.word("a name"), Pattern: w.word("a pattern"), Definition: leveret.Table{}}
@@ -72,38 +81,68 @@ func clearPolicy(r *run, s *session, w *words) ([]string, error) {
 	return r.outcome(r.driver.ClearPolicy(name, w.step.Verb == "clear-operator-policy"))
 }
 
+// own is a name of a user or a virtual host. What is made for this run only has the name of the run's virtual host in its own:
+// a script writes / for that.
+func (r *run) own(name string) string { return strings.ReplaceAll(name, "/", r.driver.VHost()) }
+
+// operator takes vhost=NAME, the virtual host that a statement is about if that is not the run's.
+func (r *run) operator(w *words) Admin {
+	if vhost := w.str("vhost"); vhost != "" {
+		return r.driver.In(r.own(vhost))
+	}
+	return r.driver
+}
+
+// create-vhost NAME: the administrator has all permissions in it.
+func createVHost(r *run, s *session, w *words) ([]string, error) {
+	name := r.own(w.word("a name"))
+	w.done()
+	return r.outcome(r.driver.In(name).CreateVHost())
+}
+
+// delete-vhost NAME
+func deleteVHost(r *run, s *session, w *words) ([]string, error) {
+	name := r.own(w.word("a name"))
+	w.done()
+	return r.refused(r.driver.In(name).DeleteVHost())
+}
+
+// delete-user NAME
+func deleteUser(r *run, s *session, w *words) ([]string, error) {
+	name := r.own(w.word("a name"))
+	w.done()
+	return r.refused(r.driver.DeleteUser(name))
+}
+
 // user NAME [tags=[…]]: its password is its name.
 func user(r *run, s *session, w *words) ([]string, error) {
-	name := w.word("a name")
+	name := r.own(w.word("a name"))
 	v, _ := w.take("tags")
 	tags, _ := stringArray(v)
 	w.done()
 	return r.outcome(r.driver.AddUser(name, name, tags))
 }
 
-// permit USER [configure=] [write=] [read=]
+// permit USER [configure=] [write=] [read=] [vhost=]
 func permit(r *run, s *session, w *words) ([]string, error) {
-	name := w.word("a user")
+	name, operator := r.own(w.word("a user")), r.operator(w)
 	p := leveret.Permissions{Configure: w.str("configure"), Write: w.str("write"), Read: w.str("read")}
 	w.done()
-	return r.outcome(r.driver.SetPermissions(name, p))
+	return r.outcome(operator.SetPermissions(name, p))
 }
 
 func forbid(r *run, s *session, w *words) ([]string, error) {
-	name := w.word("a user")
+	name, operator := r.own(w.word("a user")), r.operator(w)
 	w.done()
-	return r.outcome(r.driver.ClearPermissions(name))
+	return r.outcome(operator.ClearPermissions(name))
 }
 
-// permit-topic USER EXCHANGE [write=] [read=]. Consoles word a refusal differently: it is shown without its reason.
+// permit-topic USER EXCHANGE [write=] [read=]. Its refusal is shown without its reason.
 func permitTopic(r *run, s *session, w *words) ([]string, error) {
-	name, exchange := w.word("a user"), w.word("an exchange")
+	name, exchange := r.own(w.word("a user")), w.word("an exchange")
 	p := leveret.TopicPermissions{Write: w.str("write"), Read: w.str("read")}
 	w.done()
-	if out, err := r.outcome(r.driver.SetTopicPermissions(name, exchange, p)); out == nil {
-		return nil, err
-	}
-	return []string{"refused"}, nil
+	return r.refused(r.driver.SetTopicPermissions(name, exchange, p))
 }
 
 func limitVHost(r *run, s *session, w *words) ([]string, error) {
@@ -113,7 +152,7 @@ func limitVHost(r *run, s *session, w *words) ([]string, error) {
 }
 
 func limitUser(r *run, s *session, w *words) ([]string, error) {
-	name := w.word("a user")
+	name := r.own(w.word("a user"))
 	l := leveret.UserLimits{MaxConnections: w.number("max-connections", leveret.NoLimit), MaxChannels: w.number("max-channels", leveret.NoLimit)}
 	w.done()
 	return r.outcome(r.driver.SetUserLimits(name, l))

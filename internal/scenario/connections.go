@@ -5,7 +5,7 @@ import "github.com/leveretmq/leveret"
 // connect NAME [user=] [password=] [vhost=] [channel-max=] [no-cancel-notify] opens a connection.
 func connect(r *run, s *session, w *words) ([]string, error) {
 	c := r.client(w.word("a name"))
-	c.login = Login{User: w.str("user"), Password: w.str("password"), VHost: w.str("vhost"),
+	c.login = Login{User: r.own(w.str("user")), Password: r.own(w.str("password")), VHost: r.own(w.str("vhost")),
 		ChannelMax: w.number("channel-max", 0), NoCancelNotify: w.flag("no-cancel-notify")}
 	w.done()
 	conn, err := r.driver.Connect(c.login)

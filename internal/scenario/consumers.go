@@ -90,6 +90,7 @@ func notices(r *run, s *session, w *words) ([]string, error) {
 	var out []string
 	closed := false
 	return r.watch(w.wanted(r), func() ([]string, error) {
+		ended := s.ch != nil && s.ch.Err() != nil // what came before the end is there then
 		s.collect()
 		kept := s.inbox[:0:0]
 		for _, e := range s.inbox {
@@ -100,7 +101,7 @@ func notices(r *run, s *session, w *words) ([]string, error) {
 			out = append(out, "cancelled "+generated(e.Cancelled))
 		}
 		s.inbox = kept
-		if s.ch != nil && s.ch.Err() != nil && !closed {
+		if ended && !closed {
 			closed = true
 			out = append(out, r.refusal(s, s.ch.Err())...)
 		}

@@ -6,13 +6,12 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/definitions"
 )
 
 // Direct is a driver to the Go API of a broker of its own, with a clock that only Advance moves.
 type Direct struct {
-	Broker *leveret.Broker
-	clock  *leveret.ManualClock
+	Operator
+	clock *leveret.ManualClock
 }
 
 var _ Driver = (*Direct)(nil)
@@ -21,7 +20,7 @@ var _ Driver = (*Direct)(nil)
 func NewDirect(p leveret.Profile, opts ...leveret.Option) *Direct {
 	clock := leveret.NewManualClock(time.Unix(1_800_000_000, 0))
 	opts = append([]leveret.Option{leveret.WithClock(clock), leveret.WithProfile(p), leveret.WithSeed(1)}, opts...)
-	return &Direct{leveret.New(opts...), clock}
+	return &Direct{NewOperator(leveret.New(opts...), "/"), clock}
 }
 
 func (d *Direct) Kind() string             { return "go" }
@@ -31,63 +30,6 @@ func (d *Direct) Now() time.Time           { return d.clock.Now() }
 func (d *Direct) MaxDelay() time.Duration  { return 0 }
 func (d *Direct) VHost() string            { return "/" }
 func (d *Direct) Close() error             { return d.Broker.Close() }
-
-func (d *Direct) SetPolicy(p leveret.Policy, operator bool) error {
-	if operator {
-		return d.Broker.SetOperatorPolicy(p)
-	}
-	return d.Broker.SetPolicy(p)
-}
-
-func (d *Direct) ClearPolicy(name string, operator bool) error {
-	if operator {
-		return d.Broker.ClearOperatorPolicy(name)
-	}
-	return d.Broker.ClearPolicy(name)
-}
-
-func (d *Direct) AddUser(name, password string, tags []string) error {
-	return d.Broker.AddUser(name, password, tags...)
-}
-func (d *Direct) SetPermissions(user string, p leveret.Permissions) error {
-	return d.Broker.SetPermissions(user, p)
-}
-func (d *Direct) ClearPermissions(user string) error { return d.Broker.ClearPermissions(user) }
-func (d *Direct) SetTopicPermissions(user, exchange string, p leveret.TopicPermissions) error {
-	return d.Broker.SetTopicPermissions(user, exchange, p)
-}
-func (d *Direct) SetVHostLimits(l leveret.VHostLimits) error { return d.Broker.SetLimits(l) }
-func (d *Direct) SetUserLimits(user string, l leveret.UserLimits) error {
-	return d.Broker.SetUserLimits(user, l)
-}
-func (d *Direct) SetDefaultQueueType(t string) error {
-	return d.Broker.SetDefaultQueueType(leveret.QueueType(t))
-}
-func (d *Direct) Import(document string) error {
-	v, err := d.Broker.VHost("/")
-	if err != nil {
-		return err
-	}
-	return RabbitMQError(definitions.ImportVHost(v, []byte(document)))
-}
-
-func (d *Direct) Export() ([]byte, error) {
-	v, err := d.Broker.VHost("/")
-	if err != nil {
-		return nil, err
-	}
-	return definitions.ExportVHost(v)
-}
-
-func (d *Direct) Queue(name string) (QueueView, error) {
-	q, err := d.Broker.Queue(name)
-	if err != nil {
-		return QueueView{}, err
-	}
-	i := q.Info()
-	return QueueView{Type: string(i.Type), Arguments: i.Arguments, Policy: i.Policy, OperatorPolicy: i.OperatorPolicy,
-		EffectivePolicy: i.EffectivePolicy, SingleActive: i.SingleActive}, nil
-}
 
 func (d *Direct) Connect(l Login) (Conn, error) {
 	user, password, vhost := l.User, l.Password, l.VHost
@@ -110,15 +52,6 @@ func (d *Direct) Connect(l Login) (Conn, error) {
 		return nil, err
 	}
 	return &goConn{broker: d.Broker, c: c, in: in, channels: map[*leveret.Channel]*goChannel{}}, nil
-}
-
-// RabbitMQError returns what RabbitMQ would say of an import: the explanation, without the entry's position.
-func RabbitMQError(err error) error {
-	var e *leveret.Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return err
 }
 
 type goConn struct {

@@ -29,11 +29,18 @@ type Driver interface {
 	VHost() string
 
 	Admin
+
+	// In returns the operator of another virtual host, which need not be there yet.
+	In(vhost string) Admin
+
 	Close() error
 }
 
 // Admin is what an operator does from outside AMQP.
 type Admin interface {
+	CreateVHost() error // with all permissions for the administrator
+	DeleteVHost() error
+	DeleteUser(name string) error
 	SetPolicy(p leveret.Policy, operator bool) error
 	ClearPolicy(name string, operator bool) error
 	AddUser(name, password string, tags []string) error

@@ -244,11 +244,20 @@ func (r *renderer) hideTimes(s string) string {
 
 // failure writes a refusal. The name of the run's virtual host reads as /.
 func (r *renderer) failure(e *leveret.Error, scope string) string {
-	text := r.hideTerm(strings.ReplaceAll(e.Text(), "'"+r.vhost+"'", "'/'"))
+	text := r.plain(r.hideTerm(e.Text()))
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\\", `\\`), "\n", `\n`)
 	text = cutCharacters(text)
 	return fmt.Sprintf("%s closed: %d %s", scope, e.Code, text)
 }
+
+// plain replaces the name of the run's virtual host, also in other names. Of a virtual host that is deleted RabbitMQ says that it is
+// down to a connection that notices this first, which is left to chance.
+func (r *renderer) plain(text string) string {
+	text = strings.ReplaceAll(text, r.vhost, "/")
+	return endOfVHost.ReplaceAllString(text, "$1 deleted")
+}
+
+var endOfVHost = regexp.MustCompile(`(vhost '[^']*' is) down`)
 
 // hideTerm replaces the run's virtual host where it stands as an Erlang term, and puts the text on one line: where
 // Erlang breaks lines depends on the name's length.

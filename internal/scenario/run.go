@@ -109,7 +109,7 @@ func (r *run) keepFrames(name string) {
 		return
 	}
 	for _, l := range conn.Frames() {
-		r.frames = append(r.frames, "connection "+name+" "+hideGenerated(strings.ReplaceAll(l, r.render.vhost, "/")))
+		r.frames = append(r.frames, "connection "+name+" "+hideGenerated(r.render.plain(l)))
 	}
 }
 

@@ -21,6 +21,7 @@ func init() {
 		"qos": qos, "confirm": confirm, "tx": tx, "flow": flow, "count": count, "close": closeChannel,
 		"connect": connect, "disconnect": disconnect, "kill": disconnect, "advance": advance, "show": show,
 		"policy": policy, "operator-policy": policy, "clear-policy": clearPolicy, "clear-operator-policy": clearPolicy,
+		"create-vhost": createVHost, "delete-vhost": deleteVHost, "delete-user": deleteUser,
 		"user": user, "permit": permit, "forbid": forbid, "permit-topic": permitTopic, "limit-vhost": limitVHost,
 		"limit-user": limitUser, "default-queue-type": defaultQueueType, "import": importDefinitions, "export": export,
 		"field-order": fieldOrder,
