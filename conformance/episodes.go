@@ -24,7 +24,7 @@ const (
 // episode plays one, and takes away what it has made.
 func (g *generator) episode() {
 	all := []func(){g.hands, g.hands, g.hands, g.settlements, g.twiceBound, g.namesOfBytes, g.wholeNumbers, g.twiceImported, g.replyNames,
-		g.oneChannel, g.oneChannel}
+		g.oneChannel, g.oneChannel, g.lostVHost, g.lostUser}
 	if g.profile == leveret.RabbitMQ310 {
 		all = append(all, g.channelWindow, g.channelWindow, g.emptyHistory)
 	}

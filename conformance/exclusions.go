@@ -22,6 +22,9 @@ type exclusion struct {
 //   - policies of equal priority (equal-priority, equal-priority-reversed): which of them applies depends on a hash of the virtual host's name, one of two in
 //     20 of 40 virtual hosts on 4.3.6
 //   - exchanges that choose at random (local-random): each of two queues in about half of 40 runs
+//   - consumers of several queues in a virtual host that is deleted (vhost-deleted): the queues are deleted in any order, the later one
+//     first in 7 of 24 runs on 4.3.6 and in 11 on 3.10.8. That all are cancelled before their connection is closed is followed. A connection
+//     says that its virtual host is down, not deleted, in 11 of 72 cases on each: scripts show both as the same.
 //
 // The same in all 40 runs on both releases, and followed, are the experiments no-ack, no-ack-commit, no-ack-drop-head
 // (messages for a consumer without acknowledgements), soft-limit-apart, soft-limit-confirms, soft-limit-together (a
@@ -232,8 +235,8 @@ func (g *program) endingConsumer() bool {
 				return true
 			}
 		}
-		// The connection two has one channel that consumes and gets.
-		if g.connectionEnds() && actorOf(l.tag) != "two.o1" && slices.Contains(g.effects.requeued, l.queue) {
+		// The connections two and sam have one channel that consumes and gets.
+		if actor := actorOf(l.tag); g.connectionEnds() && actor != "two.o1" && actor != samActor && slices.Contains(g.effects.requeued, l.queue) {
 			return true
 		}
 	}
@@ -312,9 +315,10 @@ func (g *program) lastMessages() bool { return g.connectionEnds() && len(g.effec
 // connectionEnds reports whether the last statement has ended a connection.
 func (g *program) connectionEnds() bool {
 	last := g.stage.Script.Steps[len(g.stage.Script.Steps)-1]
-	return last.Verb == "kill" || last.Verb == "disconnect" ||
-		slices.ContainsFunc(last.Want("4.3"), func(s string) bool { return strings.HasPrefix(s, "connection closed") })
+	return slices.Contains([]string{"kill", "disconnect", "delete-user"}, last.Verb) || slices.ContainsFunc(last.Want("4.3"), closesConnection)
 }
+
+func closesConnection(shown string) bool { return strings.HasPrefix(shown, "connection closed") }
 
 func (g *program) changesType() bool {
 	for _, q := range g.queues() {

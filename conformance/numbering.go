@@ -103,7 +103,10 @@ func (g *program) forgetNumberings() {
 		return
 	}
 	ended := connectionOf(last.Actor)
-	if len(last.Args) > 0 && (last.Verb == "kill" || last.Verb == "disconnect") {
+	switch {
+	case last.Verb == "delete-user":
+		ended = connectionOf(samActor)
+	case len(last.Args) > 0 && (last.Verb == "kill" || last.Verb == "disconnect"):
 		ended = last.Args[0].Text
 	}
 	maps.DeleteFunc(g.numberings, func(actor string, _ *numbering) bool { return connectionOf(actor) == ended })

@@ -106,10 +106,14 @@ func (g *program) run(statement string) (seen []string, ok bool) {
 func (g *program) look() []string {
 	var out []string
 	hidden := g.hidden()
+	ended := map[string]bool{} // connections: nothing more can be asked of their channels
 	for _, u := range g.stage.Unseen() {
+		if ended[connectionOf(u.Actor)] {
+			continue
+		}
 		out = append(out, g.seeDeliveries(u.Actor, u.Consumers)...)
 		if u.Notices {
-			g.must("@%s notices", u.Actor)
+			ended[connectionOf(u.Actor)] = slices.ContainsFunc(g.must("@%s notices", u.Actor), closesConnection)
 		}
 	}
 	if hidden {
@@ -135,10 +139,12 @@ func (g *program) look() []string {
 
 // count adds looks at queues; an exclusive queue is looked at over its owner's connection.
 func (g *program) count(queues []string) {
-	var shared, own []string
+	var shared, own, far []string
 	for _, q := range queues {
 		switch {
 		case q == "": // of a direct reply
+		case isFar(q):
+			far = append(far, scenario.Quote(q))
 		case isExclusive(q):
 			own = append(own, scenario.Quote(q))
 		default:
@@ -147,6 +153,9 @@ func (g *program) count(queues []string) {
 	}
 	if len(own) > 0 {
 		g.must("@two.z count %s", strings.Join(own, " "))
+	}
+	if len(far) > 0 {
+		g.must("@far.f count %s", strings.Join(far, " "))
 	}
 	if len(shared) > 0 {
 		g.must("count %s", strings.Join(shared, " "))
@@ -221,7 +230,10 @@ func actorOf(tag string) string {
 }
 
 // connections are those of programs apart from the first, and how the names of their channels begin.
-var connections = map[string]string{"two": "o", "pat": "u", "lou": "v", "three": "e"}
+var connections = map[string]string{"two": "o", "pat": "u", "lou": "v", "three": "e", "far": "f", "gus": "h", "sam": "s"}
 
 // Exclusive queues belong to the connection two and are named so.
 func isExclusive(queue string) bool { return strings.HasPrefix(queue, "own") }
+
+// Queues of the second virtual host are named so.
+func isFar(queue string) bool { return strings.HasPrefix(queue, "far") }
