@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/race"
 	"github.com/leveretmq/leveret/leverettest"
 	amqp091 "github.com/rabbitmq/amqp091-go"
 	"github.com/stretchr/testify/assert"
@@ -79,9 +80,16 @@ var states = map[string]func(t *testing.T, b *leveret.Broker, conn *amqp091.Conn
 	},
 }
 
+// racing are states in which amqp091-go 1.16 has a race of its own: it closes a listener for connection.blocked while another
+// goroutine sends to it.
+var racing = map[string]bool{"blocked, and nobody hears of it": true, "a mutex stops the clock": true}
+
 // A test ends at once, in whatever state it leaves its connection.
 func TestEndInAnyState(t *testing.T) {
 	for name, leave := range states {
+		if race.Enabled && racing[name] {
+			continue
+		}
 		t.Run("Dial/"+name, func(t *testing.T) { endIn(t, leave, leverettest.Dial) })
 		t.Run("Dialer/"+name, func(t *testing.T) {
 			endIn(t, leave, func(ft leverettest.T, b *leveret.Broker) *amqp091.Connection {
