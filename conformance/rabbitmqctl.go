@@ -73,9 +73,33 @@ func (c *rabbitmqctl) vhosts() ([]string, error) {
 	return names(all), err
 }
 
-func (c *rabbitmqctl) CreateVHost() error           { return c.do("add_vhost", c.vhost) }
-func (c *rabbitmqctl) DeleteVHost() error           { return c.do("delete_vhost", c.vhost) }
-func (c *rabbitmqctl) DeleteUser(name string) error { return c.do("delete_user", name) }
+func (c *rabbitmqctl) CreateVHost() error { return c.do("add_vhost", c.vhost) }
+
+// DeleteVHost refuses what is not there, as the management API does: the command ends with a status of its own.
+func (c *rabbitmqctl) DeleteVHost() error {
+	all, err := c.vhosts()
+	if err == nil && !slices.Contains(all, c.vhost) {
+		err = &leveret.Error{Code: leveret.NotFound, Reason: "Not Found"}
+	}
+	if err != nil {
+		return err
+	}
+	return c.do("delete_vhost", c.vhost)
+}
+
+// DeleteUser refuses who is not there, as the management API does: the command succeeds.
+func (c *rabbitmqctl) DeleteUser(name string) error {
+	var all []struct{ User string }
+	if err := c.list(&all, "list_users"); err != nil {
+		return err
+	}
+	for _, u := range all {
+		if u.User == name {
+			return c.do("delete_user", name)
+		}
+	}
+	return &leveret.Error{Code: leveret.NotFound, Reason: "Not Found"}
+}
 
 // SetPolicy imports a policy whose priority is a fraction, which the command's option does not take.
 func (c *rabbitmqctl) SetPolicy(p leveret.Policy, operator bool) error {
