@@ -21,7 +21,7 @@ func TestScenarios(t *testing.T) {
 	}
 	t.Cleanup(func() { broker.removeUsers(t) })
 	listener := func() (scenario.Driver, error) { return Listener(broker.profile) }
-	runAll(t, broker.Release(), side{open: broker.Driver, tries: 3, listener: listener})
+	runAll(t, broker.Release(), side{open: broker.Driver, tries: 5, listener: listener})
 }
 
 // fromEnvironment opens the broker that the two variables name, if they do.

@@ -154,7 +154,15 @@ func (c *rabbitmqctl) clearTopicPermissions(user string) error {
 	return c.do("clear_topic_permissions", "-p", c.vhost, user)
 }
 
+// SetTopicPermissions imports those for an exchange whose name the command cannot be given.
 func (c *rabbitmqctl) SetTopicPermissions(user, exchange string, p leveret.TopicPermissions) error {
+	if strings.ContainsRune(exchange, 0) {
+		grant, err := json.Marshal(map[string]any{"user": user, "exchange": exchange, "write": p.Write, "read": p.Read})
+		if err != nil {
+			return err
+		}
+		return c.Import(fmt.Sprintf(`{"topic_permissions":[%s]}`, grant))
+	}
 	return c.do("set_topic_permissions", "-p", c.vhost, user, exchange, p.Write, p.Read)
 }
 
