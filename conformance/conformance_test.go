@@ -46,8 +46,8 @@ func TestListener(t *testing.T) {
 }
 
 // runAll runs the scenarios for a release through drivers of their own, many at once: most of their time is waiting.
-// Those that wait for real are tried several times before they count as different, because a machine that is
-// busy stretches the time between their steps.
+// On a real broker they are tried several times before they count as different: a machine that is busy stretches the time
+// between their steps, and a client may see the end of its connection before what came ahead of it.
 func runAll(t *testing.T, release string, on side) {
 	scripts, err := scenario.Load(os.DirFS("../testdata/scenarios"))
 	if err != nil {
@@ -64,7 +64,7 @@ func runAll(t *testing.T, release string, on side) {
 				go func() {
 					slots <- true
 					r := runOn(s, on)
-					for n := 1; n < on.tries && (s.Timed() || r.frames != "") && !r.same(); n++ {
+					for n := 1; n < on.tries && !r.same(); n++ {
 						r = runOn(s, on)
 					}
 					done <- r
