@@ -347,22 +347,15 @@ func (c *quorum) take() entry {
 func (c *Consumer) countUnsettledLocked() {
 	c.unacked++
 	if c.settling++; c.settling == 1 {
-		c.q.v.laterLocked(c.q, autoSettlement{c: c})
+		c.q.v.laterLocked(c.q, autoSettlement{c})
 	}
 }
 
-// An autoSettlement settles what a no-ack consumer got, behind the dead letters of the step in which it got it.
-type autoSettlement struct {
-	c      *Consumer
-	behind bool // the dead letters have been sent
-}
+// An autoSettlement settles what a no-ack consumer got, when the step in which it got it is over.
+type autoSettlement struct{ c *Consumer }
 
 func (s autoSettlement) proceed() {
 	c, q := s.c, s.c.q
-	if !s.behind && q.v.deaths.len() > 0 {
-		q.v.laterLocked(q, autoSettlement{c, true})
-		return
-	}
 	c.unacked, c.settling = c.unacked-c.settling, 0
 	switch {
 	case q.deleted:
