@@ -171,9 +171,22 @@ func (s *stream) method(payload []byte) (tag string) {
 		s.polled = id == basicGetEmpty || id == queueDeclareOk && isPassive(s.request)
 		if id == basicGetOk {
 			s.into = &s.answers
+			s.leaveCountOpen()
 		}
 	}
 	return ""
+}
+
+// leaveCountOpen drops the message count from the answer to basic.get without acknowledgement, as `drain` sends it one
+// after the other: dead letters that are still on their way to the queue are not counted. A scenario that asks for
+// the count (get QUEUE left) shows it.
+func (s *stream) leaveCountOpen() {
+	const noAck = 1
+	if len(s.request) == 0 || s.request[len(s.request)-1]&noAck == 0 {
+		return
+	}
+	last := &s.answers[len(s.answers)-1]
+	*last = (*last)[:strings.LastIndexByte(*last, ' ')] + " *"
 }
 
 // lines are the frames, one each, under the number of their channel among those that did something, and what they are.

@@ -62,7 +62,8 @@ func TestFrameFields(t *testing.T) {
 }
 
 // TestFramesLeftToChance demands that what is left to chance does not show: how often the client has to ask until
-// something is there, what comes when the client has gone, and in which order two queues deliver.
+// something is there, how many dead letters had come when it
+// began to drain a queue, what comes when the client has gone, and in which order two queues deliver.
 func TestFramesLeftToChance(t *testing.T) {
 	get := methodOf(basicGet, uint16(0), "q", byte(0))
 	empty, there := methodOf(basicGetEmpty, ""), methodOf(basicGetOk, uint64(1), byte(0), "", "q", uint32(0))
@@ -78,6 +79,19 @@ func TestFramesLeftToChance(t *testing.T) {
 	}
 	if !slices.Equal(asked(0), asked(3)) {
 		t.Errorf("%q and %q differ", asked(0), asked(3))
+	}
+
+	counted := func(noAck byte, count uint32) []string {
+		f := opened()
+		f.sent(frameMethod, 1, methodOf(basicGet, uint16(0), "q", noAck))
+		f.received(frameMethod, 1, methodOf(basicGetOk, uint64(1), byte(0), "", "q", count))
+		return f.lines()
+	}
+	if !slices.Equal(counted(1, 0), counted(1, 5)) {
+		t.Error("how many messages were there when a queue was drained shows")
+	}
+	if slices.Equal(counted(0, 0), counted(0, 5)) {
+		t.Error("how many messages are left does not show")
 	}
 
 	deliver := func(tag string, number uint64) []byte { return methodOf(basicDeliver, tag, number, byte(0), "", "q") }
