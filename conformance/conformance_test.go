@@ -66,7 +66,9 @@ func runAll(t *testing.T, release string, on side) {
 					slots <- true
 					r := runOn(s, on)
 					for n := 1; n < on.tries && (!*strict || s.Timed() || r.frames != "") && !r.same(); n++ {
+						before := append(r.before, r.difference())
 						r = runOn(s, on)
+						r.before = before
 					}
 					done <- r
 					<-slots
@@ -87,6 +89,7 @@ type result struct {
 	log    *scenario.Log
 	frames string // how the frames differ from those of leveret's listener
 	err    error
+	before []string // what the tries before this one showed
 }
 
 func runOn(s *scenario.Script, on side) result {
@@ -102,16 +105,27 @@ func runOn(s *scenario.Script, on side) result {
 	return r
 }
 
-func (r result) same() bool { return r.err == nil && r.log.Diff() == "" && r.frames == "" }
+func (r result) same() bool { return r.err == nil && r.difference() == "" }
+
+// difference is what the scenario showed and its text does not, or leveret's listener does not.
+func (r result) difference() string {
+	if r.err != nil {
+		return r.err.Error()
+	}
+	return r.log.Diff() + r.frames
+}
 
 func (r result) report(t *testing.T) {
+	for i, diff := range r.before {
+		t.Logf("try %d:\n%s", i+1, diff)
+	}
 	if errors.Is(r.err, errors.ErrUnsupported) {
 		t.Skip(r.err)
 	}
 	if r.err != nil {
 		t.Fatal(r.err)
 	}
-	if diff := r.log.Diff() + r.frames; diff != "" {
+	if diff := r.difference(); diff != "" {
 		t.Error("\n" + diff)
 	}
 }
