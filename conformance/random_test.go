@@ -184,7 +184,7 @@ func (c *campaign) work(t *testing.T) {
 			return
 		}
 		defer d.remove()
-		sides = append(sides, side{"RabbitMQ " + c.broker.Version, func() (scenario.Driver, error) { return d, nil }, 3, d.late, *without, listener})
+		sides = append(sides, side{"RabbitMQ " + c.broker.Version, func() (scenario.Driver, error) { return d, nil }, 4, d.late, *without, listener})
 	}
 	for s, ok := c.seed(); ok; s, ok = c.seed() {
 		c.compare(t, s, sides)
