@@ -271,7 +271,7 @@ func (ch *Channel) routeLocked(m *message) []*Queue {
 }
 
 // enqueueLocked hands a message to the queues it was routed to.
-// Rules: L-14, C-2, C-3, O-4.
+// Rules: L-14, C-2, C-3, C-10, O-4.
 func (ch *Channel) enqueueLocked(p publication, out *Outcome) {
 	v := ch.v
 	ch.publishedEventLocked(p.m, p.queues)
@@ -286,13 +286,17 @@ func (ch *Channel) enqueueLocked(p publication, out *Outcome) {
 	if n := len(p.queues); n > 1 {
 		p.countFurtherLocked(n - 1)
 	}
-	// Every queue gets its copy, whatever the others do. One refusal makes the publish a refused one, but a commit does
-	// not hear of a quorum queue's.
+	// Every queue gets its copy, whatever the others do. One refusal makes the publish a refused one, but a commit hears
+	// of no refusal of a message that a quorum queue refuses. // C-10
+	refused, heard := false, true
 	for _, q := range p.queues {
-		heard := ch.tx == nil || q.traits.commitHears
-		if !q.impl.accept(arrival{m: p.m, by: ch}) && heard {
-			out.Rejected = true
+		if !q.impl.accept(arrival{m: p.m, by: ch}) {
+			refused = true
+			heard = heard && (ch.tx == nil || q.traits.commitHears)
 		}
+	}
+	if refused && heard {
+		out.Rejected = true
 	}
 	if out.Sequence > 0 && !out.Rejected {
 		ch.confirmedLocked(p.m)

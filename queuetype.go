@@ -92,7 +92,7 @@ type traits struct {
 	holdersInOrder  bool         // D-5: it takes back from an ended channel by consumer, not in the order of delivery
 	heirs           bool         // D-29: a consumer with the tag of a cancelled one takes over what that one holds
 	byName          bool         // C-10: a transaction finds it by its name, so a queue declared anew gets the message
-	commitHears     bool         // C-10: tx.commit fails when it refuses a message
+	commitHears     bool         // C-10: tx.commit hears when it refuses a message
 }
 
 // queueTypes are the types of queues, by kind. A stream is refused in the end (streams.go), so it has no acts.
