@@ -1,7 +1,10 @@
 package mgmt_test
 
 import (
+	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/leveretmq/leveret"
@@ -110,14 +113,42 @@ func TestLogin(t *testing.T) {
 		from  string
 		users []string
 		in    bool
-	}{{"127.0.0.1:1", nil, true}, {"[::1]:1", nil, true}, {"@", nil, true}, {"10.1.2.3:1", nil, false}, {"10.1.2.3:1", []string{}, true}} {
+	}{
+		{"127.0.0.1:1", nil, true}, {"[::1]:1", nil, true}, {"[::ffff:127.0.0.1]:1", nil, true},
+		{"10.1.2.3:1", nil, false}, {"10.1.2.3:1", []string{}, true},
+		// These do not tell where the far end is.
+		{"", nil, false}, {"@", nil, false}, {"websocket", nil, false}, {"tunnel:1", nil, false}, {"localhost:1", nil, false},
+		{"127.0.0.1", nil, false},
+	} {
 		api := direct{t, mgmt.Handler(b, mgmt.Config{LoopbackUsers: c.users})}
 		r := api.send("GET", "whoami", "", func(req *http.Request) { req.RemoteAddr = c.from })
-		assert.Equal(t, c.in, r.status == 200, "%s %v", c.from, c.users)
+		assert.Equal(t, c.in, r.status == 200, "%q %v", c.from, c.users)
 		if !c.in {
 			assert.Equal(t, "User can only log in via localhost", reasonOf(r))
 		}
 	}
+}
+
+// Who reaches a Unix socket is on this machine.
+func TestLoginOverAUnixSocket(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	dir, err := os.MkdirTemp("", "mgmt") // t.TempDir may be too long for a socket
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	require.NoError(t, err)
+	server := &http.Server{Handler: mgmt.Handler(b)}
+	go server.Serve(l)
+	defer server.Close()
+	client := http.Client{Transport: &http.Transport{Dial: func(string, string) (net.Conn, error) {
+		return net.Dial("unix", l.Addr().String())
+	}}}
+	defer client.CloseIdleConnections()
+	resp, err := client.Get("http://guest:guest@node/api/whoami")
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
 }
 
 // A page of another site cannot use the credentials that a browser keeps.

@@ -49,15 +49,14 @@ func (c *call) login() error {
 	return nil
 }
 
-// isLoopback reports whether a request comes from this machine. A server of another kind than TCP, such as a Unix
-// socket, gives no address, and is local.
+// isLoopback reports whether a request comes from this machine: over a Unix socket, or from a loopback address. What a
+// connection of another kind gives for an address, as a tunnel's, does not tell.
 func isLoopback(r *http.Request) bool {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
+	if _, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr); unix {
 		return true
 	}
-	addr, err := netip.ParseAddr(host)
-	return err != nil || addr.Unmap().IsLoopback()
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && peer.Addr().Unmap().IsLoopback()
 }
 
 // An access says whether a logged in user may use a route.
