@@ -254,7 +254,7 @@ func TestCancelIsABarrier(t *testing.T) {
 				return
 			default:
 				b.Publish("", "q", leveret.Message{})
-				time.Sleep(time.Microsecond)
+				runtime.Gosched()
 			}
 		}
 	})

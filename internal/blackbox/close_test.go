@@ -3,8 +3,8 @@ package blackbox_test
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/leveretmq/leveret"
 	"github.com/stretchr/testify/require"
@@ -22,6 +22,7 @@ func TestCloseInFlight(t *testing.T) {
 		require.NoError(t, err)
 		var wg sync.WaitGroup
 		errs := make([]error, 8)
+		busy := newMoment(1 + round%5*100)
 		for g := range errs {
 			ch, err := conn.Channel()
 			require.NoError(t, err)
@@ -31,6 +32,7 @@ func TestCloseInFlight(t *testing.T) {
 				for errs[g] == nil {
 					if g%2 == 0 {
 						_, errs[g] = ch.Publish("", "q", leveret.Message{Body: []byte("m")})
+						busy.count()
 						continue
 					}
 					var d *leveret.Delivery
@@ -41,7 +43,7 @@ func TestCloseInFlight(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(time.Duration(round%5) * time.Millisecond)
+		busy.wait()
 		require.NoError(t, b.Close())
 		wg.Wait()
 		for g, err := range errs {
@@ -99,3 +101,20 @@ func TestClosedBroker(t *testing.T) {
 	require.False(t, ok)
 	require.Empty(t, b.Queues())
 }
+
+// A moment has come when something has been counted n times.
+type moment struct {
+	n       int64
+	counted atomic.Int64
+	come    chan struct{}
+}
+
+func newMoment(n int) *moment { return &moment{n: int64(n), come: make(chan struct{})} }
+
+func (m *moment) count() {
+	if m.counted.Add(1) == m.n {
+		close(m.come)
+	}
+}
+
+func (m *moment) wait() { <-m.come }

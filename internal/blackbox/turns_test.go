@@ -224,16 +224,18 @@ func TestCloseInShortTurns(t *testing.T) {
 	TestCloseInFlight(t)
 	for seed := range uint64(max(scaled(20), 5)) {
 		b := leveret.New()
+		busy := newMoment(1 + int(seed%5)*150) // of 800 steps
 		var wg sync.WaitGroup
 		for g := range uint64(4) {
 			wg.Go(func() {
 				s := &stress{b: b, r: rand.New(rand.NewPCG(seed, g))}
 				for range 200 {
 					s.step()
+					busy.count()
 				}
 			})
 		}
-		time.Sleep(time.Duration(seed%5) * time.Millisecond)
+		busy.wait()
 		if seed%2 == 0 {
 			require.NoError(t, b.DeleteVHost("/"))
 		} else {
