@@ -24,7 +24,12 @@
 // /metrics, /metrics/per-object and /metrics/detailed have figures for Prometheus under the names of RabbitMQ's plugin.
 // RabbitMQ's Grafana dashboard for the overview (10991) finds all of its series. What a name of RabbitMQ's would need and
 // nobody counts is not there. Per object, a channel's publishes and deliveries are the sums over all exchanges and queues,
-// and messages that died are not parted by type of queue.
+// and messages that died of other reasons than the delivery limit are not parted by type of queue.
+//
+// /metrics/detailed takes the parameters family and vhost, each any number of times, and queue, a pattern. The metrics that
+// begin with leveret_ are our own: what died, by reason, and what was lost, by cause; for each queue in the families
+// queue_death_metrics and queue_loss_metrics. [NewMetrics] has the figures for programs that show them otherwise, and the
+// module github.com/leveretmq/leveret/leveretprom a collector for Prometheus's Go library.
 //
 // # Safety
 //

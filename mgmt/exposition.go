@@ -1,77 +1,114 @@
 package mgmt
 
 import (
-	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/leveretmq/leveret"
 )
 
-// The types of metrics.
-const (
-	counter   = "counter"
-	gauge     = "gauge"
-	histogram = "histogram"
-	untyped   = "untyped"
-)
-
-// An exposition is a text in Prometheus's format. The samples of a family stand behind it.
+// An exposition collects families, and writes them as a text in Prometheus's format.
 type exposition struct {
-	out    []byte
-	prefix string
-	name   string                  // of the family at hand
-	wanted func(group string) bool // which metrics of objects to show
+	families []Family
+	prefix   string
+	wanted   func(group string) bool // which metrics to show
 }
 
-func (x *exposition) family(name, kind, help string) { x.begin(x.prefix+name, kind, help) }
-
-func (x *exposition) begin(name, kind, help string) {
-	x.name = name
-	x.out = append(x.out, "# TYPE "+name+" "+kind+"\n# HELP "+name+" "+help+"\n"...)
+// family begins one; samples follow.
+func (x *exposition) family(name string, kind MetricType, help string, labels ...string) {
+	x.families = append(x.families, Family{Name: x.prefix + name, Type: kind, Help: help, Labels: labels})
 }
 
-// sample adds a value with labels: names and values in turn.
+// sample adds a value with those of its labels to the family that was begun last.
 func (x *exposition) sample(value float64, labels ...string) {
-	x.out = append(x.out, x.name...)
-	for i := 0; i < len(labels); i += 2 {
+	x.add(Sample{Values: labels, Value: value})
+}
+
+func (x *exposition) add(s Sample) {
+	last := &x.families[len(x.families)-1]
+	last.Samples = append(last.Samples, s)
+}
+
+// text returns the families in Prometheus's format. A family without samples is declared all the same, as RabbitMQ does.
+func (x *exposition) text() []byte {
+	var w textWriter
+	for _, f := range x.families {
+		w = append(w, "# TYPE "+f.Name+" "+string(f.Type)+"\n# HELP "+f.Name+" "+f.Help+"\n"...)
+		for _, s := range f.Samples {
+			if s.Histogram != nil {
+				w.histogram(f, s)
+			} else {
+				w.line(f.Name, f.Labels, s.Values, s.Value)
+			}
+		}
+	}
+	return w
+}
+
+// A textWriter is a text in Prometheus's format.
+type textWriter []byte
+
+func (w *textWriter) line(name string, labels, values []string, value float64) {
+	out := append(*w, name...)
+	for i, label := range labels {
 		mark := byte(',')
 		if i == 0 {
 			mark = '{'
 		}
-		x.out = append(append(x.out, mark), labels[i]+`="`+escapeLabel.Replace(strings.ToValidUTF8(labels[i+1], "\uFFFD"))+`"`...)
+		out = append(append(out, mark), label+`="`+escapeLabel.Replace(strings.ToValidUTF8(values[i], "\uFFFD"))+`"`...)
 	}
 	if len(labels) > 0 {
-		x.out = append(x.out, '}')
+		out = append(out, '}')
 	}
-	x.out = append(strconv.AppendFloat(append(x.out, ' '), value, 'f', -1, 64), '\n')
+	*w = append(strconv.AppendFloat(append(out, ' '), value, 'f', -1, 64), '\n')
 }
 
 var escapeLabel = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
+func (w *textWriter) histogram(f Family, s Sample) {
+	h := s.Histogram
+	labels := append(slices.Clone(f.Labels), "le")
+	bucket := func(bound string, count uint64) {
+		w.line(f.Name+"_bucket", labels, append(slices.Clone(s.Values), bound), float64(count))
+	}
+	for i, bound := range h.Bounds {
+		bucket(strconv.FormatFloat(bound, 'f', -1, 64), h.Counts[i])
+	}
+	bucket("+Inf", h.Count)
+	w.line(f.Name+"_count", f.Labels, s.Values, float64(h.Count))
+	w.line(f.Name+"_sum", f.Labels, s.Values, h.Sum)
+}
+
 // A metric is a figure of objects of one kind.
 type metric[T any] struct {
-	group            string // the family of /metrics/detailed
-	name, kind, help string
-	value            func(T) float64
+	group string // the family of /metrics/detailed
+	name  string
+	kind  MetricType
+	help  string
+	value func(T) float64
 }
 
 // A catalogue has the metrics of objects of one kind.
 type catalogue[T any] struct {
-	labels  func(*node, T) []string // of an object
-	metrics []metric[T]
+	labels   []string                // their names
+	values   func(*node, T) []string // of an object's labels
+	metrics  []metric[T]
+	unsummed string // a metric whose sum RabbitMQ declares and does not show
 }
 
 // exposeSum adds the sums over all objects.
 func exposeSum[T any](x *exposition, c catalogue[T], objects []T) {
 	for _, m := range c.metrics {
+		if !x.wanted(m.group) {
+			continue
+		}
+		x.family(m.name, m.kind, m.help)
+		if m.name == c.unsummed {
+			continue
+		}
 		sum := 0.0
 		for _, o := range objects {
 			sum += m.value(o)
 		}
-		x.family(m.name, m.kind, m.help)
 		x.sample(sum)
 	}
 }
@@ -82,20 +119,9 @@ func exposeEach[T any](x *exposition, n *node, c catalogue[T], objects []T) {
 		if !x.wanted(m.group) {
 			continue
 		}
-		x.family(m.name, m.kind, m.help)
+		x.family(m.name, m.kind, m.help, c.labels...)
 		for _, o := range objects {
-			x.sample(m.value(o), c.labels(n, o)...)
+			x.sample(m.value(o), c.values(n, o)...)
 		}
-	}
-}
-
-// exposeLosses adds what was lost, by cause. RabbitMQ does not count that.
-func exposeLosses(x *exposition, d leveret.DropCounters) {
-	x.begin("leveret_messages_dropped_total", counter, "Messages that left the broker without having been acknowledged, by cause")
-	data, _ := json.Marshal(d) // numbers only
-	var byCause map[string]float64
-	_ = json.Unmarshal(data, &byCause)
-	for _, cause := range slices.Sorted(maps.Keys(byCause)) {
-		x.sample(byCause[cause], "cause", cause)
 	}
 }

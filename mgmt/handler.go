@@ -33,6 +33,13 @@ const defaultNodeName = "leveret@localhost"
 // Handler returns RabbitMQ's management HTTP API for a broker, with a Config or without. It serves until the program
 // ends, also after Broker.Close: then it shows a broker with nothing in it, to which nobody can log in.
 func Handler(b *leveret.Broker, cfg ...Config) http.Handler {
+	n := newNode(b, cfg)
+	n.recorder.take = n.snapshot
+	return http.NewCrossOriginProtection().Handler(newRouter(n))
+}
+
+// newNode begins to count what comes and goes.
+func newNode(b *leveret.Broker, cfg []Config) *node {
 	n := &node{broker: b, release: releases[b.Profile()], started: time.Now(), clusterID: "rabbitmq-cluster-id-" + rand.Text()}
 	if len(cfg) > 0 {
 		n.Config = cfg[0]
@@ -45,8 +52,7 @@ func Handler(b *leveret.Broker, cfg ...Config) http.Handler {
 	}
 	n.Listeners = slices.Clone(n.Listeners)
 	n.churn.watch(b)
-	n.recorder.take = n.snapshot
-	return http.NewCrossOriginProtection().Handler(newRouter(n))
+	return n
 }
 
 // A node is a broker with what the API says about it.

@@ -1,7 +1,9 @@
 package mgmt
 
 import (
-	"strconv"
+	"encoding/json"
+	"maps"
+	"slices"
 
 	"github.com/leveretmq/leveret"
 )
@@ -10,6 +12,12 @@ import (
 
 // protocol is the label of figures that RabbitMQ has for each protocol.
 const protocol = "amqp091"
+
+// The types of queues, as RabbitMQ's metrics name them.
+const (
+	classicQueue = "rabbit_classic_queue"
+	quorumQueue  = "rabbit_quorum_queue"
+)
 
 // exposeCounters adds the counters of the whole broker.
 func exposeCounters(x *exposition, c leveret.Counters) {
@@ -24,15 +32,13 @@ func exposeCounters(x *exposition, c leveret.Counters) {
 		{"unroutable_dropped", "Messages that reached no queue and were dropped", c.UnroutableDropped},
 		{"unroutable_returned", "Messages that reached no queue and were returned", c.UnroutableReturned},
 	} {
-		x.family("global_messages_"+m.name+"_total", counter, m.help)
-		x.sample(float64(m.value), "protocol", protocol)
+		x.family("global_messages_"+m.name+"_total", CounterMetric, m.help, "protocol")
+		x.sample(float64(m.value), protocol)
 	}
 	exposeDeliveries(x, c)
 	exposeSizes(x, c.Sizes)
-	exposeDeaths(x, c)
-	x.family("global_messages_dead_lettered_confirmed_total", counter, "At-least-once dead letters that all targets took")
-	x.sample(float64(c.DeadLettersConfirmed), "dead_letter_strategy", "at_least_once")
-	exposeLosses(x, c.Dropped)
+	exposeDeadLetters(x, c)
+	exposeLosses(x, c)
 }
 
 // exposeDeliveries adds what is counted for each type of queue.
@@ -51,43 +57,85 @@ func exposeDeliveries(x *exposition, c leveret.Counters) {
 		{"redelivered", "Messages that were delivered again", func(d counters) uint64 { return d.Redelivered }},
 		{"acknowledged", "Messages that clients acknowledged", acks},
 	} {
-		x.family("global_messages_"+m.name+"_total", counter, m.help)
-		x.sample(float64(m.value(c.Classic)), "protocol", protocol, "queue_type", "rabbit_classic_queue")
-		x.sample(float64(m.value(c.Quorum)), "protocol", protocol, "queue_type", "rabbit_quorum_queue")
+		x.family("global_messages_"+m.name+"_total", CounterMetric, m.help, "protocol", "queue_type")
+		x.sample(float64(m.value(c.Classic)), protocol, classicQueue)
+		x.sample(float64(m.value(c.Quorum)), protocol, quorumQueue)
 	}
 }
 
-// exposeSizes adds the histogram of sizes: a bucket has all messages up to its bound.
+// exposeSizes adds the histogram of sizes.
 func exposeSizes(x *exposition, c leveret.SizeCounters) {
-	x.family("message_size_bytes", histogram, "Octets of the bodies of messages that publishers sent")
-	name, n := x.name, uint64(0)
-	x.name = name + "_bucket"
+	h := Histogram{Sum: float64(c.Octets)}
 	for i, bound := range leveret.SizeBounds {
-		n += c.Upto[i]
-		x.sample(float64(n), "protocol", protocol, "le", strconv.Itoa(bound))
+		h.Count += c.Upto[i]
+		h.Bounds, h.Counts = append(h.Bounds, float64(bound)), append(h.Counts, h.Count)
 	}
-	n += c.Larger
-	x.sample(float64(n), "protocol", protocol, "le", "+Inf")
-	x.name = name + "_count"
-	x.sample(float64(n), "protocol", protocol)
-	x.name = name + "_sum"
-	x.sample(float64(c.Octets), "protocol", protocol)
+	h.Count += c.Larger
+	x.family("message_size_bytes", HistogramMetric, "Octets of the bodies of messages that publishers sent", "protocol")
+	x.add(Sample{Values: []string{protocol}, Histogram: &h})
 }
 
-// exposeDeaths adds how many messages died, by the reason and by what was done with them.
-func exposeDeaths(x *exposition, c leveret.Counters) {
-	for _, reason := range []struct {
-		name string
-		of   func(leveret.DeathCounters) uint64
-	}{
-		{"rejected", func(d leveret.DeathCounters) uint64 { return d.Rejected }},
-		{"expired", func(d leveret.DeathCounters) uint64 { return d.Expired }},
-		{"maxlen", func(d leveret.DeathCounters) uint64 { return d.MaxLength }},
-		{"delivery_limit", func(d leveret.DeathCounters) uint64 { return d.DeliveryLimit }},
-	} {
-		x.family("global_messages_dead_lettered_"+reason.name+"_total", counter, "Messages that died because of "+reason.name)
-		x.sample(float64(reason.of(c.DeadLetteredAtMostOnce)), "dead_letter_strategy", "at_most_once")
-		x.sample(float64(reason.of(c.DeadLetteredAtLeastOnce)), "dead_letter_strategy", "at_least_once")
-		x.sample(float64(reason.of(c.NoDeadLetterExchange)), "dead_letter_strategy", "disabled")
+// exposeDeadLetters adds how many messages died, by the reason and by what was done with them. Only quorum queues have a
+// delivery limit and the strategy at-least-once; other deaths are not counted by type of queue.
+func exposeDeadLetters(x *exposition, c leveret.Counters) {
+	for _, r := range reasons {
+		labels, values := []string{"dead_letter_strategy"}, []string(nil)
+		if r.name == leveret.DeliveryLimit {
+			labels, values = []string{"queue_type", "dead_letter_strategy"}, []string{quorumQueue}
+		}
+		x.family("global_messages_dead_lettered_"+string(r.name)+"_total", CounterMetric, "Messages that died because of "+string(r.name), labels...)
+		if r.name != leveret.MaxLength { // the strategy at-least-once needs the overflow behaviour reject-publish
+			x.sample(float64(r.of(c.DeadLetteredAtLeastOnce)), append(values, "at_least_once")...)
+		}
+		x.sample(float64(r.of(c.DeadLetteredAtMostOnce)), append(values, "at_most_once")...)
+		x.sample(float64(r.of(c.NoDeadLetterExchange)), append(values, "disabled")...)
 	}
+	x.family("global_messages_dead_lettered_confirmed_total", CounterMetric, "At-least-once dead letters that all targets took", "queue_type", "dead_letter_strategy")
+	x.sample(float64(c.DeadLettersConfirmed), quorumQueue, "at_least_once")
+}
+
+// reasons are those of deaths.
+var reasons = []struct {
+	name leveret.Reason
+	of   func(leveret.DeathCounters) uint64
+}{
+	{leveret.Rejected, func(d leveret.DeathCounters) uint64 { return d.Rejected }},
+	{leveret.Expired, func(d leveret.DeathCounters) uint64 { return d.Expired }},
+	{leveret.MaxLength, func(d leveret.DeathCounters) uint64 { return d.MaxLength }},
+	{leveret.DeliveryLimit, func(d leveret.DeathCounters) uint64 { return d.DeliveryLimit }},
+}
+
+// ownPrefix begins the names of metrics that RabbitMQ has not.
+const ownPrefix = "leveret_"
+
+// exposeLosses adds what died, by reason, and what was lost, by cause. RabbitMQ does not count the latter.
+func exposeLosses(x *exposition, c leveret.Counters) {
+	prefix := x.prefix
+	x.prefix = ownPrefix
+	x.family("messages_died_total", CounterMetric, "Messages that died in queues, by reason, whether they were dead-lettered or dropped", "reason")
+	for _, r := range reasons {
+		x.sample(float64(r.of(c.DeadLetteredAtLeastOnce)+r.of(c.DeadLetteredAtMostOnce)+r.of(c.NoDeadLetterExchange)), string(r.name))
+	}
+	x.family("messages_dropped_total", CounterMetric, "Messages that left the broker without having been acknowledged, by cause", "cause")
+	for _, l := range lossesOf(c.Dropped) {
+		x.sample(l.value, l.cause)
+	}
+	x.prefix = prefix
+}
+
+// A loss is how many messages were lost for a cause.
+type loss struct {
+	cause string
+	value float64
+}
+
+// lossesOf returns the losses by cause, sorted by its name.
+func lossesOf(d leveret.DropCounters) (all []loss) {
+	data, _ := json.Marshal(d) // numbers only
+	var byCause map[string]float64
+	_ = json.Unmarshal(data, &byCause)
+	for _, cause := range slices.Sorted(maps.Keys(byCause)) {
+		all = append(all, loss{cause, byCause[cause]})
+	}
+	return all
 }

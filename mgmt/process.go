@@ -16,12 +16,18 @@ type process struct {
 }
 
 func (n *node) process() process {
-	p := process{memory: int64(runtimeFigure("/memory/classes/total:bytes") - runtimeFigure("/memory/classes/heap/released:bytes")),
-		goroutines: int64(runtime.NumGoroutine()), maxFDs: maxFiles(), disk: freeDisk()}
-	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
-		p.fds = int64(len(open))
-	}
-	return p
+	return process{memory: heldMemory(), goroutines: int64(runtime.NumGoroutine()), fds: openFiles(), maxFDs: maxFiles(), disk: freeDisk()}
+}
+
+// heldMemory returns how many bytes the Go runtime has from the system.
+func heldMemory() int64 {
+	return int64(runtimeFigure("/memory/classes/total:bytes") - runtimeFigure("/memory/classes/heap/released:bytes"))
+}
+
+// openFiles returns how many files are open; 0 where the system does not tell.
+func openFiles() int64 {
+	open, _ := os.ReadDir("/proc/self/fd")
+	return int64(len(open))
 }
 
 func runtimeFigure(name string) uint64 {
