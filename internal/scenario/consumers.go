@@ -40,12 +40,8 @@ func cancel(r *run, s *session, w *words) ([]string, error) {
 // deliveries TAG… shows what consumers received since the last look, of several in the order of the delivery tags; with
 // numbered, also these; with total, only how many they are.
 func deliveries(r *run, s *session, w *words) ([]string, error) {
-	tags := []string{w.word("a consumer tag")}
 	total, numbered := w.flag("total"), w.flag("numbered")
-	for len(w.pos) > 0 {
-		tags = append(tags, w.word("a consumer tag"))
-	}
-	w.done()
+	tags := w.words("a consumer tag")
 	var received []*Delivery
 	return r.watch(w.wanted(r), func() ([]string, error) {
 		received = append(received, s.take(tags)...)
@@ -111,10 +107,11 @@ func notices(r *run, s *session, w *words) ([]string, error) {
 
 // count QUEUE… shows ready messages and, if there are any, consumers, without touching the session's channel.
 func count(r *run, s *session, w *words) ([]string, error) {
+	queues := w.words("a queue")
 	return r.watch(w.wanted(r), func() ([]string, error) {
 		var out []string
-		for _, a := range w.pos {
-			out = append(out, r.countOne(s.client, a.Text))
+		for _, queue := range queues {
+			out = append(out, r.countOne(s.client, queue))
 		}
 		return out, nil
 	})
@@ -152,6 +149,7 @@ func shown(name string) string {
 
 // closeChannel closes the session's channel.
 func closeChannel(r *run, s *session, w *words) ([]string, error) {
+	w.done()
 	s.collect()
 	err := s.ch.Close()
 	s.ch = nil

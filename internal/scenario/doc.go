@@ -1,6 +1,6 @@
 // Package scenario reads and runs scenario scripts: small texts that say what a client does to a broker and
 // what it must see. One script runs unchanged on the engine's Go API, on its AMQP listener and on a real RabbitMQ: each
-// has a Driver.
+// has a Driver. docs/scenarios.md lists the statements, for users.
 //
 // # A script
 //

@@ -33,6 +33,29 @@ func (l *Log) Diff() string {
 	return b.String()
 }
 
+// Report writes what a statement showed, with the number of its line. What differs from what the script expects is
+// marked, and both are written.
+func (l *Log) Report(e Entry) string {
+	const indent = "        "
+	want := e.Step.Want(l.Release)
+	if l.Differs(e) {
+		return fmt.Sprintf("%s %4d  %s\n%s%s", differenceMark, e.Step.Line, e.Step.text, observed(indent+"want -> ", want),
+			observed(indent+"got  -> ", e.Got))
+	}
+	shown := ""
+	if len(e.Got) > 0 {
+		shown = observed(indent+"-> ", e.Got)
+	}
+	return fmt.Sprintf("  %4d  %s\n%s", e.Step.Line, e.Step.text, shown)
+}
+
+const differenceMark = "✗"
+
+// Differs reports whether a statement showed something else than the script expects, if that expects anything.
+func (l *Log) Differs(e Entry) bool {
+	return l.Script.Expects() && !slices.Equal(e.Step.Want(l.Release), e.Got)
+}
+
 // String writes the log: each statement with what it showed.
 func (l *Log) String() string {
 	var b strings.Builder

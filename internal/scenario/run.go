@@ -49,22 +49,30 @@ type session struct {
 }
 
 // Run executes a script and returns what it showed. The error says that the run itself failed.
-func Run(s *Script, d Driver) (*Log, error) { return execute(s, d, toTheEnd) }
+func Run(s *Script, d Driver) (*Log, error) { return newRun(d).execute(s, toTheEnd) }
 
 // Compare executes a script until it shows something else than it expects; the log ends there.
-func Compare(s *Script, d Driver) (*Log, error) { return execute(s, d, toTheFirstDifference) }
+func Compare(s *Script, d Driver) (*Log, error) {
+	r := newRun(d)
+	return r.execute(s, func(_ *Log, e Entry) bool { return slices.Equal(e.Got, e.Step.want[r.release]) })
+}
 
 // Explore executes a script whose expectations are not known: it looks at the broker until nothing changes.
-func Explore(s *Script, d Driver) (*Log, error) { return execute(s, d, exploring) }
+func Explore(s *Script, d Driver) (*Log, error) {
+	r := newRun(d)
+	r.recording = true
+	return r.execute(s, toTheEnd)
+}
 
-// A mode says what the expectations are for.
-type mode int
+// Play executes a script and calls each with what a statement showed, as soon as it is known and until each returns
+// false. A script that expects nothing is explored.
+func Play(s *Script, d Driver, each func(*Log, Entry) bool) (*Log, error) {
+	r := newRun(d)
+	r.recording = !s.Expects()
+	return r.execute(s, each)
+}
 
-const (
-	toTheEnd mode = iota
-	toTheFirstDifference
-	exploring
-)
+func toTheEnd(*Log, Entry) bool { return true }
 
 func newRun(d Driver) *run {
 	r := &run{driver: d, release: Releases[d.Profile()], conns: map[string]*client{}, queueOf: map[string]string{},
@@ -73,9 +81,8 @@ func newRun(d Driver) *run {
 	return r
 }
 
-func execute(s *Script, d Driver, m mode) (*Log, error) {
-	r := newRun(d)
-	r.recording = m == exploring
+// execute runs the statements that are for the release, until goOn returns false for what one showed.
+func (r *run) execute(s *Script, goOn func(*Log, Entry) bool) (*Log, error) {
 	if s.Timed() {
 		r.quiet = quietTimed
 	}
@@ -90,7 +97,7 @@ func execute(s *Script, d Driver, m mode) (*Log, error) {
 			return l, fmt.Errorf("%s:%d: %w", s.Name, st.Line, err)
 		}
 		l.Entries = append(l.Entries, Entry{st, got})
-		if m == toTheFirstDifference && !slices.Equal(got, st.want[r.release]) {
+		if !goOn(l, Entry{st, got}) {
 			break
 		}
 	}

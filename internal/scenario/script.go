@@ -28,7 +28,8 @@ type Script struct {
 	Loose   []string // what it leaves uncompared, and why
 	Steps   []*Step
 
-	lines []string // verbatim; steps and their observations refer to them
+	expects bool     // there are observations
+	lines   []string // verbatim; steps and their observations refer to them
 }
 
 // A Step is one statement and what it must show.
@@ -54,6 +55,16 @@ func (s *Script) Timed() bool {
 	return slices.ContainsFunc(s.Steps, func(st *Step) bool { return st.Verb == "advance" })
 }
 
+// Expects reports whether the script says what any of its statements must show, if only that it is nothing.
+func (s *Script) Expects() bool { return s.expects }
+
+// Unanswered returns the script as one that expects nothing, whose statements are those of s.
+func (s *Script) Unanswered() *Script {
+	open := *s
+	open.expects = false
+	return &open
+}
+
 // Want returns what the step must show on a release.
 func (st *Step) Want(release string) []string { return st.want[release] }
 
@@ -74,7 +85,7 @@ func (s *Script) line(n int, line string) error {
 	case trimmed == "" || trimmed[0] == '#':
 		return nil
 	case len(s.Steps) == 0 && s.head(trimmed):
-		return nil
+		return s.checkHead()
 	case line[0] == ' ' || line[0] == '\t':
 		return s.observation(n, trimmed)
 	}
@@ -104,6 +115,17 @@ func (s *Script) head(line string) bool {
 	return true
 }
 
+// checkHead refuses a restriction that no run can meet.
+func (s *Script) checkHead() error {
+	if s.Profile != "" && !slices.Contains(releases, s.Profile) {
+		return fmt.Errorf("profile: %s is neither 4.3 nor 3.10", s.Profile)
+	}
+	if s.Driver != "" && s.Driver != "go" && s.Driver != "amqp" {
+		return fmt.Errorf("driver: %s is neither go nor amqp", s.Driver)
+	}
+	return nil
+}
+
 func (s *Script) statement(n int, line string) error {
 	st := &Step{Line: n, last: n, want: map[string][]string{}}
 	st.Profile, line = cutRelease(line)
@@ -126,6 +148,7 @@ func (s *Script) statement(n int, line string) error {
 	st.Args = args
 	s.Steps = append(s.Steps, st)
 	if has {
+		s.expects = true
 		st.expect("", want)
 	}
 	return nil
@@ -139,6 +162,7 @@ func (s *Script) observation(n int, line string) error {
 	}
 	st := s.Steps[len(s.Steps)-1]
 	st.last = n
+	s.expects = true
 	st.expect(release, rest)
 	return nil
 }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -75,10 +76,74 @@ func TestMistakes(t *testing.T) {
 		"publish q a headers={": "x:1: = is missing at \"\"",
 		"publish q a p=":        "x:1: a value is missing at \"\"",
 		"publish q a h=dec(1)":  "x:1: no such value: dec",
+		"profile: 4.2":          "x:1: profile: 4.2 is neither 4.3 nor 3.10",
+		"rule: D-1\ndriver: x":  "x:2: driver: x is neither go nor amqp",
 	} {
 		_, err := Parse("x", text)
 		require.EqualError(t, err, want)
 	}
+}
+
+// Words that a statement does not know are mistakes, and so is one that says nothing.
+func TestMistakesInStatements(t *testing.T) {
+	for text, want := range map[string]string{
+		"get":                     "get needs a queue",
+		"get left":                "get needs a queue",
+		"get q flags=1":           "get: what is flags=?",
+		"publish q":               "publish needs a body",
+		"publish q a mandatry=1":  "publish: what is mandatry=?",
+		"ack":                     "ack needs a message",
+		"nack a":                  "nack needs requeue or discard",
+		"count":                   "count needs a queue",
+		"confirm now":             "confirm: what is now?",
+		"tx select now":           "tx: what is now?",
+		"tx begin":                "tx what: begin?",
+		"flow up":                 "flow what: up?",
+		"qos many":                "qos: many is no number",
+		"close it":                "close: what is it?",
+		"advance":                 "advance needs a duration",
+		"advance -1s":             "advance: time does not go back",
+		"advance 1":               `time: missing unit in duration "1"`,
+		"field-order on":          "field-order: what is on?",
+		"delete message q":        "delete what: message?",
+		"declare user u":          "declare what: user?",
+		"deliveries c total a=1":  "deliveries: what is a=?",
+		"show q again":            "show: what is again?",
+		"bind q":                  "bind needs a target",
+		"policy p":                "policy needs a pattern",
+		"policy p .* {a=1} rank=": "x:2: a value is missing at \"\"",
+	} {
+		s, err := Parse("x", "declare queue q\n"+text)
+		if err == nil {
+			want = "x:2: " + want
+			_, err = Run(s, NewDirect(leveret.RabbitMQ43))
+		}
+		require.EqualError(t, err, want)
+	}
+}
+
+// Play tells of each statement, until it is told to stop. What differs is marked, but not in a script without arrows.
+func TestPlay(t *testing.T) {
+	const text = "declare queue q\npublish q a\nget q%s\nget q\n"
+	played := func(arrow string, most int) string {
+		s, err := Parse("x", fmt.Sprintf(text, arrow))
+		require.NoError(t, err)
+		var out strings.Builder
+		l, err := Play(s, NewDirect(leveret.RabbitMQ43), func(l *Log, e Entry) bool {
+			out.WriteString(l.Report(e))
+			return len(l.Entries) < most
+		})
+		require.NoError(t, err)
+		require.Len(t, l.Entries, most)
+		return out.String()
+	}
+	begin := "     1  declare queue q\n     2  publish q a\n"
+	require.Equal(t, begin+"     3  get q\n        -> a\n     4  get q\n        -> empty\n", played("", 4))
+	require.Equal(t, begin+"✗    3  get q\n        want -> b\n        got  -> a\n", played(" -> b", 3))
+	s, err := Parse("x", fmt.Sprintf(text, " -> ok"))
+	require.NoError(t, err)
+	require.True(t, s.Expects())
+	require.False(t, s.Unanswered().Expects())
 }
 
 // What Format writes reads back as the same value of the same type.

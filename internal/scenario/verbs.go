@@ -28,6 +28,9 @@ func init() {
 	}
 }
 
+// Verbs returns the names of all statements, in their order.
+func Verbs() []string { return sortedNames(verbs) }
+
 func declare(r *run, s *session, w *words) ([]string, error) {
 	switch kind := w.word("queue or exchange"); kind {
 	case "queue":
@@ -92,6 +95,9 @@ func remove(r *run, s *session, w *words) ([]string, error) {
 	cfg := leveret.DeleteConfig{IfUnused: w.flag("if-unused"), IfEmpty: w.flag("if-empty")}
 	unanswered := noWait(s, w)
 	w.done()
+	if kind != "exchange" && kind != "queue" {
+		fail("delete what: %s?", kind)
+	}
 	if kind == "exchange" {
 		return nil, s.ch.DeleteExchange(name, cfg)
 	}
@@ -142,8 +148,8 @@ func purge(r *run, s *session, w *words) ([]string, error) {
 	return number(n), err
 }
 
-// publish TARGET BODY… [properties]; size=N makes a body of N bytes,
-// repeat=N makes N messages.
+// publish TARGET BODY… [properties]; size=N makes a body of N bytes, repeat=N makes N messages with the bodies 1, 2 and
+// so on.
 func publish(r *run, s *session, w *words) ([]string, error) {
 	exchange, key := w.target()
 	m := w.message()
@@ -153,6 +159,9 @@ func publish(r *run, s *session, w *words) ([]string, error) {
 	}
 	for n, total := 1, w.number("repeat", 0); n <= total; n++ {
 		bodies = append(bodies, Arg{Text: strconv.Itoa(n)})
+	}
+	if len(bodies) == 0 {
+		fail("publish needs a body")
 	}
 	w.pos = nil
 	w.done()
@@ -203,8 +212,7 @@ func (r *run) returned(m *leveret.Return) string {
 func get(r *run, s *session, w *words) ([]string, error) {
 	noAck, left := w.flag("no-ack"), w.flag("left")
 	var out []string
-	for i := 0; len(w.pos) > 0; i++ {
-		queue := w.word("a queue")
+	for i, queue := range w.words("a queue") {
 		var d *Delivery
 		seen, err := r.watch(nth(w.wanted(r), i), func() (seen []string, err error) {
 			if d == nil {
@@ -264,8 +272,8 @@ func settle(r *run, s *session, w *words) ([]string, error) {
 	if w.step.Verb != "ack" && requeue == discard {
 		fail("%s needs requeue or discard", w.step.Verb)
 	}
-	for len(w.pos) > 0 {
-		tag := r.tag(s, w.word("a message"))
+	for _, message := range w.words("a message") {
+		tag := r.tag(s, message)
 		var err error
 		switch w.step.Verb {
 		case "ack":
@@ -307,11 +315,14 @@ func recoverAll(r *run, s *session, w *words) ([]string, error) {
 
 // confirm turns on confirms; from then on every publish waits for its own.
 func confirm(r *run, s *session, w *words) ([]string, error) {
+	w.done()
 	return nil, s.ch.Confirm()
 }
 
 func tx(r *run, s *session, w *words) ([]string, error) {
-	switch what := w.word("select, commit or rollback"); what {
+	what := w.word("select, commit or rollback")
+	w.done()
+	switch what {
 	case "select":
 		return nil, s.ch.Tx()
 	case "rollback":
@@ -324,16 +335,25 @@ func tx(r *run, s *session, w *words) ([]string, error) {
 		}
 		return out, err
 	}
-	fail("tx what?")
+	fail("tx what: %s?", what)
 	return nil, nil
 }
 
 func flow(r *run, s *session, w *words) ([]string, error) {
-	return nil, s.ch.Flow(w.word("on or off") == "on")
+	what := w.word("on or off")
+	w.done()
+	if what != "on" && what != "off" {
+		fail("flow what: %s?", what)
+	}
+	return nil, s.ch.Flow(what == "on")
 }
 
 func qos(r *run, s *session, w *words) ([]string, error) {
-	n, _ := whole(bare(w.word("a prefetch count")))
+	word := w.word("a prefetch count")
+	n, ok := whole(bare(word))
+	if !ok {
+		fail("qos: %s is no number", word)
+	}
 	cfg := leveret.QosConfig{PrefetchCount: int(n), Global: w.flag("global"), PrefetchSize: uint32(w.number("size", 0))}
 	w.done()
 	return nil, s.ch.Qos(cfg)
@@ -342,14 +362,19 @@ func qos(r *run, s *session, w *words) ([]string, error) {
 // advance lets time pass.
 func advance(r *run, s *session, w *words) ([]string, error) {
 	d, err := time.ParseDuration(w.word("a duration"))
+	w.done()
 	if err != nil {
 		fail("%v", err)
+	}
+	if d < 0 {
+		fail("advance: time does not go back")
 	}
 	r.driver.Advance(d)
 	return nil, nil
 }
 
 func fieldOrder(r *run, s *session, w *words) ([]string, error) {
+	w.done()
 	r.render.fieldOrder = true
 	return nil, nil
 }

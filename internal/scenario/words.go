@@ -46,6 +46,16 @@ func (w *words) next(what string) Arg {
 
 func (w *words) word(what string) string { return w.next(what).Text }
 
+// words takes all words that are left, of which there is at least one.
+func (w *words) words(what string) []string {
+	list := []string{w.word(what)}
+	for len(w.pos) > 0 {
+		list = append(list, w.word(what))
+	}
+	w.done()
+	return list
+}
+
 // target takes EXCHANGE/KEY, or a name, which is a key of the default exchange.
 func (w *words) target() (exchange, key string) {
 	a := w.next("a target")
