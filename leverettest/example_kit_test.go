@@ -2,8 +2,11 @@ package leverettest_test
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/leveretmq/leveret"
@@ -48,6 +51,38 @@ func ExampleURL() {
 	conn, err := amqp091.Dial(leverettest.URL(t, leverettest.New(t)))
 	fmt.Println(conn.Properties["product"], err)
 	// Output: RabbitMQ <nil>
+}
+
+func ExampleManagement() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b := leverettest.New(t)
+	b.DeclareQueue("work", leveret.QueueConfig{})
+	res, err := http.Get(leverettest.Management(t, b) + "/api/queues?columns=name")
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	defer res.Body.Close()
+	answer, _ := io.ReadAll(res.Body)
+	fmt.Printf("%s", answer)
+	// Output: [{"name":"work"}]
+}
+
+// The client needs no socket, so it works in a synctest bubble.
+func ExampleManagementClient() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b := leverettest.New(t)
+	policy := `{"pattern": "^work", "definition": {"max-length": 10}, "apply-to": "queues"}`
+	req, _ := http.NewRequest("PUT", "http://guest:guest@rabbitmq/api/policies/%2F/short", strings.NewReader(policy))
+	res, err := leverettest.ManagementClient(b).Do(req)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	fmt.Println(res.Status, b.Policies()[0].Name)
+	// Output: 201 Created short
 }
 
 // Outside of a synctest bubble the client works beside the test.

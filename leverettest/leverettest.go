@@ -14,9 +14,9 @@
 //
 // # Time
 //
-// Nothing but URL touches the network, and everything else works inside a testing/synctest bubble, where a message's
-// TTL or a delay passes without waiting, and where synctest.Wait returns when everything has happened. Two things do
-// not work in a bubble. A goroutine that waits for a sync.Mutex is not durably blocked: if the holder waits for time to
+// Nothing but URL and Management touches the network, and everything else works inside a testing/synctest bubble, where
+// a message's TTL or a delay passes without waiting, and where synctest.Wait returns when everything has happened. Two
+// things do not work in a bubble. A goroutine that waits for a sync.Mutex is not durably blocked: if the holder waits for time to
 // pass, the time stands still, and the test hangs. A goroutine that waits for a socket is not durably blocked either.
 //
 // Outside a bubble a client works beside the test: what it has not yet sent, the broker does not know. An assertion
@@ -34,6 +34,16 @@
 //
 // A connection of a [Dialer] can also be closed by the test itself: it is a net.Conn. A broker that restarts is not among
 // the faults.
+//
+// # Management API
+//
+// A program that uses RabbitMQ's management API gets the URL of [Management], or in a bubble [ManagementClient]. Four
+// things surprise. RabbitMQ's lists are some seconds old, and may not have a new connection yet; those of leveret are of the
+// moment, so a program that does not wait passes here and fails there. Rates are made of figures that are taken once a
+// second, from the first question for statistics on: in a bubble, let seconds pass by time.Sleep. With a
+// [leveret.ManualClock] they go by the time of the machine, not by that clock. And looking at messages
+// (POST /api/queues/VHOST/QUEUE/get) takes and returns them: they are redelivered afterwards, and the recorder has the
+// events. With the mode reject_requeue_true a look counts against a quorum queue's delivery limit.
 package leverettest
 
 import "github.com/leveretmq/leveret"
