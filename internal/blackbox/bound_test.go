@@ -58,6 +58,22 @@ func TestStalledConsumersAreRememberedOnce(t *testing.T) {
 	})
 }
 
+// Nor does one for which there is no room in its channel's window.
+func TestConsumersThatWaitForTheWindowAreRememberedOnce(t *testing.T) {
+	b, _ := newTestBroker(t, leveret.WithProfile(leveret.RabbitMQ310))
+	mustDeclare(t, b, "q", leveret.Table{"x-single-active-consumer": true, "x-max-length": 10})
+	ch := mustChannel(t, b)
+	require.NoError(t, ch.Qos(leveret.QosConfig{PrefetchCount: 1, Global: true}))
+	_, err := ch.Consume("q", leveret.ConsumeConfig{})
+	require.NoError(t, err)
+	round := func() {
+		for range 50_000 {
+			mustPublish(t, b, "q", "m", "")
+		}
+	}
+	require.Less(t, grows(round), int64(200<<10))
+}
+
 // A channel that holds messages of queues that are gone does not hold their bodies.
 func TestBodiesOfDeletedQueuesAreLetGo(t *testing.T) {
 	bothTypes(t, func(t *testing.T, kind string) {
