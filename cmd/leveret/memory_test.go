@@ -1,14 +1,17 @@
 package main
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/leveretmq/leveret/cmd/leveret/internal/memory"
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -85,37 +88,139 @@ func TestStatusOfMemory(t *testing.T) {
 	assert.Contains(t, p.ctl("status"), "\nMemory high watermark setting: none, computed to: none\n")
 }
 
-// Whatever fills the memory of the process raises the alarm, also what is in no queue: here transactions that are not
-// committed.
-func TestAlarmGoesByTheProcess(t *testing.T) {
-	p, url := spawnControlled(t, "--vm-memory-high-watermark", "150MB", "--log", "none")
-	conn, err := amqp.Dial(withGuest(url))
-	require.NoError(t, err)
-	defer conn.Close()
-	defer p.Process.Kill() // a blocked connection is not closed otherwise
-	blocked := conn.NotifyBlocked(make(chan amqp.Blocking, 1))
-	ch, err := conn.Channel()
-	require.NoError(t, err)
-	_, err = ch.QueueDeclare("q", true, false, false, false, nil)
-	require.NoError(t, err)
-	require.NoError(t, ch.Tx())
-	published := make(chan error, 1)
-	go func() {
-		body := make([]byte, 1<<20)
-		var err error
-		for range 2000 { // 2 GB
-			if err = ch.Publish("", "q", false, false, amqp.Publishing{Body: body}); err != nil {
-				break
+// A flood fills the memory of a server with what is in no queue.
+type flood struct {
+	t       *testing.T
+	url     string
+	blocked chan amqp.Blocking
+	nc      *deafConn
+	conn    *amqp.Connection
+	ch      *amqp.Channel // of conn; it has number 1
+}
+
+const (
+	floodPart  = 1 << 20 // octets
+	floodParts = 1000
+)
+
+// floods go on until they are stopped, or for a gigabyte.
+var floods = map[string]func(*flood) error{
+	"a transaction that is not committed": func(f *flood) error {
+		require.NoError(f.t, f.ch.Tx())
+		return f.publish(floodParts, "q", amqp.Publishing{Body: make([]byte, floodPart)})
+	},
+	"headers": func(f *flood) error {
+		return f.publish(10*floodParts, "q", amqp.Publishing{Headers: amqp.Table{"h": strings.Repeat("h", floodPart/10)}})
+	},
+	"bodies without an end": func(f *flood) error {
+		for n := range uint16(floodParts) {
+			if _, err := f.conn.Channel(); err != nil {
+				return err
+			}
+			if _, err := f.nc.Write(halfAMessage(n+2, 2*floodPart)); err != nil {
+				return err
 			}
 		}
-		published <- err
+		return nil
+	},
+	"replies that nobody reads": func(f *flood) error {
+		_, err := f.ch.Consume("amq.rabbitmq.reply-to", "", true, false, false, false, nil)
+		require.NoError(f.t, err)
+		require.NoError(f.t, f.ch.Publish("", "q", false, false, amqp.Publishing{ReplyTo: "amq.rabbitmq.reply-to"}))
+		request, ok, err := f.ch.Get("q", true)
+		require.NoError(f.t, err)
+		require.True(f.t, ok)
+		f.nc.deaf.Store(true)
+		f.connect()
+		return f.publish(floodParts, request.ReplyTo, amqp.Publishing{Body: make([]byte, floodPart)})
+	},
+}
+
+// connect has what follows happen on a new connection.
+func (f *flood) connect() {
+	nc, err := net.Dial("tcp", strings.TrimPrefix(f.url, "amqp://"))
+	require.NoError(f.t, err)
+	f.nc = &deafConn{Conn: nc, closed: make(chan struct{})}
+	f.conn, err = amqp.Open(f.nc, amqp.Config{Vhost: "/", SASL: []amqp.Authentication{&amqp.PlainAuth{Username: "guest", Password: "guest"}}})
+	require.NoError(f.t, err)
+	told := f.conn.NotifyBlocked(make(chan amqp.Blocking))
+	go func() {
+		for b := range told {
+			f.blocked <- b
+		}
 	}()
-	select {
-	case b := <-blocked:
-		assert.Equal(t, amqp.Blocking{Active: true, Reason: "low on memory"}, b)
-	case err := <-published:
-		t.Error("nothing stopped it: ", err)
-	case <-time.After(time.Minute):
-		t.Error("it was not told")
+	f.ch, err = f.conn.Channel()
+	require.NoError(f.t, err)
+	_, err = f.ch.QueueDeclare("q", true, false, false, false, nil)
+	require.NoError(f.t, err)
+}
+
+func (f *flood) publish(n int, key string, m amqp.Publishing) error {
+	for range n {
+		if err := f.ch.Publish("", key, false, false, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A deafConn can stop reading.
+type deafConn struct {
+	net.Conn
+	deaf   atomic.Bool
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (c *deafConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if c.deaf.Load() {
+		<-c.closed
+		return 0, net.ErrClosed
+	}
+	return n, err
+}
+
+func (c *deafConn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}
+
+// halfAMessage is the frames of a message to the queue q, up to the middle of its body.
+func halfAMessage(channel uint16, size int) (frames []byte) {
+	frame := func(kind byte, payload []byte) {
+		frames = binary.BigEndian.AppendUint16(append(frames, kind), channel)
+		frames = binary.BigEndian.AppendUint32(frames, uint32(len(payload)))
+		frames = append(append(frames, payload...), 0xce)
+	}
+	frame(1, []byte{0, 60, 0, 40, 0, 0, 0, 1, 'q', 0})
+	frame(2, append(binary.BigEndian.AppendUint64([]byte{0, 60, 0, 0}, uint64(size)), 0, 0))
+	for range size / 2 >> 16 {
+		frame(3, make([]byte, 1<<16))
+	}
+	return frames
+}
+
+// Whatever fills the memory of the process raises the alarm, also what is in no queue, and the client that does it is
+// stopped.
+func TestAlarmGoesByTheProcess(t *testing.T) {
+	for name, pour := range floods {
+		t.Run(name, func(t *testing.T) {
+			p, url := spawnControlled(t, "--vm-memory-high-watermark", "100MB", "--log", "none")
+			f := &flood{t: t, url: url, blocked: make(chan amqp.Blocking, 10)}
+			f.connect()
+			poured := make(chan error, 1)
+			go func() { poured <- pour(f) }()
+			select {
+			case b := <-f.blocked:
+				assert.Equal(t, amqp.Blocking{Active: true, Reason: "low on memory"}, b)
+				assert.Contains(t, p.ctl("status"), "\nMemory alarm on node leveret@localhost\n")
+			case err := <-poured:
+				t.Error("nothing stopped it: ", err)
+				poured <- nil
+			}
+			p.Process.Kill() // a client that is blocked is waited for otherwise
+			<-poured
+		})
 	}
 }
