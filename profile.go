@@ -58,7 +58,7 @@ type rules struct {
 	noPreemption               bool  // D-22: single active consumer: priorities are ignored
 	plainQuorumName            bool  // D-23: error texts say "quorum queues", not <<"quorum">> queues
 	bodyBytesOnly              bool  // L-3: length in bytes counts bodies without properties
-	newestTrimmedFirst         bool  // L-9: of messages trimmed at once the newest dies first, before other deaths
+	newestTrimmedFirst         bool  // L-9: of messages trimmed at once the newest dies first, before others that die then
 	stopsForGood               bool  // L-11: publishers that were told to stop are not told that the limits are gone
 	purgeSkipsPending          bool  // DL-35: purge leaves pending at-least-once dead letters alone
 	policyChangeIsUse          bool  // P-19: a policy change restarts the idle time of x-expires

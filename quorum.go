@@ -58,15 +58,17 @@ func (c *quorum) accept(a arrival) bool {
 	}
 	q.enqueuedEventLocked(a.m, e.seq, a.parent)
 	// An empty queue delivers the message to a consumer without enqueueing it. // D-24
-	if c.ready.n == 0 && q.consumers != nil && q.deliverNextLocked(e) {
+	if c.ready.n == 0 && q.consumers != nil && q.deliverNextLocked(&e) {
 		return true
 	}
+	expired := c.takeUncovered()
 	c.putTail(e)
 	if q.consumers != nil {
 		c.deliverReady()
 	}
 	// What is still ready counts for the limits. // L-4, L-5
 	c.trim()
+	c.dieOfAge(expired)
 	c.updateRejecting()
 	// A TTL of 0 is over at once if the message is a head. // T-9
 	if ttl == 0 {
@@ -298,7 +300,7 @@ func (c *quorum) deliverSome(how settling) (more bool) {
 		slices.SortStableFunc(batch, func(a, b assignment) int { return r.compareHolders(a.to, b.to) })
 	}
 	for _, a := range batch {
-		c.q.sendLocked(a.to, a.e)
+		c.q.sendLocked(a.to, &a.e)
 	}
 	if more {
 		c.q.v.tookLocked(turn())
@@ -381,10 +383,11 @@ func (c *quorum) trim() {
 	}
 	if c.q.v.rules.newestTrimmedFirst {
 		c.trimNewestFirst()
+		c.watchHead() // what is uncovered expires with the next act, or by the timer: see takeUncovered
 	} else {
 		c.trimOldestFirst()
+		c.checkHeads()
 	}
-	c.checkHeads()
 }
 
 // trimOldestFirst drops heads until the queue keeps its limits.

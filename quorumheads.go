@@ -45,6 +45,26 @@ func (c *quorum) expire(limit int) (n int) {
 	return n
 }
 
+// takeUncovered takes out what the trim for one message has uncovered that is due, when the next message arrives. In
+// 3.10 these messages die after what is trimmed for the second one.
+// Rules: L-9.
+func (c *quorum) takeUncovered() (expired []entry) {
+	if c.deadlines == 0 || !c.q.v.rules.newestTrimmedFirst {
+		return nil
+	}
+	now := c.q.v.nowLocked()
+	for e, due := c.popDue(now); due; e, due = c.popDue(now) {
+		expired = append(expired, e)
+	}
+	return expired
+}
+
+func (c *quorum) dieOfAge(expired []entry) {
+	for _, e := range expired {
+		c.deadLetter(e, Expired)
+	}
+}
+
 // popDue removes the first head that is due.
 func (c *quorum) popDue(now int64) (e entry, due bool) {
 	for h := range c.heads() {
