@@ -41,7 +41,7 @@ func (c *classic) accept(a arrival) bool {
 	}
 	q.enqueuedEventLocked(a.m, e.seq, a.parent)
 	// An empty queue delivers the message to a consumer without enqueueing it. // D-24
-	if c.ready.n == 0 && q.consumers != nil && q.deliverNextLocked(e) {
+	if c.ready.n == 0 && q.consumers != nil && q.deliverNextLocked(&e) {
 		return true
 	}
 	// With a TTL of 0 and no dead-letter exchange the message is discarded without a look at the queue. // T-9
@@ -208,7 +208,8 @@ func (c *classic) deliverReady() {
 			c.deadLetter(c.take(), Expired)
 			continue
 		}
-		c.q.deliverLocked(to, c.take())
+		e := c.take()
+		c.q.deliverLocked(to, &e)
 		c.expireUncovered() // before it looks for the next consumer
 	}
 }

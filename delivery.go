@@ -54,7 +54,7 @@ func (d *Delivery) Reject(requeue bool) error { return d.ch.Reject(d.DeliveryTag
 
 // deliverLocked delivers e to c, which can take a message.
 // Rules: D-6.
-func (q *Queue) deliverLocked(c *Consumer, e entry) {
+func (q *Queue) deliverLocked(c *Consumer, e *entry) {
 	q.assignLocked(c, e.m)
 	q.sendLocked(c, e)
 }
@@ -78,15 +78,15 @@ func (q *Queue) assignLocked(c *Consumer, m *message) {
 
 // sendLocked gives a message that was assigned to c its delivery tag and hands it to the client.
 // Rules: D-30.
-func (q *Queue) sendLocked(c *Consumer, e entry) {
+func (q *Queue) sendLocked(c *Consumer, e *entry) {
 	ch := c.ch
 	ch.usedLocked()
-	d := ch.newDelivery(q, &e)
+	d := ch.newDelivery(q, e)
 	d.ConsumerTag = c.tag
 	if c.cfg.NoAck {
 		d.DeliveryTag = ch.tags.Skip()
 	} else {
-		u := ch.holdLocked(q, c, &e, d)
+		u := ch.holdLocked(q, c, e, d)
 		if c.timeout >= 0 {
 			u.at = q.v.elapsedLocked()
 			q.v.wakeAtLocked(&c.timer, q.v.shownLocked(deadlineAfter(u.at, c.timeout)))
@@ -106,7 +106,7 @@ func (ch *Channel) holdLocked(q *Queue, c *Consumer, e *entry, d *Delivery) *una
 
 // deliverNextLocked gives a message that arrives to the next consumer. It reports false if none can take a message.
 // Rules: D-24.
-func (q *Queue) deliverNextLocked(e entry) bool {
+func (q *Queue) deliverNextLocked(e *entry) bool {
 	c := q.nextConsumerLocked()
 	if c == nil {
 		return false

@@ -22,6 +22,9 @@ type effects struct {
 
 func (v *vhost) afterLocked(f func()) { v.effects.pending = append(v.effects.pending, f) }
 
+// due reports whether the operation that ends has to run the effects: nobody else does.
+func (e *effects) due() bool { return len(e.pending) > 0 && !e.running }
+
 // run runs all effects. It is called with the lock held and returns without it. An effect may panic or end the
 // goroutine with runtime.Goexit: the others run first.
 func (e *effects) run(v *vhost) {

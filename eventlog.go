@@ -35,10 +35,16 @@ func queueNames(qs []*Queue) []string {
 
 // publishedEventLocked tells of a publish. A message that is published while anybody watches gets its number.
 func (ch *Channel) publishedEventLocked(m *message, queues []*Queue) {
-	v := ch.v
 	m.exchange.counters.Published++
 	ch.tally.Published++
-	if v.events == nil || !v.events.messages {
+	if ch.v.events != nil {
+		ch.tellPublishedLocked(m, queues)
+	}
+}
+
+func (ch *Channel) tellPublishedLocked(m *message, queues []*Queue) {
+	v := ch.v
+	if !v.events.messages {
 		return
 	}
 	v.lastMessage++

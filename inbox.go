@@ -1,5 +1,7 @@
 package leveret
 
+import "math"
+
 // An Inbox collects, in order, what a client is to be told without having asked. A listener
 // gives one to a connection (ConnConfig.Inbox) and all its consumers share it; other
 // consumers have one of their own inside. When an inbox holds as much as its limit says, its
@@ -57,7 +59,14 @@ type Notification struct {
 }
 
 // NewInbox returns an empty inbox. It serves one connection.
-func NewInbox(cfg InboxConfig) *Inbox { return &Inbox{cfg: cfg} }
+func NewInbox(cfg InboxConfig) *Inbox {
+	for _, limit := range [...]*int{&cfg.MaxDeliveries, &cfg.MaxBytes} {
+		if *limit <= 0 {
+			*limit = math.MaxInt
+		}
+	}
+	return &Inbox{cfg: cfg}
+}
 
 // Take appends everything the inbox holds to buf and empties it. It does not wait.
 func (in *Inbox) Take(buf []Notification) []Notification {
@@ -79,9 +88,7 @@ func (in *Inbox) resetLocked() {
 }
 
 func (in *Inbox) fullLocked() bool {
-	many := in.cfg.MaxDeliveries > 0 && in.count >= in.cfg.MaxDeliveries
-	large := in.cfg.MaxBytes > 0 && in.bytes >= in.cfg.MaxBytes
-	return many || large
+	return in.count >= in.cfg.MaxDeliveries || in.bytes >= in.cfg.MaxBytes
 }
 
 // expectLocked counts a message that a consumer of the inbox is going to get. in is nil for a consumer with a handler.

@@ -109,10 +109,10 @@ func (v *vhost) reportGrowthLocked() {
 	v.stored.growth = 0
 }
 
-// grownLocked ends an operation's accounting and reports whether the alarm has to change.
+// grownLocked ends an operation's accounting and reports whether the alarm has to change. There is a limit.
 func (v *vhost) grownLocked() bool {
 	m := &v.b.memory
-	if m.limit.Load() == 0 || v.stored.growth == 0 || m.process.Load() != 0 {
+	if v.stored.growth == 0 || m.process.Load() != 0 {
 		return false
 	}
 	v.reportGrowthLocked()

@@ -30,6 +30,10 @@ func (ch *Channel) checkLocked(perm permission, kind resource, name string) *Err
 	if ch.super {
 		return nil
 	}
+	return ch.checkUserPermissionLocked(perm, kind, name)
+}
+
+func (ch *Channel) checkUserPermissionLocked(perm permission, kind resource, name string) *Error {
 	if kind == exchangeResource && name == "" {
 		name = defaultExchangeName
 	}

@@ -164,7 +164,8 @@ type received struct {
 
 // newOwnInbox returns the inbox of a consumer in v that shares it with nobody.
 func newOwnInbox(v *vhost) *Inbox {
-	in := &Inbox{v: v, received: received{ready: make(chan struct{}, 1), done: make(chan struct{})}}
+	in := NewInbox(InboxConfig{})
+	in.v, in.received = v, received{ready: make(chan struct{}, 1), done: make(chan struct{})}
 	in.cfg.Notify = in.received.signal
 	return in
 }
@@ -183,7 +184,6 @@ func (r *received) signal() {
 func (in *Inbox) next(waited bool) (d *Delivery, ended bool) {
 	r := &in.received
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	if waited {
 		r.waiting--
 	}
@@ -193,6 +193,7 @@ func (in *Inbox) next(waited bool) (d *Delivery, ended bool) {
 			if !ended {
 				r.waiting++
 			}
+			r.mu.Unlock()
 			return nil, ended
 		}
 	}
@@ -204,6 +205,7 @@ func (in *Inbox) next(waited bool) (d *Delivery, ended bool) {
 	case r.waiting > 0:
 		in.received.signal()
 	}
+	r.mu.Unlock()
 	return d, false
 }
 
@@ -218,10 +220,11 @@ func (in *Inbox) leave() {
 func (in *Inbox) refill() (ended bool) {
 	r := &in.received
 	in.v.mu.Lock()
-	defer in.v.mu.Unlock()
 	r.batch, in.items, r.next = in.items, emptied(r.batch), 0
 	in.bytes, in.count, in.replies = 0, 0, 0
-	return in.ended
+	ended = in.ended
+	in.v.mu.Unlock()
+	return ended
 }
 
 // lockUnreceived begins an operation on c and returns the tags of the deliveries that nobody has received, in order.

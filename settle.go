@@ -357,7 +357,9 @@ func (ch *Channel) releaseLocked(u *unacked) bool {
 			ch.settled++
 		}
 		c.unacked--
-		c.releasedLocked()
+		if c.ended {
+			c.releasedLocked()
+		}
 	}
 	if u.q.deleted {
 		return false
@@ -366,11 +368,8 @@ func (ch *Channel) releaseLocked(u *unacked) bool {
 	return true
 }
 
-// releasedLocked follows the settlement of a delivery that a cancelled consumer held.
+// releasedLocked follows the settlement of a delivery that c held, which was cancelled.
 func (c *Consumer) releasedLocked() {
-	if !c.ended {
-		return
-	}
 	if heir := c.heirLocked(); heir != c && heir.window > 0 {
 		heir.window++ // D-26
 	}
