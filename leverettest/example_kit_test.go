@@ -290,69 +290,6 @@ func ExampleKeepLast() {
 	// Output: 2 1
 }
 
-func ExampleRecorder_Published() {
-	t := &fakeT{} // in a test, its *testing.T
-	defer t.end()
-
-	_, rec := recorded(t)
-	fmt.Println(len(rec.Published()))
-	// Output: 2
-}
-
-func ExampleRecorder_Returned() {
-	t := &fakeT{} // in a test, its *testing.T
-	defer t.end()
-
-	_, rec := recorded(t)
-	fmt.Println(len(rec.Returned()))
-	// Output: 0
-}
-
-func ExampleRecorder_Acked() {
-	t := &fakeT{} // in a test, its *testing.T
-	defer t.end()
-
-	_, rec := recorded(t)
-	fmt.Println(len(rec.Acked()))
-	// Output: 0
-}
-
-func ExampleRecorder_Requeued() {
-	t := &fakeT{} // in a test, its *testing.T
-	defer t.end()
-
-	_, rec := recorded(t)
-	fmt.Println(len(rec.Requeued()))
-	// Output: 0
-}
-
-func ExampleRecorder_Rejected() {
-	t := &fakeT{} // in a test, its *testing.T
-	defer t.end()
-
-	_, rec := recorded(t)
-	fmt.Println(rec.Rejected()[0].Queue)
-	// Output: work
-}
-
-func ExampleRecorder_DeadLettered() {
-	t := &fakeT{} // in a test, its *testing.T
-	defer t.end()
-
-	_, rec := recorded(t)
-	fmt.Println(rec.DeadLettered()[0].Reason, rec.DeadLettered()[0].Queues)
-	// Output: rejected [parked]
-}
-
-func ExampleRecorder_Dropped() {
-	t := &fakeT{} // in a test, its *testing.T
-	defer t.end()
-
-	_, rec := recorded(t)
-	fmt.Println(len(rec.Dropped()))
-	// Output: 0
-}
-
 func ExampleRecorder_Journeys() {
 	t := &fakeT{} // in a test, its *testing.T
 	defer t.end()
@@ -382,52 +319,6 @@ func ExampleRecorder_Timeline() {
 	b.PurgeQueue("work")
 	fmt.Print(len(rec.Timeline()) > 0)
 	// Output: true
-}
-
-func ExampleJourney_String() {
-	t := &fakeT{} // in a test, its *testing.T
-	defer t.end()
-
-	b := leverettest.New(t, leveret.WithClock(leveret.NewManualClock(time.Unix(0, 0))))
-	rec := leverettest.Record(t, b)
-	b.DeclareQueue("work", leveret.QueueConfig{})
-	b.Publish("", "work", leveret.Message{Body: []byte("order 17")})
-	b.PurgeQueue("work")
-	fmt.Print(rec.Journey().String())
-	// Output:
-	// message 1, "order 17"
-	//           0s  published to the default exchange with key "work" → work
-	//           0s  enqueued in work
-	// ✗         0s  LOST: work was purged
-}
-
-func ExampleJourney_Lost() {
-	t := &fakeT{} // in a test, its *testing.T
-	defer t.end()
-
-	b, rec := recorded(t)
-	b.PurgeQueue("parked")
-	fmt.Println(rec.Journey(leverettest.MessageID("17")).Lost()[0].Cause)
-	// Output: purged
-}
-
-func ExampleJourney_In() {
-	t := &fakeT{} // in a test, its *testing.T
-	defer t.end()
-
-	_, rec := recorded(t)
-	fmt.Println(rec.Journey(leverettest.MessageID("18")).In()[0].Queue)
-	// Output: work
-}
-
-func ExampleJourney_Deaths() {
-	t := &fakeT{} // in a test, its *testing.T
-	defer t.end()
-
-	_, rec := recorded(t)
-	d := rec.Journey(leverettest.MessageID("17")).Deaths()[0]
-	fmt.Println(d.Queue, d.Reason, d.Count)
-	// Output: work rejected 1
 }
 
 func ExampleBody() {

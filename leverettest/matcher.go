@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/phrase"
 )
 
 // A Matcher says what is wrong with a message; nil means that the message is as it should be. What no matcher names is
@@ -29,7 +30,7 @@ func JSON(want any) Matcher {
 			return err
 		}
 		if err := json.Unmarshal(m.Body, &got); err != nil {
-			return fmt.Errorf("body %s: %w", shortBody(m.Body), err)
+			return fmt.Errorf("body %s: %w", phrase.Body(m.Body), err)
 		}
 		return same("JSON body", wanted, got)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/phrase"
 )
 
 // RequireQueue ends the test unless the ready messages of a queue are what the matchers say: one matcher for each
@@ -106,7 +107,7 @@ func failQueue(t T, b *leveret.Broker, queue string, got []leveret.MessageInfo, 
 }
 
 func describe(m leveret.MessageInfo) string {
-	out := fmt.Sprintf("%s, from %s with key %q", shortBody(m.Body), exchangeName(m.Exchange), m.RoutingKey)
+	out := fmt.Sprintf("%s, from %s with key %q", phrase.Body(m.Body), phrase.Exchange(m.Exchange), m.RoutingKey)
 	for _, d := range m.Deaths {
 		out += fmt.Sprintf(", died %d× in %s (%s)", d.Count, d.Queue, d.Reason)
 	}
@@ -150,7 +151,7 @@ func RequireDeadLettered(t T, b *leveret.Broker, queue string, want Deaths, matc
 			}
 			times++
 			if to := slices.Sorted(slices.Values(d.Queues)); want.To != nil && !slices.Equal(to, want.To) {
-				wrong = append(wrong, fmt.Sprintf("message %d went to %s, not to %s", j.Message, queueList(to), queueList(want.To)))
+				wrong = append(wrong, fmt.Sprintf("message %d went to %s, not to %s", j.Message, phrase.Queues(to), phrase.Queues(want.To)))
 			}
 		}
 	}
