@@ -99,36 +99,48 @@ func TestEndInAnyState(t *testing.T) {
 				return conn
 			})
 		})
+		t.Run("URL/"+name, func(t *testing.T) {
+			defer goleak.VerifyNone(t)
+			end(t, leave, func(ft leverettest.T, b *leveret.Broker) *amqp091.Connection {
+				conn, err := amqp091.Dial(leverettest.URL(ft, b))
+				require.NoError(t, err)
+				return conn
+			})
+		})
 	}
 }
 
 // A leaving leaves a connection in some state and returns what has to be undone for no goroutine to be left.
 type leaving func(*testing.T, *leveret.Broker, *amqp091.Connection, *amqp091.Channel) (undo func())
 
+type connecting func(leverettest.T, *leveret.Broker) *amqp091.Connection
+
 // endIn ends a test whose connection is in some state, in a bubble and outside.
-func endIn(t *testing.T, leave leaving, connect func(leverettest.T, *leveret.Broker) *amqp091.Connection) {
-	run := func(t *testing.T) {
-		ft := &fakeT{}
-		b := leverettest.New(ft)
-		conn := connect(ft, b)
-		ch, err := conn.Channel()
-		require.NoError(t, err)
-		_, err = ch.QueueDeclare("q", false, false, false, false, nil)
-		require.NoError(t, err)
-		undo := leave(t, b, conn, ch)
-		ft.end()
-		assert.Empty(t, ft.problems)
-		undo()
-	}
+func endIn(t *testing.T, leave leaving, connect connecting) {
 	t.Run("in a bubble", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
-			run(t)
+			end(t, leave, connect)
 			assert.Less(t, time.Since(start), 10*time.Second)
 		})
 	})
 	t.Run("outside", func(t *testing.T) {
 		defer goleak.VerifyNone(t)
-		run(t)
+		end(t, leave, connect)
 	})
+}
+
+// end ends a test whose connection is in some state.
+func end(t *testing.T, leave leaving, connect connecting) {
+	ft := &fakeT{}
+	b := leverettest.New(ft)
+	conn := connect(ft, b)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	_, err = ch.QueueDeclare("q", false, false, false, false, nil)
+	require.NoError(t, err)
+	undo := leave(t, b, conn, ch)
+	ft.end()
+	assert.Empty(t, ft.problems)
+	undo()
 }

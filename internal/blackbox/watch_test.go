@@ -39,6 +39,19 @@ func TestWatchersComeAndGo(t *testing.T) {
 	require.Equal(t, []string{"a / 2", "a other 3", "b other 3", "b / 4"}, seen)
 }
 
+// Several WithEvents add up, and with them those that Watch adds.
+func TestWithEventsAddUp(t *testing.T) {
+	var seen []string
+	told := func(who string) leveret.Events {
+		return leveret.Events{Published: func(leveret.PublishedEvent) { seen = append(seen, who) }}
+	}
+	b, _ := newTestBroker(t, leveret.WithEvents(told("first")), leveret.WithEvents(told("second")))
+	defer b.Watch(told("third"))()
+	_, err := b.Publish("", "nowhere", leveret.Message{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"first", "second", "third"}, seen)
+}
+
 // A watcher that a hook adds sees nothing of the operation that is being told.
 func TestWatcherAddedByAHookSeesWholeOperations(t *testing.T) {
 	b, _ := newTestBroker(t)
