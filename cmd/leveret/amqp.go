@@ -23,7 +23,12 @@ func newAMQPServer(b *leveret.Broker, s settings, config *tls.Config, log *slog.
 	if heartbeat == 0 {
 		heartbeat = -1 // none
 	}
+	channels := s.clients.channelMax
+	if channels == 0 {
+		channels = leveret.NoLimit
+	}
 	return &amqpd.Server{
 		Broker: b, TLS: config, CertLogin: s.tls.login, LoopbackUsers: s.users.loopback, Logger: log, Heartbeat: heartbeat,
+		HandshakeTimeout: s.clients.handshakeTimeout, FrameMax: s.clients.frameMax, ChannelMax: channels,
 	}
 }

@@ -25,7 +25,7 @@ const (
 
 // listen opens the door of the management API. It returns nil if there is to be none, and if the default port is taken,
 // which the log tells.
-func (s httpSettings) listen(log *slog.Logger) (net.Listener, error) {
+func (s httpSettings) listen(origin string, log *slog.Logger) (net.Listener, error) {
 	if s.addr == "" {
 		return nil, nil
 	}
@@ -34,7 +34,7 @@ func (s httpSettings) listen(log *slog.Logger) (net.Listener, error) {
 		return l, nil
 	}
 	if s.asked {
-		return nil, fmt.Errorf("--http: %w", err)
+		return nil, fmt.Errorf("%s: %w", origin, err)
 	}
 	log.Warn("the management API is not served, its port is taken; --http gives it another one, --http none does without",
 		"address", s.addr, "error", err)

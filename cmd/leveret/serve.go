@@ -25,26 +25,48 @@ func serve(args []string, std ctl.Streams) int {
 		complain(std.Err, err)
 		return exitUsage
 	}
-	memory.TakeBallast()
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	srv, err := start(s, slog.New(slog.NewTextHandler(std.Err, &slog.HandlerOptions{Level: s.log})))
+	log, file, err := s.log.open(std.Err)
 	if err != nil {
+		complain(std.Err, fmt.Errorf("%s: %w", s.from.of("log-file"), err))
+		return 1
+	}
+	defer file.Close()
+	for _, line := range s.ignored {
+		log.Warn(line)
+	}
+	memory.TakeBallast()
+	if err := s.run(log, std); err != nil {
 		complain(std.Err, err)
 		return 1
 	}
+	return 0
+}
+
+// run serves until a signal comes, or a door is closed.
+func (s settings) run(log *slog.Logger, std ctl.Streams) error {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	srv, err := start(s, log)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintln(std.Out, srv.greeting())
+	tell(log, "READY=1")
 	select {
 	case <-signals:
 	case err = <-srv.failed:
 	}
 	signal.Stop(signals) // a second signal ends the process at once
+	tell(log, "STOPPING=1")
 	srv.close()
-	if err != nil {
-		complain(std.Err, err)
-		return 1
+	return err
+}
+
+// tell notifies systemd. A service that cannot is not the worse for it, but its start never ends for systemd.
+func tell(log *slog.Logger, state string) {
+	if err := notify(state); err != nil {
+		log.Error("systemd is not told", "state", state, "error", err)
 	}
-	return 0
 }
 
 func complain(w io.Writer, err error) {

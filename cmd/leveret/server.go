@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -53,8 +54,11 @@ func start(s settings, log *slog.Logger) (_ *server, err error) {
 	if err := s.users.set(srv.broker); err != nil {
 		return nil, err
 	}
-	if err := importDefinitions(srv.broker, s.definitions); err != nil {
+	if err := s.name(srv.broker); err != nil {
 		return nil, err
+	}
+	if err := importDefinitions(srv.broker, s.definitions); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.from.of("definitions"), err)
 	}
 	if err := srv.openDoors(s, log); err != nil {
 		return nil, err
@@ -86,8 +90,21 @@ func (u *userSettings) set(b *leveret.Broker) error {
 	if u.name == "" {
 		return nil
 	}
-	all := leveret.Permissions{Configure: ".*", Write: ".*", Read: ".*"}
-	return cmp.Or(b.DeleteUser("guest"), b.AddUser(u.name, u.password, "administrator"), b.SetPermissions(u.name, all))
+	return cmp.Or(b.DeleteUser("guest"), b.AddUser(u.name, u.password, strings.FieldsFunc(u.tags, isComma)...), b.SetPermissions(u.name, u.permissions))
+}
+
+func isComma(r rune) bool { return r == ',' }
+
+// name gives the cluster a name, unless the definitions have.
+func (s *settings) name(b *leveret.Broker) error {
+	if s.clusterName == "" {
+		return nil
+	}
+	value, err := json.Marshal(s.clusterName)
+	if err != nil {
+		return err
+	}
+	return b.SetGlobalParameter(leveret.GlobalParameter{Name: "cluster_name", Value: value})
 }
 
 // guardMemory sets the memory limit. Where the system does not tell how much memory there is, a fraction of it is no
@@ -113,10 +130,7 @@ func importDefinitions(b *leveret.Broker, file string) error {
 			err = fmt.Errorf("%s: %w", file, err)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("--definitions: %w", err)
-	}
-	return nil
+	return err
 }
 
 // openDoors opens a listener for each address that is given. The management API tells of all of them and is the last.
@@ -128,32 +142,33 @@ func (srv *server) openDoors(s settings, log *slog.Logger) error {
 }
 
 func (srv *server) openAMQP(s settings, log *slog.Logger) error {
-	if s.amqp != "" {
-		if err := srv.open("amqp", s.amqp, newAMQPServer(srv.broker, s, nil, log)); err != nil {
-			return err
-		}
+	if err := srv.openAll(s, "amqp", s.amqp, newAMQPServer(srv.broker, s, nil, log)); err != nil || s.amqps == "" {
+		return err
 	}
-	if s.amqps == "" {
-		return nil
-	}
-	config, err := s.tls.config()
+	config, err := s.tls.config(s.from)
 	if err != nil {
 		return err
 	}
-	return srv.open("amqps", s.amqps, newAMQPServer(srv.broker, s, config, log))
+	return srv.openAll(s, "amqps", s.amqps, newAMQPServer(srv.broker, s, config, log))
 }
 
-func (srv *server) open(name, addr string, server clientServer) error {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return fmt.Errorf("--%s: %w", name, err)
+// openAll opens a listener at each address.
+func (srv *server) openAll(s settings, name, addrs string, server clientServer) error {
+	for addr := range strings.SplitSeq(addrs, ",") {
+		if addr == "" {
+			continue
+		}
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.from.of(name), err)
+		}
+		srv.doors = append(srv.doors, door{name, l, server})
 	}
-	srv.doors = append(srv.doors, door{name, l, server})
 	return nil
 }
 
 func (srv *server) openHTTP(s settings, log *slog.Logger) error {
-	l, err := s.http.listen(log)
+	l, err := s.http.listen(s.from.of("http"), log)
 	if err != nil || l == nil {
 		return err
 	}
@@ -181,7 +196,7 @@ func (srv *server) openControl(s settings) error {
 	}
 	var err error
 	if srv.control, err = ctl.Listen(s.control, node); err != nil {
-		return fmt.Errorf("--control: %w", err)
+		return fmt.Errorf("%s: %w", s.from.of("control"), err)
 	}
 	return nil
 }

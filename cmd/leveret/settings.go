@@ -7,9 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"math"
-	"os"
 	"strings"
 	"time"
 
@@ -20,7 +18,7 @@ import (
 
 // settings are what leveret serve is told.
 type settings struct {
-	amqp, amqps string // addresses; empty: none
+	amqp, amqps string // addresses with commas between them; empty: none
 	http        httpSettings
 	tls         tlsSettings
 	clients     clientSettings
@@ -28,9 +26,12 @@ type settings struct {
 	profile     leveret.Profile
 	definitions string // file; empty: none
 	control     string // socket; empty: none
-	log         slog.Leveler
+	clusterName string // empty: the node's
+	log         logSettings
 	watermark   memory.Watermark
 	clock       *leveret.ManualClock // nil: the system's
+	from        origins
+	ignored     []string // lines of the configuration file that have no effect
 }
 
 // httpSettings are for the management API.
@@ -45,17 +46,23 @@ type tlsSettings struct {
 	clientCA  string // empty: clients are not asked for certificates
 	demand    bool   // a client without a certificate is turned away
 	login     func(*x509.Certificate) string
+	versions  []uint16 // that are allowed; nil: those that Go allows
 }
 
 // clientSettings are limits that hold for every client.
 type clientSettings struct {
-	heartbeat      time.Duration // 0: none
-	maxMessageSize int           // bytes; 0: the release's own
+	heartbeat        time.Duration // 0: none
+	handshakeTimeout time.Duration
+	frameMax         int // octets
+	channelMax       int // 0: no limit
+	maxMessageSize   int // bytes; 0: the release's own
 }
 
 // userSettings say who may log in, and from where.
 type userSettings struct {
-	name, password string   // in place of guest; empty: guest
+	name, password string // in place of guest; empty: guest
+	tags           string // of that user, with commas between them
+	permissions    leveret.Permissions
 	loopback       []string // who may log in from this machine only
 }
 
@@ -64,44 +71,46 @@ const none = "none"
 
 var profiles = map[string]leveret.Profile{"4.3": leveret.RabbitMQ43, "3.10": leveret.RabbitMQ310}
 
-var levels = map[string]slog.Level{
-	"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
-	none: slog.LevelError + 1,
-}
-
 // logins are the names that a certificate gives its client, by the value of --cert-login.
 var logins = map[string]func(*x509.Certificate) string{
 	"distinguished-name": func(c *x509.Certificate) string { return c.Subject.String() },
 	"common-name":        func(c *x509.Certificate) string { return c.Subject.CommonName },
 }
 
+var tlsVersions = map[string]uint16{"tlsv1.2": tls.VersionTLS12, "tlsv1.3": tls.VersionTLS13}
+
 // flagWords are the values of flags that are not simply kept.
 type flagWords struct {
-	profile, watermark, log, login, loopback, maxMessageSize, clock string
+	config, profile, watermark, login, loopback, maxMessageSize, clock, versions string
+
+	log, logFormat, logFile, logFileLevel, logFileFormat string
 }
 
-// parseSettings reads the flags of leveret serve. flag.ErrHelp says that help was asked for and
-// written to help.
+// parseSettings reads the flags of leveret serve, the environment and the configuration file. Of these the first that has
+// a setting decides. flag.ErrHelp says that help was asked for and written to help.
 func parseSettings(args []string, help io.Writer) (settings, error) {
-	var s settings
+	s := settings{from: origins{}}
 	var w flagWords
 	f := flag.NewFlagSet("leveret serve", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	s.flags(f)
+	s.userFlags(f)
 	w.flags(f)
+	w.logFlags(f)
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(help, "usage: leveret serve [flags]")
-			f.SetOutput(help)
-			f.PrintDefaults()
+			writeHelp(f, help)
 		}
 		return s, err
 	}
-	f.Visit(func(given *flag.Flag) { s.http.asked = s.http.asked || given.Name == "http" })
 	if f.NArg() > 0 {
 		return s, fmt.Errorf("%q is not expected", f.Arg(0))
 	}
-	for _, step := range []func(flagWords) error{s.setRelease, s.setClock, s.setClients, s.setUsers, s.setTLS, s.setWatermark} {
+	if err := s.layer(f, &w); err != nil {
+		return s, err
+	}
+	_, s.http.asked = s.from["http"]
+	for _, step := range []func(flagWords) error{s.setRelease, s.setClock, s.setClients, s.setUsers, s.setTLS, s.setWatermark, s.setLog} {
 		if err := step(w); err != nil {
 			return s, err
 		}
@@ -109,10 +118,17 @@ func parseSettings(args []string, help io.Writer) (settings, error) {
 	return s, nil
 }
 
+func writeHelp(f *flag.FlagSet, to io.Writer) {
+	fmt.Fprintln(to, "usage: leveret serve [flags]\n\nEach flag is an environment variable, too: LEVERET_HEARTBEAT for --heartbeat. "+
+		"A flag comes before the variable, and both before the configuration file.")
+	f.SetOutput(to)
+	f.PrintDefaults()
+}
+
 // flags are those whose values are kept as they are.
 func (s *settings) flags(f *flag.FlagSet) {
-	f.StringVar(&s.amqp, "amqp", "127.0.0.1:5672", "`address` for AMQP; port 0 takes a free one; empty: none")
-	f.StringVar(&s.amqps, "amqps", "", "`address` for AMQP over TLS, which needs --cert and --key")
+	f.StringVar(&s.amqp, "amqp", "127.0.0.1:5672", "`address` for AMQP, or several with commas between them; port 0 takes a free one; empty: none")
+	f.StringVar(&s.amqps, "amqps", "", "`address` for AMQP over TLS, or several; it needs --cert and --key")
 	f.StringVar(&s.http.addr, "http", defaultHTTP, "`address` for RabbitMQ's management API; none: no API")
 	f.StringVar(&s.tls.cert, "cert", "", "PEM `file` with the server's certificate")
 	f.StringVar(&s.tls.key, "key", "", "PEM `file` with the certificate's key")
@@ -121,12 +137,24 @@ func (s *settings) flags(f *flag.FlagSet) {
 	f.BoolVar(&s.tls.demand, "client-cert-required", false, "turn away clients without a certificate of --client-ca")
 	f.StringVar(&s.definitions, "definitions", "", "JSON `file` with definitions to import before clients are accepted")
 	f.StringVar(&s.control, "control", ctl.DefaultSocket(), "control `socket` for leveret ctl; none: no socket")
+	f.StringVar(&s.clusterName, "cluster-name", "", "`name` of the cluster that the broker is; its node's name if not given")
+	f.DurationVar(&s.clients.heartbeat, "heartbeat", time.Minute,
+		"`interval` of heartbeats that is proposed to clients, in whole seconds; 0: none")
+	f.DurationVar(&s.clients.handshakeTimeout, "handshake-timeout", 10*time.Second, "`time` that a client has to log in")
+	f.IntVar(&s.clients.frameMax, "frame-max", 131072, "largest `size` of a frame in octets, at least 8192")
+	f.IntVar(&s.clients.channelMax, "channel-max", 2047, "`number` of channels that a connection may have, up to 65535; 0: no limit")
+}
+
+// userFlags are those of the first user.
+func (s *settings) userFlags(f *flag.FlagSet) {
 	f.StringVar(&s.users.name, "default-user", "",
 		"`name` of an administrator to have in place of guest; needs --default-pass")
 	f.StringVar(&s.users.password, "default-pass", "",
 		"`password` of --default-user, which others on this machine may see in the list of processes")
-	f.DurationVar(&s.clients.heartbeat, "heartbeat", time.Minute,
-		"`interval` of heartbeats that is proposed to clients, in whole seconds; 0: none")
+	f.StringVar(&s.users.tags, "default-user-tags", "administrator", "`tags` of --default-user, with commas between them")
+	f.StringVar(&s.users.permissions.Configure, "default-configure", ".*", "`pattern` of what --default-user may configure in the virtual host /")
+	f.StringVar(&s.users.permissions.Write, "default-write", ".*", "`pattern` of what --default-user may write to")
+	f.StringVar(&s.users.permissions.Read, "default-read", ".*", "`pattern` of what --default-user may read from")
 }
 
 // flags are those whose values are words to be looked up.
@@ -135,7 +163,8 @@ func (w *flagWords) flags(f *flag.FlagSet) {
 	f.StringVar(&w.watermark, "vm-memory-high-watermark", "0.6",
 		"memory that the process may use before publishers are blocked: a `fraction` of what the machine or the control group has, "+
 			"a size such as 2GB, or none")
-	f.StringVar(&w.log, "log", "warn", "`level` of the log on standard error: debug, info, warn, error or none")
+	f.StringVar(&w.config, "config", "", "configuration `file` with the keys of rabbitmq.conf; docs/configuration.md lists them")
+	f.StringVar(&w.versions, "tls-versions", "", "`versions` of TLS to allow, tlsv1.2 and tlsv1.3, with a comma between them; both if not given")
 	f.StringVar(&w.login, "cert-login", "distinguished-name",
 		"`part` of a certificate that names the user: distinguished-name or common-name")
 	f.StringVar(&w.loopback, "loopback-users", "guest",
@@ -146,14 +175,20 @@ func (w *flagWords) flags(f *flag.FlagSet) {
 		"largest `size` of a body, such as 1MB, up to 512MiB; the release's own if not given")
 }
 
+func (w *flagWords) logFlags(f *flag.FlagSet) {
+	const levels = "debug, info, warn, error or none"
+	f.StringVar(&w.log, "log", "warn", "`level` of the log on standard error: "+levels)
+	f.StringVar(&w.logFormat, "log-format", "text", "`format` of the log on standard error: text or json")
+	f.StringVar(&w.logFile, "log-file", none, "`file` to which the log is appended, besides; none: no file")
+	f.StringVar(&w.logFileLevel, "log-file-level", "info", "`level` of the log in the file: "+levels)
+	f.StringVar(&w.logFileFormat, "log-file-format", "text", "`format` of the log in the file: text or json")
+}
+
 // setRelease looks up what is named by a word, and says what is missing.
 func (s *settings) setRelease(w flagWords) error {
 	var ok bool
 	if s.profile, ok = profiles[w.profile]; !ok {
-		return fmt.Errorf("--profile is %q, not 4.3 or 3.10", w.profile)
-	}
-	if s.log, ok = levels[w.log]; !ok {
-		return fmt.Errorf("--log is %q, not debug, info, warn, error or none", w.log)
+		return fmt.Errorf("%s is %q, not 4.3 or 3.10", s.from.of("profile"), w.profile)
 	}
 	if s.control == none {
 		s.control = ""
@@ -173,7 +208,7 @@ func (s *settings) setClock(w flagWords) error {
 	case "manual":
 		s.clock = leveret.NewManualClock(time.Now())
 	default:
-		return fmt.Errorf("--clock is %q, not system or manual", w.clock)
+		return fmt.Errorf("%s is %q, not system or manual", s.from.of("clock"), w.clock)
 	}
 	if s.clock != nil && s.control == "" {
 		return errors.New("--clock manual needs --control, because only leveret ctl moves the clock")
@@ -183,15 +218,26 @@ func (s *settings) setClock(w flagWords) error {
 
 func (s *settings) setClients(w flagWords) error {
 	const most = 512 << 20
-	if h := s.clients.heartbeat; h < 0 || h > math.MaxUint16*time.Second || h%time.Second != 0 {
-		return fmt.Errorf("--heartbeat is %v, not whole seconds from 0s to 65535s", h)
+	least := 8192
+	if s.profile == leveret.RabbitMQ310 {
+		least = 4096
+	}
+	switch c := s.clients; {
+	case c.heartbeat < 0 || c.heartbeat > math.MaxUint16*time.Second || c.heartbeat%time.Second != 0:
+		return fmt.Errorf("%s is %v, not whole seconds from 0s to 65535s", s.from.of("heartbeat"), c.heartbeat)
+	case c.handshakeTimeout <= 0:
+		return fmt.Errorf("%s is %v, not a time", s.from.of("handshake-timeout"), c.handshakeTimeout)
+	case c.frameMax < least || c.frameMax > math.MaxInt32:
+		return fmt.Errorf("%s is %d, not from %d to %d", s.from.of("frame-max"), c.frameMax, least, math.MaxInt32)
+	case c.channelMax < 0 || c.channelMax > math.MaxUint16:
+		return fmt.Errorf("%s is %d, not from 0 to 65535", s.from.of("channel-max"), c.channelMax)
 	}
 	if w.maxMessageSize == "" {
 		return nil
 	}
 	size, err := ctl.ParseWatermark(w.maxMessageSize, true)
 	if err != nil || size.Bytes > most {
-		return fmt.Errorf("--max-message-size is %q, not a size from 1 to 512MiB", w.maxMessageSize)
+		return fmt.Errorf("%s is %q, not a size from 1 to 512MiB", s.from.of("max-message-size"), w.maxMessageSize)
 	}
 	s.clients.maxMessageSize = int(size.Bytes)
 	return nil
@@ -212,7 +258,16 @@ func (s *settings) setTLS(w flagWords) error {
 	var ok bool
 	t := &s.tls
 	if t.login, ok = logins[w.login]; !ok {
-		return fmt.Errorf("--cert-login is %q, not distinguished-name or common-name", w.login)
+		return fmt.Errorf("%s is %q, not distinguished-name or common-name", s.from.of("cert-login"), w.login)
+	}
+	if w.versions != "" {
+		for name := range strings.SplitSeq(w.versions, ",") {
+			version, ok := tlsVersions[name]
+			if !ok {
+				return fmt.Errorf("%s has %q, not tlsv1.2 or tlsv1.3", s.from.of("tls-versions"), name)
+			}
+			t.versions = append(t.versions, version)
+		}
 	}
 	switch {
 	case s.amqps != "" && (t.cert == "" || t.key == ""):
@@ -236,32 +291,7 @@ func (s *settings) setWatermark(w flagWords) (err error) {
 		s.watermark, err = ctl.ParseWatermark(given, true)
 	}
 	if err != nil {
-		return fmt.Errorf("--vm-memory-high-watermark is %q, not a fraction of 0 to 1, a size such as 2GB, or none", given)
+		return fmt.Errorf("%s is %q, not a fraction of 0 to 1, a size such as 2GB, or none", s.from.of("vm-memory-high-watermark"), given)
 	}
 	return nil
-}
-
-// config reads the files for TLS.
-func (t *tlsSettings) config() (*tls.Config, error) {
-	cert, err := tls.LoadX509KeyPair(t.cert, t.key)
-	if err != nil {
-		return nil, fmt.Errorf("--cert and --key: %w", err)
-	}
-	config := &tls.Config{Certificates: []tls.Certificate{cert}}
-	if t.clientCA == "" {
-		return config, nil
-	}
-	pem, err := os.ReadFile(t.clientCA)
-	if err != nil {
-		return nil, fmt.Errorf("--client-ca: %w", err)
-	}
-	config.ClientCAs = x509.NewCertPool()
-	if !config.ClientCAs.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("--client-ca: there is no certificate in %s", t.clientCA)
-	}
-	config.ClientAuth = tls.VerifyClientCertIfGiven
-	if t.demand {
-		config.ClientAuth = tls.RequireAndVerifyClientCert
-	}
-	return config, nil
 }

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"crypto/tls"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leveretmq/leveret"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func configOf(t *testing.T, text string) string {
+	file := filepath.Join(t.TempDir(), "leveret.conf")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	return file
+}
+
+func settingsOf(t *testing.T, text string, args ...string) (settings, error) {
+	return parseSettings(append([]string{"--config", configOf(t, text)}, args...), io.Discard)
+}
+
+// A file sets everything that flags set.
+func TestConfigFile(t *testing.T) {
+	s, err := settingsOf(t, `
+# a node in production
+listeners.tcp.local = 127.0.0.1:5673
+listeners.tcp.all   = 5672
+listeners.ssl.1     = 10.0.0.1:5671
+ssl_options.certfile   = /etc/cert.pem
+ssl_options.keyfile    = /etc/key.pem
+ssl_options.cacertfile = /etc/ca.pem
+ssl_options.verify     = verify_peer
+ssl_options.fail_if_no_peer_cert = true
+ssl_options.versions.1 = tlsv1.3
+ssl_cert_login_from    = common_name
+management.tcp.port = 8080
+management.tcp.ip   = 127.0.0.1
+loopback_users.ann  = true
+loopback_users.bob  = true
+default_user = ann
+default_pass = 'se#cret'
+default_user_tags.management = true
+default_user_tags.monitoring = true
+default_user_tags.administrator = false
+default_permissions.configure = ^$
+default_permissions.write = ^orders
+default_permissions.read = .*
+load_definitions = /etc/definitions.json
+definitions.import_backend = local_filesystem
+cluster_name = farm
+heartbeat = 30
+handshake_timeout = 5000
+frame_max = 65536
+channel_max = 128
+max_message_size = 1048576
+vm_memory_high_watermark.absolute = 2GB
+log.dir = /var/log/leveret
+log.console = false
+log.console.level = debug
+log.file = leveret.log
+log.file.level = warning
+log.file.formatter = json
+leveret.profile = 3.10
+leveret.control = none
+`)
+	require.NoError(t, err)
+	assert.Equal(t, "127.0.0.1:5673,:5672", s.amqp)
+	assert.Equal(t, "10.0.0.1:5671", s.amqps)
+	assert.Equal(t, httpSettings{"127.0.0.1:8080", true}, s.http)
+	assert.Equal(t, []any{"/etc/cert.pem", "/etc/key.pem", "/etc/ca.pem", true, []uint16{tls.VersionTLS13}},
+		[]any{s.tls.cert, s.tls.key, s.tls.clientCA, s.tls.demand, s.tls.versions})
+	assert.Equal(t, userSettings{"ann", "se#cret", "management,monitoring", leveret.Permissions{Configure: "^$", Write: "^orders", Read: ".*"},
+		[]string{"ann", "bob"}}, s.users)
+	assert.Equal(t, clientSettings{30 * time.Second, 5 * time.Second, 65536, 128, 1 << 20}, s.clients)
+	assert.Equal(t, "/etc/definitions.json", s.definitions)
+	assert.Equal(t, "farm", s.clusterName)
+	assert.Equal(t, "2GB", s.watermark.Given)
+	assert.Equal(t, logSettings{logPlace{levels[none], false}, logPlace{levels["warn"], true}, "/var/log/leveret/leveret.log"}, s.log)
+	assert.Equal(t, leveret.RabbitMQ310, s.profile)
+	assert.Empty(t, s.control)
+	assert.Empty(t, s.ignored)
+}
+
+// What a later line says replaces what an earlier one has said.
+func TestConfigFileLines(t *testing.T) {
+	for text, want := range map[string]func(settings) any{
+		"heartbeat = 10\nheartbeat = 0": func(s settings) any { return s.clients.heartbeat == 0 },
+		"listeners.tcp = none\nlisteners.ssl.1 = 1\nssl_options.certfile = c\nssl_options.keyfile = k": func(s settings) any { return s.amqp == "" },
+		"listeners.tcp = none\nlisteners.tcp.1 = 7":                                                    func(s settings) any { return s.amqp == ":7" },
+		"loopback_users = none":                                                 func(s settings) any { return len(s.users.loopback) == 0 },
+		"loopback_users.guest = false":                                          func(s settings) any { return len(s.users.loopback) == 0 },
+		"loopback_users.guest = false\nloopback_users.ann = true":               func(s settings) any { return strings.Join(s.users.loopback, ",") == "ann" },
+		"management.tcp.ip = ::1":                                               func(s settings) any { return s.http.addr == "[::1]:15672" },
+		"vm_memory_high_watermark.relative = 1":                                 func(s settings) any { return s.watermark.Given == "1" },
+		"log.file = a.log\nlog.file = false":                                    func(s settings) any { return s.log.path == "" },
+		"log.console = false\nlog.console = true\nlog.console.level = critical": func(s settings) any { return s.log.console.level == levels["error"] },
+		"max_channels_per_connection = 0":                                       func(s settings) any { return s.clients.channelMax == 0 },
+	} {
+		s, err := settingsOf(t, text)
+		require.NoError(t, err, text)
+		assert.True(t, want(s).(bool), text)
+	}
+}
+
+// A client is asked for its certificate only where the file says so, as with RabbitMQ.
+func TestConfigFileVerifies(t *testing.T) {
+	const rest = "\nlisteners.ssl.1 = 1\nssl_options.certfile = c\nssl_options.keyfile = k\nssl_options.cacertfile = ca"
+	for verify, ca := range map[string]string{"": "", "ssl_options.verify = verify_none": "", "ssl_options.verify = verify_peer": "ca"} {
+		s, err := settingsOf(t, verify+rest)
+		require.NoError(t, err)
+		assert.Equal(t, ca, s.tls.clientCA, verify)
+	}
+}
+
+func TestConfigFileRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"\nlistener.tcp.default = 5672":            "FILE:2: listener.tcp.default is not known; probably listeners.tcp.default is meant",
+		"heartbeats = 1":                           "FILE:1: heartbeats is not known; probably heartbeat is meant",
+		"loopback_user.guest = false":              "FILE:1: loopback_user.guest is not known; probably loopback_users.guest is meant",
+		"mqtt.listeners.tcp.default = 1883":        "FILE:1: mqtt.listeners.tcp.default is not known",
+		"heartbeat = soon":                         `FILE:1: heartbeat: "soon" is not a whole number`,
+		"heartbeat = 65536":                        "FILE:1: heartbeat is 18h12m16s, not whole seconds from 0s to 65535s",
+		"listeners.tcp.1 = host":                   `FILE:1: listeners.tcp.1: "host" is not a port, or an address and a port`,
+		"listeners.tcp = all":                      "FILE:1: listeners.tcp: only none is expected",
+		"loopback_users = guest":                   "FILE:1: loopback_users: only none is expected",
+		"loopback_users.guest = no":                `FILE:1: loopback_users.guest: "no" is not true or false`,
+		"ssl_options.verify = peer":                `FILE:1: ssl_options.verify: "peer" is not one of verify_none, verify_peer`,
+		"ssl_options.versions.1 = tlsv1.1":         `FILE:1: ssl_options.versions.1: "tlsv1.1" is not one of tlsv1.2, tlsv1.3`,
+		"log.console.level = loud":                 `FILE:1: log.console.level: "loud" is not one of alert, critical, debug, emergency, error, info, none, notice, warning`,
+		"frame_max = a":                            `FILE:1: frame_max: "a": parse error`,
+		"frame_max = 4096":                         "FILE:1: frame_max is 4096, not from 8192 to 2147483647",
+		"vm_memory_high_watermark.relative = 1.5":  `FILE:1: vm_memory_high_watermark.relative: "1.5" is not a fraction of 0 to 1`,
+		"vm_memory_high_watermark.absolute = lots": `FILE:1: vm_memory_high_watermark.absolute is "lots", not a fraction of 0 to 1, a size such as 2GB, or none`,
+		"definitions.import_backend = https":       `FILE:1: definitions.import_backend: "https" is not local_filesystem: leveret reads definitions from a file`,
+		"leveret.profile = 5":                      `FILE:1: leveret.profile is "5", not 4.3 or 3.10`,
+		"nonsense":                                 `FILE:1: "nonsense" is not KEY = VALUE`,
+		"a = 1\nb = 2":                             "FILE:1: a is not known\nFILE:2: b is not known",
+	} {
+		file := configOf(t, text)
+		_, err := parseSettings([]string{"--config", file}, io.Discard)
+		assert.EqualError(t, err, strings.ReplaceAll(want, "FILE", file), "%q", text)
+	}
+	_, err := parseSettings([]string{"--config", "/nonexistent"}, io.Discard)
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// What cannot matter here is told, and nothing else is refused for it.
+func TestConfigFileWithoutEffect(t *testing.T) {
+	file := configOf(t, "heartbeat = 7\ndisk_free_limit.absolute = 1GB\ncluster_formation.peer_discovery_backend = dns\n")
+	s, err := parseSettings([]string{"--config", file}, io.Discard)
+	require.NoError(t, err)
+	assert.Equal(t, []string{file + ":2: disk_free_limit.absolute: has no effect: leveret keeps messages in memory, so it has no limit for the disk",
+		file + ":3: cluster_formation.peer_discovery_backend: has no effect: leveret is one node"}, s.ignored)
+}
+
+// A flag comes before a variable of the environment, and that before the file.
+func TestLayers(t *testing.T) {
+	file := configOf(t, "heartbeat = 1\nmax_message_size = 1\ncluster_name = file")
+	t.Setenv("LEVERET_CONFIG", file)
+	t.Setenv("LEVERET_HEARTBEAT", "2s")
+	t.Setenv("LEVERET_MAX_MESSAGE_SIZE", "2")
+	t.Setenv("LEVERET_DEFAULT_USER", "") // as a variable of a shell that is not set
+	s, err := parseSettings([]string{"--heartbeat", "3s"}, io.Discard)
+	require.NoError(t, err)
+	assert.Equal(t, []any{3 * time.Second, 2, "file", ""}, []any{s.clients.heartbeat, s.clients.maxMessageSize, s.clusterName, s.users.name})
+
+	t.Setenv("LEVERET_HEARTBEAT", "1500ms")
+	_, err = parseSettings(nil, io.Discard)
+	assert.EqualError(t, err, "LEVERET_HEARTBEAT is 1.5s, not whole seconds from 0s to 65535s")
+	t.Setenv("LEVERET_HEARTBEAT", "often")
+	_, err = parseSettings(nil, io.Discard)
+	assert.ErrorContains(t, err, `LEVERET_HEARTBEAT: "often": `)
+}

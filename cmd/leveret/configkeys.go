@@ -1,0 +1,214 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+)
+
+// configKeys are the keys of a configuration file that leveret knows. Those below leveret are its own.
+var configKeys []configKey
+
+func init() { // functions of the table look up the table
+	configKeys = []configKey{
+		{"listeners.tcp", noListener("amqp")}, {"listeners.tcp.{name}", listener("amqp")},
+		{"listeners.ssl", noListener("amqps")}, {"listeners.ssl.{name}", listener("amqps")},
+		{"ssl_options.certfile", same("cert")}, {"ssl_options.keyfile", same("key")},
+		{"ssl_options.cacertfile", setCAFile}, {"ssl_options.verify", setVerify},
+		{"ssl_options.fail_if_no_peer_cert", boolean("client-cert-required")},
+		{"ssl_options.versions.{n}", oneMore("tls-versions", map[string]string{"tlsv1.2": "tlsv1.2", "tlsv1.3": "tlsv1.3"})},
+		{"ssl_cert_login_from", choice("cert-login", map[string]string{"distinguished_name": "distinguished-name", "common_name": "common-name"})},
+		{"management.tcp.ip", setHTTPAddress}, {"management.tcp.port", setHTTPPort},
+		{"loopback_users", setNoLoopbackUsers}, {"loopback_users.{name}", setLoopbackUser},
+		{"default_user", same("default-user")}, {"default_pass", same("default-pass")},
+		{"default_user_tags.{tag}", setUserTag},
+		{"default_permissions.configure", same("default-configure")}, {"default_permissions.write", same("default-write")},
+		{"default_permissions.read", same("default-read")},
+		{"load_definitions", same("definitions")}, {"definitions.local.path", same("definitions")}, {"management.load_definitions", same("definitions")},
+		{"definitions.import_backend", checkBackend},
+		{"cluster_name", same("cluster-name")},
+		{"heartbeat", duration("heartbeat", "s")}, {"handshake_timeout", duration("handshake-timeout", "ms")},
+		{"frame_max", same("frame-max")}, {"channel_max", same("channel-max")}, {"max_channels_per_connection", same("channel-max")},
+		{"max_message_size", same("max-message-size")},
+		{"vm_memory_high_watermark.relative", setRelativeWatermark}, {"vm_memory_high_watermark.absolute", same("vm-memory-high-watermark")},
+		{"log.console", setConsole}, {"log.console.level", level("log")}, {"log.console.formatter", formatter("log-format")},
+		{"log.dir", setLogDir}, {"log.file", setLogFile}, {"log.file.level", level("log-file-level")}, {"log.file.formatter", formatter("log-file-format")},
+		{"leveret.profile", same("profile")}, {"leveret.control", same("control")}, {"leveret.clock", same("clock")},
+	}
+}
+
+// same gives a flag the value.
+func same(flag string) func(*line) error {
+	return func(l *line) error { l.give(flag, l.Value); return nil }
+}
+
+func boolean(flag string) func(*line) error {
+	return func(l *line) error {
+		yes, err := l.yes()
+		l.give(flag, strconv.FormatBool(yes))
+		return err
+	}
+}
+
+// duration gives a flag a number with a unit.
+func duration(flag, unit string) func(*line) error {
+	return func(l *line) error {
+		n, err := l.number()
+		l.give(flag, strconv.Itoa(n)+unit)
+		return err
+	}
+}
+
+// choice gives a flag what one of some words means.
+func choice(flag string, words map[string]string) func(*line) error {
+	return func(l *line) error {
+		w, err := l.oneOf(words)
+		if err == nil {
+			l.give(flag, w)
+		}
+		return err
+	}
+}
+
+// oneMore adds one of some words to a flag's list.
+func oneMore(flag string, words map[string]string) func(*line) error {
+	return func(l *line) error {
+		w, err := l.oneOf(words)
+		if err == nil {
+			l.add(flag, w)
+		}
+		return err
+	}
+}
+
+// listener adds an address. A port alone is one of all addresses of the machine.
+func listener(flag string) func(*line) error {
+	return func(l *line) error {
+		addr := l.Value
+		if _, err := l.number(); err == nil {
+			addr = ":" + addr
+		}
+		if _, _, err := net.SplitHostPort(addr); err != nil {
+			return fmt.Errorf("%q is not a port, or an address and a port", l.Value)
+		}
+		l.add(flag, addr)
+		return nil
+	}
+}
+
+var errOnlyNone = errors.New("only none is expected")
+
+func noListener(flag string) func(*line) error {
+	return func(l *line) error {
+		if l.Value != none {
+			return errOnlyNone
+		}
+		l.give(flag, "")
+		return nil
+	}
+}
+
+func setCAFile(l *line) error {
+	l.caFile = given{l.Value, l.origin()}
+	return nil
+}
+
+// setVerify says whether clients are asked for certificates. Without it they are not, as with RabbitMQ.
+func setVerify(l *line) error {
+	w, err := l.oneOf(map[string]string{"verify_peer": "yes", "verify_none": ""})
+	l.verifyPeer = w != ""
+	return err
+}
+
+func setHTTPAddress(l *line) error {
+	l.http.ip, l.http.origin = l.Value, l.origin()
+	return nil
+}
+
+func setHTTPPort(l *line) error {
+	_, err := l.number()
+	l.http.port, l.http.origin = l.Value, l.origin()
+	return err
+}
+
+func setNoLoopbackUsers(l *line) error {
+	if l.Value != none {
+		return errOnlyNone
+	}
+	l.give("loopback-users", none)
+	return nil
+}
+
+// setLoopbackUser adds a user to those who may log in from this machine only, or takes guest out, who is one by default.
+func setLoopbackUser(l *line) error {
+	yes, err := l.yes()
+	switch {
+	case err != nil:
+		return err
+	case yes:
+		l.add("loopback-users", l.variable)
+	case l.variable == "guest" && l.flags["loopback-users"].value == "":
+		l.give("loopback-users", none)
+	}
+	return nil
+}
+
+func setUserTag(l *line) error {
+	yes, err := l.yes()
+	if yes {
+		l.add("default-user-tags", l.variable)
+	}
+	return err
+}
+
+func checkBackend(l *line) error {
+	if l.Value != "local_filesystem" && l.Value != "local" {
+		return fmt.Errorf("%q is not local_filesystem: leveret reads definitions from a file", l.Value)
+	}
+	return nil
+}
+
+// setRelativeWatermark gives the flag a fraction of the machine's memory.
+func setRelativeWatermark(l *line) error {
+	fraction, err := strconv.ParseFloat(l.Value, 64)
+	if err != nil || fraction < 0 || fraction > 1 {
+		return fmt.Errorf("%q is not a fraction of 0 to 1", l.Value)
+	}
+	l.give("vm-memory-high-watermark", l.Value)
+	return nil
+}
+
+// levelWords are RabbitMQ's levels of the log. leveret has four.
+var levelWords = map[string]string{"debug": "debug", "info": "info", "notice": "info", "warning": "warn", "error": "error",
+	"critical": "error", "alert": "error", "emergency": "error", none: none}
+
+func level(flag string) func(*line) error { return choice(flag, levelWords) }
+
+func formatter(flag string) func(*line) error {
+	return choice(flag, map[string]string{"plaintext": "text", "json": "json"})
+}
+
+// setConsole turns the log on standard error on or off, whatever its level. It is on by default.
+func setConsole(l *line) error {
+	yes, err := l.yes()
+	l.silent = given{origin: l.origin()}
+	if yes {
+		l.silent = given{}
+	}
+	return err
+}
+
+func setLogDir(l *line) error {
+	l.logDir = l.Value
+	return nil
+}
+
+func setLogFile(l *line) error {
+	if l.Value == "false" {
+		l.give("log-file", none)
+		return nil
+	}
+	l.give("log-file", l.Value)
+	return nil
+}
