@@ -102,6 +102,11 @@ func (cs *consumers) served(c *Consumer) {
 		cs.exit(c)
 		return
 	}
+	if c.priority != cs.lines[0].priority { // that of a consumer whose tag it has taken
+		cs.exit(c)
+		cs.enter(c)
+		return
+	}
 	cs.lines[0].Rotate()
 }
 
@@ -122,15 +127,22 @@ func (cs *consumers) enter(c *Consumer) {
 
 // exit takes a consumer out of its line, if it stands in line.
 func (cs *consumers) exit(c *Consumer) {
-	if c.inLine() {
-		cs.exits++
-		c.exit = cs.exits
+	in := c.turn.In()
+	if in == nil {
+		return
 	}
+	cs.exits++
+	c.exit = cs.exits
 	c.turn.Leave()
-	if i, there := cs.lineOf(c.priority); there && cs.lines[i].Len() == 0 {
-		cs.spare = cs.lines[i]
-		cs.lines = slices.Delete(cs.lines, i, i+1)
+	if in.Len() > 0 {
+		return
 	}
+	i, there := cs.lineOf(c.priority)
+	if !there || &cs.lines[i].List != in { // the line of a consumer whose tag it has taken
+		i = slices.IndexFunc(cs.lines, func(l *line) bool { return &l.List == in })
+	}
+	cs.spare = cs.lines[i]
+	cs.lines = slices.Delete(cs.lines, i, i+1)
 }
 
 // lineOf returns the place of a priority's line among the lines, and whether it is there.
@@ -194,9 +206,7 @@ func (c *Consumer) inheritLocked() {
 			continue
 		}
 		c.number = old.number
-		if c.priority == old.priority {
-			c.turn.Replace(&old.turn)
-		}
+		c.turn.Replace(&old.turn) // with another priority for one message more: see served
 		c.unacked++
 		if old.unacked--; old.unacked == 0 {
 			c.ch.v.timing.heap.Remove(&old.timer)
