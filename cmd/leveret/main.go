@@ -5,6 +5,7 @@
 //	leveret lint [--profile RELEASE] [--format text|json] [--ignore CODES] FILE
 //	leveret explain [--profile RELEASE] [--format text|json] [--vhost NAME] FILE --queue NAME
 //	leveret graph FILE -o PICTURE
+//	leveret trace [--consumer "QUEUE: ACTS"]… FILE --exchange X --key K
 //	leveret play [--amqp URL --admin URL] FILE…
 //
 // leveret serve --help lists its flags. leveret ctl takes rabbitmqctl's commands, with their
@@ -16,6 +17,9 @@
 // dead letters go. Its exit code is 2 if there is no such queue.
 //
 // leveret graph draws the topology of a definitions file as SVG, or writes it for Mermaid or Graphviz.
+//
+// leveret trace publishes one message in the topology of a definitions file and prints what becomes of it, on virtual time.
+// Its exit code is 1 if a copy of the message is lost, refused or returned, and 2 if it cannot be published.
 //
 // leveret play plays scripts of what clients do, on leveret or on another broker, and prints what they show and what
 // differs from what they expect; docs/scenarios.md tells of their language. Its exit code is 1 if something differs, and 2
@@ -34,6 +38,7 @@ const usage = `usage: leveret serve [flags]            run a broker; leveret ser
        leveret lint FILE                what is probably a mistake in a definitions file; docs/lint.md tells more
        leveret explain FILE --queue NAME  what is in force for a queue of it, and where its dead letters go
        leveret graph FILE -o PICTURE    draw a definitions file, as .svg, .mmd or .dot
+       leveret trace FILE --exchange X --key K  what becomes of a message that is published there
        leveret play FILE…               play scripts of what clients do; docs/scenarios.md tells more
        leveret version
 `
@@ -58,6 +63,8 @@ func run(args []string, std ctl.Streams) int {
 		return explainQueue(args[1:], std)
 	case "play":
 		return playScripts(args[1:], std)
+	case "trace":
+		return traceMessage(args[1:], std)
 	case "graph":
 		return drawGraph(args[1:], std)
 	case "version", "--version":
@@ -67,6 +74,6 @@ func run(args []string, std ctl.Streams) int {
 		fmt.Fprint(std.Out, usage)
 		return 0
 	}
-	fmt.Fprintf(std.Err, "leveret: no command %q: serve, ctl, lint, explain, graph, play or version is expected\n", args[0])
+	fmt.Fprintf(std.Err, "leveret: no command %q: serve, ctl, lint, explain, graph, trace, play or version is expected\n", args[0])
 	return exitUsage
 }

@@ -193,3 +193,26 @@ func TestRecord(t *testing.T) {
 	require.Equal(t, "x.txt:3 [4.3] get q\n  want -> b\n  got  -> c\n",
 		(&Log{Script: s, Release: "4.3", Entries: []Entry{{s.Steps[0], []string{"c"}}}}).Diff())
 }
+
+func TestProperties(t *testing.T) {
+	p, err := Properties(`expiration=1000 priority=5 headers={tenant=blue n=[1 2]} message-id="a b"`)
+	require.NoError(t, err)
+	require.Equal(t, "1000", p.Expiration)
+	require.Equal(t, uint8(5), p.Priority)
+	require.Equal(t, "a b", p.MessageID)
+	require.Equal(t, fields("tenant", "blue", "n", []any{int32(1), int32(2)}), p.HeaderFields)
+	p, err = Properties("  ")
+	require.NoError(t, err)
+	require.Nil(t, p)
+	for text, want := range map[string]string{
+		"expire=1":      "properties: what is expire=?",
+		"persistent":    "properties: what is persistent?",
+		"priority=high": "priority must be a number",
+		"headers=1":     "headers must be a table",
+		"timestamp=now": `timestamp: strconv.ParseUint: parsing "now": invalid syntax`,
+		"headers={":     `= is missing at ""`,
+	} {
+		_, err := Properties(text)
+		require.EqualError(t, err, want)
+	}
+}
