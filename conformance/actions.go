@@ -183,7 +183,11 @@ func (g *generator) consume() {
 	if g.one(5) || g.wants.single && g.one(2) {
 		flags += " x-priority=" + g.pick("1", "2", "-1")
 	}
-	g.do(actor, "consume "+g.queue()+" "+g.tag(actor)+flags+g.noWait())
+	queue := g.queue()
+	g.do(actor, "consume "+queue+" "+g.tag(actor)+flags+g.consumerArguments()+g.noWait())
+	if g.wants.listed && g.one(2) {
+		g.add("consumers %s", queue)
+	}
 }
 
 func (g *generator) cancel() {

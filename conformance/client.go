@@ -251,12 +251,9 @@ func (ch *channel) delivery(d amqp.Delivery) *scenario.Delivery {
 }
 
 func (ch *channel) Consume(queue string, cfg leveret.ConsumeConfig) (string, error) {
-	args, err := table(cfg.Arguments)
-	if err != nil {
-		return "", err
-	}
 	noWait := ch.asksForNone()
-	in, err := ch.amqp.Consume(queue, cfg.Tag, cfg.NoAck, cfg.Exclusive, false, noWait, args)
+	ch.conn.tap.argumentsNext(cfg.ArgumentFields)
+	in, err := ch.amqp.Consume(queue, cfg.Tag, cfg.NoAck, cfg.Exclusive, false, noWait, nil)
 	if err = ch.answered(noWait, err); err != nil {
 		return "", err
 	}

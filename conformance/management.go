@@ -214,7 +214,7 @@ func (m *management) clearTopicPermissions(user string) error {
 func (m *management) SetTopicPermissions(user, exchange string, p leveret.TopicPermissions) error {
 	_, err := m.do("PUT", map[string]any{"exchange": exchange, "write": p.Write, "read": p.Read}, "topic-permissions",
 		m.vhost, user)
-	return err
+	return topicRefusal(err, exchange)
 }
 
 func (m *management) SetVHostLimits(l leveret.VHostLimits) error {

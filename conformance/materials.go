@@ -22,6 +22,7 @@ type materials struct {
 	arguments bool // any argument and policy key with a value of any type
 	single    bool // single active consumers of several priorities
 	limits    bool // limits of the virtual host
+	listed    bool // consumers have arguments in any order, and are listed
 	wear      bool // messages that are returned more often than the default delivery limit allows
 	episodes  bool // statements that belong together
 }
@@ -33,7 +34,8 @@ func (g *generator) someMaterials() materials {
 	// (3.10).
 	return materials{users: some() && !g.timed, bytes: some(), twice: some(), replies: some(), cycles: some(), noWait: some(),
 		global: some() && g.profile == leveret.RabbitMQ310, retries: some() && g.profile == leveret.RabbitMQ43,
-		pending: some(), imports: g.one(8), arguments: some(), wear: g.one(10), single: some(), limits: g.one(8), episodes: g.one(3)}
+		pending: some(), imports: g.one(8), arguments: some(), wear: g.one(10), single: some(), limits: g.one(8), listed: g.one(8),
+		episodes: g.one(3)}
 }
 
 // moreActions are those that the materials of the program add.
@@ -53,6 +55,9 @@ func (g *generator) moreActions() []choice {
 	}
 	if g.wants.limits {
 		a = append(a, choice{3, g.limit, nil})
+	}
+	if g.wants.listed {
+		a = append(a, choice{3, g.listConsumers, nil})
 	}
 	if g.wants.episodes {
 		a = append(a, choice{8, g.episode, nil})
@@ -165,8 +170,11 @@ func (g *generator) permitTopic() {
 		return
 	}
 	conn := g.pick(userConnections...)
-	some := func() string { return g.pick(".*", "^k", "a$", `""`, `"^{username}$"`, `"^{username}"`, `"^k\\..$"`) }
-	g.add("permit-topic %s %s write=%s read=%s", userNames[conn], g.exchange(), some(), some())
+	some := func() string {
+		return g.pick(".*", "^k", "a$", `""`, `"^{username}$"`, `"^{username}"`, `"^k\\..$"`, `"("`)
+	}
+	exchange := g.pick(g.exchange(), g.exchange(), g.exchange(), "nox")
+	g.add("permit-topic %s %s write=%s read=%s", userNames[conn], exchange, some(), some())
 	actor := conn + "." + connections[conn]
 	if _, ok := g.add("@%s close", actor); ok {
 		g.forget(actor, false)
@@ -174,12 +182,29 @@ func (g *generator) permitTopic() {
 	g.do(actor, "publish "+g.exchange()+"/"+g.pick("pat", "l.u", "lxu", "k.a")+" "+g.body())
 }
 
-// limit has the virtual host take few queues, or any number.
+// limit has the virtual host take few queues, or any number, and lists its limits. A negative limit is none, but is listed.
 func (g *generator) limit() {
-	g.add("limit-vhost max-queues=%s", g.pick("0", "1", "3", "-1", "-1"))
+	queues := g.pick("", " max-queues=0", " max-queues=1", " max-queues=3", " max-queues=-1", " max-queues=-1", " max-queues=-2",
+		" max-queues=99999999999")
+	g.add("limit-vhost%s%s", queues, g.pick("", "", "", " max-connections=-1", " max-connections=-7", " max-connections=1000"))
+	g.add("limits")
 	g.do("three.e", "declare queue e"+g.pick("", " x-max-length=-1", " quorum auto-delete", " x-queue-type=nonsense"))
 	g.do("three.e", "delete queue e")
 }
+
+// consumerArguments are those of a consumer: in any order, and some twice.
+func (g *generator) consumerArguments() string {
+	if !g.wants.listed {
+		return ""
+	}
+	args := ""
+	for n := g.IntN(4); n > 0; n-- {
+		args += " " + g.pick("z=1", "z=2", "a=x", "a=3", "m=true", "x-priority=1", "x-priority=2")
+	}
+	return args
+}
+
+func (g *generator) listConsumers() { g.add("consumers %s", g.queue()) }
 
 // Direct reply-to.
 

@@ -161,9 +161,9 @@ func (c *rabbitmqctl) SetTopicPermissions(user, exchange string, p leveret.Topic
 		if err != nil {
 			return err
 		}
-		return c.Import(fmt.Sprintf(`{"topic_permissions":[%s]}`, grant))
+		return topicRefusal(c.Import(fmt.Sprintf(`{"topic_permissions":[%s]}`, grant)), exchange)
 	}
-	return c.do("set_topic_permissions", "-p", c.vhost, user, exchange, p.Write, p.Read)
+	return topicRefusal(c.do("set_topic_permissions", "-p", c.vhost, user, exchange, p.Write, p.Read), exchange)
 }
 
 func (c *rabbitmqctl) SetVHostLimits(l leveret.VHostLimits) error {

@@ -30,7 +30,7 @@ func (ch *channel) DeleteExchange(name string, cfg leveret.DeleteConfig) error {
 
 func (ch *channel) Bind(b leveret.Binding) error {
 	noWait := ch.asksForNone()
-	ch.conn.tap.bindNext(b.Arguments)
+	ch.conn.tap.argumentsNext(b.Arguments)
 	if b.DestinationType == "exchange" {
 		return ch.answered(noWait, ch.amqp.ExchangeBind(b.Destination, b.RoutingKey, b.Source, noWait, nil))
 	}
@@ -39,7 +39,7 @@ func (ch *channel) Bind(b leveret.Binding) error {
 
 func (ch *channel) Unbind(b leveret.Binding) error {
 	noWait := ch.asksForNone()
-	ch.conn.tap.bindNext(b.Arguments)
+	ch.conn.tap.argumentsNext(b.Arguments)
 	if b.DestinationType == "exchange" {
 		return ch.answered(noWait, ch.amqp.ExchangeUnbind(b.Destination, b.RoutingKey, b.Source, noWait, nil))
 	}

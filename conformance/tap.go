@@ -12,7 +12,7 @@ import (
 
 // A tap listens to what the broker sends to an unmodified client, for what the client does not pass on: the order
 // and exact types of headers, which properties are present, and whether a close was a channel's or the connection's.
-// It also writes the properties of messages and the arguments of bindings, because the client cannot send headers in an
+// It also writes the properties of messages and the arguments of bindings and consumers, because the client cannot send headers in an
 // order, twice the same header, or a property that is present but empty.
 type tap struct {
 	net.Conn
@@ -23,7 +23,7 @@ type tap struct {
 	noCancel bool   // do not announce that the client understands consumer cancellations
 	greeted  bool   // the protocol header, which is no frame, has gone out
 	replace  []byte // what the next content header's properties become
-	bound    []byte // what the next bind's or unbind's arguments become
+	given    []byte // what the next arguments become, of the methods in takeArguments
 	opened   uint16 // the channel opened last
 	method   map[uint16]content
 	headers  map[content]header
@@ -100,8 +100,8 @@ func (t *tap) outgoing(frame []byte) []byte {
 	if frame[0] == frameMethod && binary.BigEndian.Uint32(frame[7:11]) == connectionStartOk {
 		return t.startOk(frame)
 	}
-	if frame[0] == frameMethod && t.bound != nil && binds[binary.BigEndian.Uint32(frame[7:11])] {
-		return t.binding(frame)
+	if frame[0] == frameMethod && t.given != nil && takeArguments[binary.BigEndian.Uint32(frame[7:11])] {
+		return t.withArguments(frame)
 	}
 	if frame[0] != frameHeader || t.replace == nil {
 		return frame
@@ -154,24 +154,25 @@ func (t *tap) publishNext(p *leveret.Properties) {
 	t.replace = encodeProperties(p)
 }
 
-// bindNext sets the arguments of the next bind or unbind that the client sends, which it is given without any.
-func (t *tap) bindNext(args leveret.Fields) {
+// argumentsNext sets the arguments of the next bind, unbind or consume that the client sends, which it is given without any.
+func (t *tap) argumentsNext(args leveret.Fields) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.bound = appendFields(nil, args)
+	t.given = appendFields(nil, args)
 }
 
-// binding puts the arguments into the frame of a bind or unbind, which ends with an empty table.
-func (t *tap) binding(frame []byte) []byte {
+// withArguments puts the arguments into the frame of a method, which ends with an empty table.
+func (t *tap) withArguments(frame []byte) []byte {
 	const empty = 4 + 1 // length of the table; frame end
-	out := append(append(slices.Clone(frame[:len(frame)-empty]), t.bound...), frame[len(frame)-1])
+	out := append(append(slices.Clone(frame[:len(frame)-empty]), t.given...), frame[len(frame)-1])
 	binary.BigEndian.PutUint32(out[3:7], uint32(len(out)-8))
-	t.bound = nil
+	t.given = nil
 	return out
 }
 
-// binds are the methods whose last argument is that of a binding.
-var binds = map[uint32]bool{40<<16 | 30: true, 40<<16 | 40: true, 50<<16 | 20: true, 50<<16 | 50: true}
+// takeArguments are the methods whose last field is the table of arguments that the tap writes: bind and unbind of exchanges and
+// queues, and consume.
+var takeArguments = map[uint32]bool{40<<16 | 30: true, 40<<16 | 40: true, 50<<16 | 20: true, 50<<16 | 50: true, 60<<16 | 20: true}
 
 const (
 	frameMethod    = 1

@@ -137,12 +137,15 @@ func forbid(r *run, s *session, w *words) ([]string, error) {
 	return r.outcome(operator.ClearPermissions(name))
 }
 
-// permit-topic USER EXCHANGE [write=] [read=]. Its refusal is shown without its reason.
+// permit-topic USER EXCHANGE [write=] [read=]. Of a refusal only what is at fault is shown.
 func permitTopic(r *run, s *session, w *words) ([]string, error) {
 	name, exchange := r.own(w.word("a user")), w.word("an exchange")
 	p := leveret.TopicPermissions{Write: w.str("write"), Read: w.str("read")}
 	w.done()
-	return r.refused(r.driver.SetTopicPermissions(name, exchange, p))
+	if err := r.driver.SetTopicPermissions(name, exchange, p); err != nil {
+		return r.atFault(err, exchange)
+	}
+	return nil, nil
 }
 
 func limitVHost(r *run, s *session, w *words) ([]string, error) {
@@ -195,10 +198,12 @@ func show(r *run, s *session, w *words) ([]string, error) {
 	})
 }
 
-// plainTable writes a table without the widths of its integers, which JSON does not keep.
-func plainTable(t leveret.Table) string {
+func plainTable(t leveret.Table) string { return plainFields(sorted(t)) }
+
+// plainFields writes fields without the widths of their integers, which JSON does not keep.
+func plainFields(fields leveret.Fields) string {
 	out := leveret.Fields{}
-	for _, f := range sorted(t) {
+	for _, f := range fields {
 		switch n := f.Value.(type) {
 		case float64:
 			f.Value = bare(strconv.FormatFloat(n, 'f', -1, 64))

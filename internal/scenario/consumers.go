@@ -14,7 +14,8 @@ import (
 func consume(r *run, s *session, w *words) ([]string, error) {
 	queue := w.word("a queue")
 	noWait(s, w)
-	cfg := leveret.ConsumeConfig{NoAck: w.flag("no-ack"), Exclusive: w.flag("exclusive"), Arguments: w.rest()}
+	cfg := leveret.ConsumeConfig{NoAck: w.flag("no-ack"), Exclusive: w.flag("exclusive"), ArgumentFields: w.named}
+	w.named = nil
 	if len(w.pos) > 0 {
 		cfg.Tag = w.word("a tag")
 	}

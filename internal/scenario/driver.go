@@ -46,13 +46,18 @@ type Admin interface {
 	AddUser(name, password string, tags []string) error
 	SetPermissions(user string, p leveret.Permissions) error
 	ClearPermissions(user string) error
+
+	// SetTopicPermissions refuses with the engine's code, and with the exchange's name if that is missing.
 	SetTopicPermissions(user, exchange string, p leveret.TopicPermissions) error
+
 	SetVHostLimits(leveret.VHostLimits) error
 	SetUserLimits(user string, l leveret.UserLimits) error
 	SetDefaultQueueType(string) error
 	Import(definitions string) error
 	Export() ([]byte, error)
 	Queue(name string) (QueueView, error)
+	VHostLimits() (leveret.VHostLimits, error)
+	Consumers(queue string) ([]ConsumerView, error)
 }
 
 // A QueueView is what an operator sees of a queue.
@@ -63,6 +68,12 @@ type QueueView struct {
 	OperatorPolicy  string
 	EffectivePolicy leveret.Table
 	SingleActive    string
+}
+
+// A ConsumerView is what an operator sees of a consumer.
+type ConsumerView struct {
+	Tag       string
+	Arguments leveret.Fields
 }
 
 // A Login is how to connect.

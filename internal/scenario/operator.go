@@ -115,6 +115,26 @@ func (o Operator) Queue(name string) (view QueueView, err error) {
 	return view, err
 }
 
+func (o Operator) VHostLimits() (l leveret.VHostLimits, err error) {
+	err = o.do(func(v *leveret.VHost) error {
+		l = v.Info().Limits
+		return nil
+	})
+	return l, err
+}
+
+func (o Operator) Consumers(queue string) (list []ConsumerView, err error) {
+	err = o.do(func(v *leveret.VHost) error {
+		for _, c := range v.Consumers() {
+			if c.Queue == queue {
+				list = append(list, ConsumerView{Tag: c.Tag, Arguments: c.ArgumentFields})
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
 // RabbitMQError returns what RabbitMQ would say of an import: the explanation, without the entry's position.
 func RabbitMQError(err error) error {
 	var e *leveret.Error

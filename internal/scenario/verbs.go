@@ -24,7 +24,7 @@ func init() {
 		"create-vhost": createVHost, "delete-vhost": deleteVHost, "delete-user": deleteUser,
 		"user": user, "permit": permit, "forbid": forbid, "permit-topic": permitTopic, "limit-vhost": limitVHost,
 		"limit-user": limitUser, "default-queue-type": defaultQueueType, "import": importDefinitions, "export": export,
-		"field-order": fieldOrder,
+		"field-order": fieldOrder, "limits": limits, "consumers": consumers,
 	}
 }
 
