@@ -16,9 +16,12 @@ import (
 type mutant struct {
 	name  string
 	files map[string]string // the changed text of each, by its absolute path
+	wire  bool              // no random program can come near it: the wire tests of amqpd are to notice
 }
 
-func newMutant(name, file, text string) mutant { return mutant{name, map[string]string{file: text}} }
+func newMutant(name, file, text string) mutant {
+	return mutant{name: name, files: map[string]string{file: text}}
+}
 
 // readMutants reads the list and makes its mutants of the sources in dir.
 func readMutants(list, dir string) ([]mutant, error) {
@@ -44,7 +47,10 @@ type listReader struct {
 	edit    *edit // whose lines are being read
 }
 
-type edit struct{ name, file, old, new string }
+type edit struct {
+	name, file, old, new string
+	wire                 bool
+}
 
 func (r *listReader) line(text string) error {
 	if r.edit != nil && strings.HasPrefix(text, "-") {
@@ -65,11 +71,11 @@ func (r *listReader) line(text string) error {
 		made, err := constantMutants(r.dir, words[1])
 		r.mutants = append(r.mutants, made...)
 		return err
-	case words[0] == "edit" && len(words) == 4:
-		r.edit = &edit{name: words[1], file: words[3]}
+	case (words[0] == "edit" || words[0] == "wire") && len(words) == 4:
+		r.edit = &edit{name: words[1], file: words[3], wire: words[0] == "wire"}
 		return nil
 	}
-	return errors.New("neither const NAME RULES nor edit NAME RULES FILE")
+	return errors.New("neither const NAME RULES nor edit NAME RULES FILE nor wire NAME RULES FILE")
 }
 
 // finish makes the mutant of the edit that has been read.
@@ -91,11 +97,12 @@ func (r *listReader) finish() error {
 		return fmt.Errorf("%s: the lines to replace stand %d times in %s", e.name, n, e.file)
 	}
 	changed := strings.Replace(source, e.old, e.new, 1)
-	if last := len(r.mutants) - 1; last >= 0 && r.mutants[last].name == e.name {
-		r.mutants[last].files[file] = changed
-	} else {
+	last := len(r.mutants) - 1
+	if last < 0 || r.mutants[last].name != e.name {
 		r.mutants = append(r.mutants, newMutant(e.name, file, changed))
+		last++
 	}
+	r.mutants[last].files[file], r.mutants[last].wire = changed, e.wire
 	return nil
 }
 
