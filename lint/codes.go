@@ -5,9 +5,10 @@ type Code string
 
 // The codes. docs/lint.md has a section for each.
 const (
-	Refused    Code = "L001" // an import refuses the entry
-	LeftOut    Code = "L002" // leveret does not have it, so it was not looked at
-	PassedOver Code = "L003" // an import does not make the queue, and does not say so
+	Refused        Code = "L001" // an import refuses the entry
+	LeftOut        Code = "L002" // leveret does not have it, so it was not looked at
+	PassedOver     Code = "L003" // an import does not make the queue, and does not say so
+	UnknownSection Code = "L004" // an import does not look at the section
 
 	DeadLetterExchangeMissing Code = "L010" // the dead-letter exchange is not there
 	DeadLettersLost           Code = "L011" // the dead-letter exchange leads to no queue
@@ -36,7 +37,7 @@ const (
 
 // codes has the severity of each code.
 var codes = map[Code]Severity{
-	Refused: Error, LeftOut: Info, PassedOver: Warning,
+	Refused: Error, LeftOut: Info, PassedOver: Warning, UnknownSection: Warning,
 	DeadLetterExchangeMissing: Error, DeadLettersLost: Error, CircleDropped: Warning, CircleOfRejections: Info,
 	ExpiryLost: Warning, OverflowLost: Warning, KeyWithoutExchange: Warning, AtLeastOnceOff: Warning,
 	RejectDLXOfQuorum: Warning, ExpirationWaits: Info,

@@ -34,6 +34,7 @@ func load(file []byte, p leveret.Profile, found report) (*site, error) {
 	case err != nil:
 		return nil, err
 	}
+	checkSections(file, found)
 	s := &site{profile: p}
 	d, leftOut := named(d).Supported(p)
 	for _, e := range leftOut {

@@ -118,11 +118,7 @@ func (l *linter) checkIgnored(v vhost) {
 		if e.Exchange != "" {
 			about = subject{v.Name(), "exchange", e.Exchange}
 		}
-		meant := ""
-		if e.Similar != "" {
-			meant = " Probably '" + e.Similar + "' is meant."
-		}
-		l.add(UnknownArgument, about, "Nothing knows the argument '%s'.%s", e.Argument, meant)
+		l.add(UnknownArgument, about, "Nothing knows the argument '%s'.%s", e.Argument, meant(e.Similar))
 	}
 }
 
