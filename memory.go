@@ -179,19 +179,29 @@ func (m *memory) stopClearing() {
 // each is told the state that it does not know yet. No lock may be held.
 // Rules: C-19.
 func (b *Broker) setAlarm(on bool) {
-	if b.memory.alarm.Swap(on) == on {
+	if !b.memory.change(on, b.clock) {
 		return
 	}
-	b.memory.mu.Lock()
-	if on {
-		b.memory.raised = b.clock.Now()
-	}
-	b.memory.mu.Unlock()
 	b.eachVHost(func(v *vhost) {
 		v.lock()
 		defer v.unlock()
 		v.tellAlarmLocked()
 	})
+}
+
+// change sets or clears the alarm, and reports whether that changes anything. The limit may have changed since the caller
+// looked: an alarm that nothing exceeds any more is not raised.
+func (m *memory) change(on bool, clock Clock) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.alarm.Load() == on || on && !m.exceeded(m.limit.Load()) {
+		return false
+	}
+	m.alarm.Store(on)
+	if on {
+		m.raised = clock.Now()
+	}
+	return true
 }
 
 // tellAlarmLocked tells the connections of the state of the alarm, and those who watch the virtual host "/".
