@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -87,6 +88,9 @@ type world struct {
 	steps   atomic.Int64
 }
 
+// patience is how long a comparison may wait for clients and timers. One that waits longer waits for ever.
+const patience = 2 * time.Minute
+
 func run(c config) report {
 	w := &world{config: c, ledger: newLedger()}
 	w.broker = leveret.New(leveret.WithProfile(c.profile), leveret.WithClock(&w.gate), leveret.WithEvents(w.ledger.events()))
@@ -98,7 +102,10 @@ func run(c config) report {
 	for _, one := range w.clients {
 		working.Go(func() { w.work(one, stop) })
 	}
-	for began := time.Now(); time.Since(began) < c.duration && !w.ledger.failed(); {
+	debug.SetTraceback("all")
+	stuck := time.AfterFunc(c.every+patience, func() { panic("load: nothing has moved for two minutes") })
+	defer stuck.Stop()
+	for began := time.Now(); time.Since(began) < c.duration && !w.ledger.failed(); stuck.Reset(c.every + patience) {
 		time.Sleep(min(c.every, c.duration-time.Since(began)))
 		w.shut()
 		w.compare()
