@@ -24,21 +24,23 @@ type Explanation struct {
 
 // A Way is where a message goes that comes to a queue, dies there, and dies by itself in each queue that it comes to.
 type Way struct {
-	Key     string `json:"key"`               // with which the message comes to the queue; empty: any
-	Example bool   `json:"example,omitempty"` // Key is one of those that a binding with wildcards lets in
-	Steps   []Step `json:"steps"`
+	Key      string `json:"key"`                 // with which the message comes to the queue; empty: any, unless EmptyKey
+	EmptyKey bool   `json:"empty_key,omitempty"` // the key is known, and empty
+	Example  bool   `json:"example,omitempty"`   // Key is one of those that a binding with wildcards lets in
+	Steps    []Step `json:"steps"`
 }
 
 // A Step is one death.
 type Step struct {
-	Queue    string        `json:"queue"`              // where the message dies
-	Exchange string        `json:"exchange,omitempty"` // its dead-letter exchange; empty: the default exchange
-	Key      string        `json:"key,omitempty"`      // of the dead letter; empty: that with which the message came
-	Queues   []string      `json:"queues,omitempty"`   // where the dead letter is routed to
-	Lost     leveret.Cause `json:"lost,omitempty"`     // why the message is lost, or kept
-	Kept     bool          `json:"kept,omitempty"`     // the queue keeps it and tries again: its strategy is at-least-once
-	Target   string        `json:"target,omitempty"`   // for a circle: the queue that the cycle rule keeps the dead letter from
-	ByKey    bool          `json:"by_key,omitempty"`   // another key may lead on: the one that messages have is not known
+	Queue    string        `json:"queue"`               // where the message dies
+	Exchange string        `json:"exchange,omitempty"`  // its dead-letter exchange; empty: the default exchange
+	Key      string        `json:"key,omitempty"`       // of the dead letter; empty: that with which the message came, unless EmptyKey
+	EmptyKey bool          `json:"empty_key,omitempty"` // the key of the dead letter is known, and empty
+	Queues   []string      `json:"queues,omitempty"`    // where the dead letter is routed to
+	Lost     leveret.Cause `json:"lost,omitempty"`      // why the message is lost, or kept
+	Kept     bool          `json:"kept,omitempty"`      // the queue keeps it and tries again: its strategy is at-least-once
+	Target   string        `json:"target,omitempty"`    // for a circle: the queue that the cycle rule keeps the dead letter from
+	ByKey    bool          `json:"by_key,omitempty"`    // another key may lead on: the one that messages have is not known
 }
 
 // Explain tells what is in force for a queue of a definitions file, and where its dead letters go. An empty vhost is the
@@ -121,7 +123,7 @@ func (s *site) ways(v vhost, queue string) (all []Way, err error) {
 // way follows a message that comes to a queue with a key.
 func (f *follower) way(queue, key string) (Way, error) {
 	t, err := f.ways.follow(f.Name(), queue, key)
-	return Way{known(key), f.guess != "", f.steps(t)}, err
+	return Way{Key: known(key), EmptyKey: key == "", Example: f.guess != "", Steps: f.steps(t)}, err
 }
 
 // examples returns the ways of the keys that a binding lets in. Those that end at once are left out, unless all do.
@@ -180,15 +182,16 @@ func (f *follower) arrivals(queue string) (keys []string, examples [][]string) {
 // steps are the deaths of a trip, in their order.
 func (f *follower) steps(t trip) (steps []Step) {
 	for _, e := range t.deaths {
-		steps = append(steps, Step{Queue: e.Queue, Exchange: e.Exchange, Key: known(e.RoutingKey), Queues: e.Queues})
+		steps = append(steps, Step{Queue: e.Queue, Exchange: e.Exchange, Key: known(e.RoutingKey), EmptyKey: e.RoutingKey == "", Queues: e.Queues})
 	}
 	for _, e := range t.drops {
-		lost := Step{Queue: e.Queue, Exchange: e.Exchange, Key: known(e.RoutingKey), Lost: e.Cause, Kept: f.isAtLeastOnce(e.Queue), Target: e.Target}
+		lost := Step{Queue: e.Queue, Exchange: e.Exchange, Key: known(e.RoutingKey), EmptyKey: e.RoutingKey == "", Lost: e.Cause,
+			Kept: f.isAtLeastOnce(e.Queue), Target: e.Target}
 		switch e.Cause {
 		case leveret.CauseNoDeadLetterExchange:
-			lost.Exchange, lost.Key = "", ""
+			lost.Exchange, lost.Key, lost.EmptyKey = "", "", false
 		case leveret.CauseExchangeMissing:
-			lost.Exchange, lost.Key = fmt.Sprint(f.setting(e.Queue, "dead-letter-exchange")), ""
+			lost.Exchange, lost.Key, lost.EmptyKey = fmt.Sprint(f.setting(e.Queue, "dead-letter-exchange")), "", false
 		case leveret.CauseDeadLetterUnroutable:
 			lost.ByKey = !f.isKnown(e.RoutingKey) && f.isBound(e.Exchange)
 		}

@@ -18,7 +18,7 @@ func (e *Explanation) String() string {
 		switch {
 		case w.Example:
 			key = "a key such as '" + w.Key + "'"
-		case w.Key == "":
+		case w.Key == "" && !w.EmptyKey:
 			key = "any key"
 		}
 		fmt.Fprintf(&b, "\nA message that comes with %s and dies:\n", key)
@@ -64,7 +64,7 @@ func (s Step) String() string {
 		exchange = "exchange '" + s.Exchange + "'"
 	}
 	key := "its key"
-	if s.Key != "" {
+	if s.Key != "" || s.EmptyKey {
 		key = "key '" + s.Key + "'"
 	}
 	end := "lost"
@@ -83,7 +83,7 @@ func (s Step) String() string {
 		return way + s.Target + ", where it was before: " + end + ", unless a consumer rejected it on the way"
 	case leveret.CauseDeadLetterUnroutable:
 		switch {
-		case s.ByKey && s.Key == "":
+		case s.ByKey && s.Key == "" && !s.EmptyKey:
 			return way + "a queue, if one is bound with that key"
 		case s.ByKey:
 			return way + "no queue with this key: " + end

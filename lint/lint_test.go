@@ -28,15 +28,7 @@ func TestFiles(t *testing.T) {
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
 		t.Run(name, func(t *testing.T) {
-			got := text(check(t, file, leveret.RabbitMQ43))
-			golden := filepath.Join("testdata", name+".txt")
-			if *update {
-				require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
-				return
-			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err)
-			assert.Equal(t, string(want), got)
+			matches(t, name+".txt", text(check(t, file, leveret.RabbitMQ43)))
 		})
 	}
 }
@@ -126,16 +118,46 @@ func TestExplain(t *testing.T) {
 		t.Run(q.Name, func(t *testing.T) {
 			e, err := lint.Explain(document, leveret.RabbitMQ43, "", q.Name)
 			require.NoError(t, err)
-			golden := filepath.Join("testdata", "explain", q.Name+".txt")
-			if *update {
-				require.NoError(t, os.WriteFile(golden, []byte(e.String()), 0o644))
-				return
-			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err)
-			assert.Equal(t, string(want), e.String())
+			matches(t, filepath.Join("explain", q.Name+".txt"), e.String())
 		})
 	}
+}
+
+// TestExplainProjects explains the queues of files that are written after what public projects deploy. The texts were
+// compared with the files by a person.
+func TestExplainProjects(t *testing.T) {
+	files, err := filepath.Glob("testdata/project-*.json")
+	require.NoError(t, err)
+	assert.Len(t, files, 10)
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		t.Run(name, func(t *testing.T) {
+			document, err := os.ReadFile(file)
+			require.NoError(t, err)
+			d, err := definitions.Parse(document)
+			require.NoError(t, err)
+			var got strings.Builder
+			for _, q := range d.Queues {
+				e, err := lint.Explain(document, leveret.RabbitMQ43, q.VHost, q.Name)
+				require.NoError(t, err)
+				got.WriteString(e.String() + "\n")
+			}
+			matches(t, filepath.Join("explain", name+".txt"), got.String())
+		})
+	}
+}
+
+// matches compares a text with a file in testdata.
+func matches(t *testing.T, name, got string) {
+	t.Helper()
+	golden := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
+		return
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got)
 }
 
 // TestExplainAsksTheRelease shows that 3.10 has other settings and another default.
