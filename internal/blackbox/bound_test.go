@@ -160,46 +160,94 @@ func TestUnreadRepliesAreBounded(t *testing.T) {
 	}
 }
 
+// An emptying is a queue to be emptied.
+type emptying struct {
+	t   *testing.T
+	b   *leveret.Broker
+	clk *leveret.ManualClock
+	q   *leveret.Queue
+	ch  *leveret.Channel
+	n   int // messages
+}
+
+// emptyings are the ways in which a queue becomes empty.
+var emptyings = map[string]func(*emptying){
+	"acknowledged": func(e *emptying) {
+		hold(e.t, e.ch, e.n)
+		require.NoError(e.t, e.ch.Ack(0, true))
+	},
+	"requeued": func(e *emptying) {
+		for range 3 {
+			hold(e.t, e.ch, e.n)
+			require.NoError(e.t, e.ch.Nack(0, true, true))
+		}
+		hold(e.t, e.ch, e.n)
+		require.NoError(e.t, e.ch.Ack(0, true))
+	},
+	"rejected": func(e *emptying) {
+		hold(e.t, e.ch, e.n)
+		require.NoError(e.t, e.ch.Nack(0, true, false))
+	},
+	"purged": func(e *emptying) {
+		_, err := e.q.Purge()
+		require.NoError(e.t, err)
+	},
+	"trimmed": func(e *emptying) {
+		require.NoError(e.t, e.b.SetPolicy(leveret.Policy{Name: "p", Definition: leveret.Table{"max-length": 0}}))
+		require.NoError(e.t, e.b.ClearPolicy("p"))
+	},
+	"expired": func(e *emptying) { e.clk.Advance(time.Minute) },
+	"consumed": func(e *emptying) {
+		c, err := e.ch.Consume("q", leveret.ConsumeConfig{NoAck: true})
+		require.NoError(e.t, err)
+		for range e.n {
+			_, err := c.Receive(context.Background())
+			require.NoError(e.t, err)
+		}
+		require.NoError(e.t, c.Cancel())
+	},
+	"given back by a channel that ends": func(e *emptying) {
+		ch := mustChannel(e.t, e.b)
+		hold(e.t, ch, e.n)
+		require.NoError(e.t, ch.Close())
+		hold(e.t, e.ch, e.n)
+		require.NoError(e.t, e.ch.Ack(0, true))
+	},
+	"retried": func(e *emptying) {
+		require.NoError(e.t, e.b.SetPolicy(leveret.Policy{Name: "p", ApplyTo: leveret.ApplyToQuorumQueues,
+			Definition: leveret.Table{"delayed-retry-type": "all", "delayed-retry-min": 1000}}))
+		hold(e.t, e.ch, e.n)
+		require.NoError(e.t, e.ch.Nack(0, true, true))
+		e.clk.Advance(time.Second)
+		hold(e.t, e.ch, e.n)
+		require.NoError(e.t, e.ch.Ack(0, true))
+		require.NoError(e.t, e.b.ClearPolicy("p"))
+	},
+}
+
 // A queue that was full and is empty again, in whatever way, takes as little as one that never was.
 func TestEmptiedQueuesAreSmall(t *testing.T) {
 	const n = 20_000
-	bothTypes(t, func(t *testing.T, kind string) {
-		for name, empty := range map[string]func(*leveret.Queue, *leveret.Channel){
-			"acknowledged": func(_ *leveret.Queue, ch *leveret.Channel) {
-				hold(t, ch, n)
-				require.NoError(t, ch.Ack(0, true))
-			},
-			"requeued": func(q *leveret.Queue, ch *leveret.Channel) {
-				for range 3 {
-					hold(t, ch, n)
-					require.NoError(t, ch.Nack(0, true, true))
-				}
-				hold(t, ch, n)
-				require.NoError(t, ch.Ack(0, true))
-			},
-			"rejected": func(_ *leveret.Queue, ch *leveret.Channel) {
-				hold(t, ch, n)
-				require.NoError(t, ch.Nack(0, true, false))
-			},
-			"purged": func(q *leveret.Queue, _ *leveret.Channel) {
-				_, err := q.Purge()
-				require.NoError(t, err)
-			},
-		} {
-			t.Run(name, func(t *testing.T) {
-				b, _ := newTestBroker(t)
-				q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": kind})
-				ch := mustChannel(t, b)
+	for kind, args := range map[string]leveret.Table{
+		"classic":    nil,
+		"priorities": {"x-max-priority": 5},
+		"quorum":     {"x-queue-type": "quorum", "x-delivery-limit": -1},
+	} {
+		for name, empty := range emptyings {
+			t.Run(kind+"/"+name, func(t *testing.T) {
+				b, clk := newTestBroker(t)
+				e := &emptying{t, b, clk, mustDeclare(t, b, "q", args), mustChannel(t, b), n}
 				before := heapInUse()
-				for range n {
-					mustPublish(t, b, "q", "m", "")
+				for i := range n {
+					_, err := b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Priority: uint8(i % 8), Expiration: "60000"}})
+					require.NoError(t, err)
 				}
-				empty(q, ch)
-				require.Zero(t, q.Info().Messages)
+				empty(e)
+				require.Zero(t, e.q.Info().Messages)
 				require.Less(t, int64(heapInUse())-int64(before), int64(100<<10))
 			})
 		}
-	})
+	}
 }
 
 // hold takes n messages of the queue q and does not settle them.

@@ -3,6 +3,7 @@ package blackbox_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -150,25 +151,38 @@ func TestQueueGoesWhileMessagesComeBack(t *testing.T) {
 // A hook that panics or ends its goroutine while others get in between ends no operation half done.
 func TestHookPanicsInBetween(t *testing.T) {
 	shortTurns(t)
-	b, _ := newTestBroker(t)
-	mustDeclare(t, b, "q", leveret.Table{"x-max-length": 1})
-	ch := mustChannel(t, b)
-	require.NoError(t, ch.Tx())
-	for range 50 {
-		_, err := ch.Publish("", "q", leveret.Message{Body: []byte("m")})
-		require.NoError(t, err)
+	for name, end := range map[string]func(){"panic": func() { panic("a hook") }, "Goexit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			b, _ := newTestBroker(t)
+			mustDeclare(t, b, "q", leveret.Table{"x-max-length": 1})
+			ch := mustChannel(t, b)
+			require.NoError(t, ch.Tx())
+			for range 50 {
+				_, err := ch.Publish("", "q", leveret.Message{Body: []byte("m")})
+				require.NoError(t, err)
+			}
+			dropped := 0
+			stop := b.Watch(leveret.Events{Dropped: func(leveret.DroppedEvent) {
+				if dropped++; dropped == 5 {
+					end()
+				}
+			}})
+			returned := false
+			done := make(chan any)
+			go func() {
+				defer func() { done <- recover() }()
+				_, _ = ch.Commit()
+				returned = true
+			}()
+			cause := <-done
+			require.False(t, returned, "the caller hears of it")
+			require.Equal(t, name == "panic", cause == any("a hook"))
+			stop()
+			require.Equal(t, 49, dropped)
+			require.Equal(t, uint64(50), b.Counters().Published)
+			require.Equal(t, 1, mustQueue(t, b, "q").Info().Ready)
+		})
 	}
-	dropped := 0
-	stop := b.Watch(leveret.Events{Dropped: func(leveret.DroppedEvent) {
-		if dropped++; dropped == 5 {
-			panic("a hook")
-		}
-	}})
-	require.PanicsWithValue(t, "a hook", func() { _, _ = ch.Commit() })
-	stop()
-	require.Equal(t, 49, dropped)
-	require.Equal(t, uint64(50), b.Counters().Published)
-	require.Equal(t, 1, mustQueue(t, b, "q").Info().Ready)
 }
 
 // What leaves a queue in many turns leaves it in order, whatever others do meanwhile.
