@@ -34,7 +34,7 @@ func init() { // functions of the table look up the table
 		{"vm_memory_high_watermark.relative", setRelativeWatermark}, {"vm_memory_high_watermark.absolute", same("vm-memory-high-watermark")},
 		{"log.console", setConsole}, {"log.console.level", level("log")}, {"log.console.formatter", formatter("log-format")},
 		{"log.dir", setLogDir}, {"log.file", setLogFile}, {"log.file.level", level("log-file-level")}, {"log.file.formatter", formatter("log-file-format")},
-		{"leveret.profile", same("profile")}, {"leveret.control", same("control")}, {"leveret.clock", same("clock")},
+		{"leveret.profile", same("profile")}, {"leveret.control", same("control")}, {"leveret.clock", same("clock")}, {"leveret.pid_file", same("pid-file")},
 	}
 }
 

@@ -190,8 +190,9 @@ func neutral(s string) string {
 		{`\t\d+\t\d+\t\d+\t\d+\t(\d+)\t1\d{12}\b`, "\tOCTETS\tREADS\tOCTETS\tWRITES\t$1\tTIME"},
 		{`"peer_port":\d+`, `"peer_port":0`},
 		{regexp.QuoteMeta("rabbitmqctl [--node <node>] [--longnames] [--quiet]"), "PROGRAM"},
+		{regexp.QuoteMeta("rabbitmq-diagnostics [--node <node>] [--longnames] [--quiet]"), "PROGRAM"},
 		{regexp.QuoteMeta("leveret ctl [--control <socket>] [--quiet]"), "PROGRAM"},
-		{"'(rabbitmqctl|leveret ctl) help", "'PROGRAM help"},
+		{"'(rabbitmqctl|rabbitmq-diagnostics|leveret ctl) help", "'PROGRAM help"},
 		{regexp.QuoteMeta("<json | erlang>"), "<json>"},
 	} {
 		s = regexp.MustCompile(r.pattern).ReplaceAllString(s, r.with)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -50,6 +51,10 @@ func (s settings) run(log *slog.Logger, std ctl.Streams) error {
 	if err != nil {
 		return err
 	}
+	if err := s.writePid(); err != nil {
+		srv.close()
+		return err
+	}
 	fmt.Fprintln(std.Out, srv.greeting())
 	tell(log, "READY=1")
 	select {
@@ -58,8 +63,22 @@ func (s settings) run(log *slog.Logger, std ctl.Streams) error {
 	}
 	signal.Stop(signals) // a second signal ends the process at once
 	tell(log, "STOPPING=1")
+	if s.pidFile != "" {
+		os.Remove(s.pidFile)
+	}
 	srv.close()
 	return err
+}
+
+// writePid tells the process's number to who waits for it.
+func (s settings) writePid() error {
+	if s.pidFile == "" {
+		return nil
+	}
+	if err := os.WriteFile(s.pidFile, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
+		return fmt.Errorf("%s: %w", s.from.of("pid-file"), err)
+	}
+	return nil
 }
 
 // tell notifies systemd. A service that cannot is not the worse for it, but its start never ends for systemd.

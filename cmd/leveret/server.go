@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,6 +32,9 @@ type server struct {
 	doors   []door
 	control *ctl.Server
 	memory  *memory.Guard
+
+	certificates []*x509.Certificate // that are shown to clients
+
 	stopped chan struct{} // closed to stop the guard
 	failed  chan error    // a door that was closed otherwise than by close
 }
@@ -149,6 +153,7 @@ func (srv *server) openAMQP(s settings, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	srv.certificates = chain(config)
 	return srv.openAll(s, "amqps", s.amqps, newAMQPServer(srv.broker, s, config, log))
 }
 
@@ -191,6 +196,7 @@ func (srv *server) openControl(s settings) error {
 	for _, d := range srv.doors {
 		node.Listeners = append(node.Listeners, d.describe())
 	}
+	node.Certificates = srv.certificates
 	if s.clock != nil {
 		node.Time = &ctl.VirtualTime{Clock: s.clock, Written: srv.written}
 	}

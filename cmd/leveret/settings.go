@@ -26,6 +26,7 @@ type settings struct {
 	profile     leveret.Profile
 	definitions string // file; empty: none
 	control     string // socket; empty: none
+	pidFile     string // that gets the process's number; empty: none
 	clusterName string // empty: the node's
 	log         logSettings
 	watermark   memory.Watermark
@@ -137,6 +138,7 @@ func (s *settings) flags(f *flag.FlagSet) {
 	f.BoolVar(&s.tls.demand, "client-cert-required", false, "turn away clients without a certificate of --client-ca")
 	f.StringVar(&s.definitions, "definitions", "", "JSON `file` with definitions to import before clients are accepted")
 	f.StringVar(&s.control, "control", ctl.DefaultSocket(), "control `socket` for leveret ctl; none: no socket")
+	f.StringVar(&s.pidFile, "pid-file", "", "`file` that has the process's number while clients are accepted, for leveret ctl wait")
 	f.StringVar(&s.clusterName, "cluster-name", "", "`name` of the cluster that the broker is; its node's name if not given")
 	f.DurationVar(&s.clients.heartbeat, "heartbeat", time.Minute,
 		"`interval` of heartbeats that is proposed to clients, in whole seconds; 0: none")

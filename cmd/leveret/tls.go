@@ -35,3 +35,15 @@ func (t *tlsSettings) config(from origins) (*tls.Config, error) {
 	}
 	return config, nil
 }
+
+// chain returns the certificates that a listener shows.
+func chain(config *tls.Config) (all []*x509.Certificate) {
+	for _, c := range config.Certificates {
+		for _, der := range c.Certificate {
+			if cert, err := x509.ParseCertificate(der); err == nil {
+				all = append(all, cert)
+			}
+		}
+	}
+	return all
+}

@@ -23,18 +23,34 @@ type Streams struct {
 // Call runs a command line on the server whose control socket it names, by --control, or else
 // on the one at the default path, and returns the exit code.
 func Call(argv []string, std Streams) int {
-	name, cmd := find(argv)
-	if cmd == nil || name == "help" || name == "version" {
-		return print(std, (&Node{}).Run(Request{Args: argv})) // needs no server
+	_, cmd := find(argv)
+	if cmd == nil {
+		return print(std, (&Node{}).Run(Request{Args: argv}))
 	}
+	req := Request{Args: withoutControl(argv)}
+	c := newCall(cmd, req.Args)
 	socket := DefaultSocket()
 	if s, ok := globalSyntax.parse(argv).options["control"]; ok {
 		socket = s
 	}
-	req := Request{Args: withoutControl(argv)}
+	if waits(c) {
+		if err := c.wait(socket, std.Out); err != nil {
+			return print(std, c.failed("", err))
+		}
+	}
+	ask := func(req Request) (Response, error) { return exchange(socket, req) }
+	if cmd.local || c.is("help", false) {
+		ask = func(req Request) (Response, error) { return (&Node{}).Run(req), nil }
+	}
+	return converse(ask, socket, req, std)
+}
+
+// converse asks, provides what is needed, and prints the answer.
+func converse(ask func(Request) (Response, error), socket string, req Request, std Streams) int {
+	_, cmd := find(req.Args)
 	allowed := newAllowance(cmd, req.Args)
 	for {
-		resp, err := exchange(socket, req)
+		resp, err := ask(req)
 		if err != nil {
 			return print(std, unreachable(socket, err))
 		}

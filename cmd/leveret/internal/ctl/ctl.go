@@ -9,6 +9,7 @@
 package ctl
 
 import (
+	"crypto/x509"
 	"errors"
 	"strconv"
 	"strings"
@@ -25,7 +26,9 @@ type Node struct {
 	Started   time.Time
 	Listeners []Listener
 	Memory    *memory.Guard
-	Time      *VirtualTime // nil: the time is the system's
+
+	Certificates []*x509.Certificate // of the listeners with TLS
+	Time         *VirtualTime        // nil: the time is the system's
 
 	alarms   alarms // that eval has set
 	firehose firehose
@@ -99,6 +102,7 @@ type command struct {
 	switches           map[string]kind
 	aliases            map[byte]string
 	min, max           int  // number of arguments; max -1: any
+	local              bool // needs no server
 	table              bool // a listing, shown as a table unless another format is asked for
 	timeout            bool // the usage line mentions --timeout
 	columns            []string

@@ -10,6 +10,7 @@ import (
 type result struct {
 	rows    []row
 	listing bool  // rows are to be shown, as one table
+	bare    bool  // a table has no header
 	blank   bool  // an empty listing shows as an empty line, or [] in JSON
 	groups  []int // how many rows each belong together, for Erlang; nil: none do
 
@@ -42,7 +43,7 @@ func formatPlain(c *call, r result) string {
 		return ""
 	}
 	var b strings.Builder
-	if c.is("table-headers", true) && !c.is("silent", false) {
+	if !r.bare && c.is("table-headers", true) && !c.is("silent", false) {
 		b.WriteString(tabbed(r.rows[0], func(it item) string { return it.key }))
 	}
 	for _, row := range r.rows {

@@ -16,6 +16,7 @@ func init() {
 	for _, group := range [][]*command{
 		accessCommands(), userCommands(), vhostCommands(), limitCommands(), policyCommands(), queueCommands(), routingCommands(),
 		connectionCommands(), definitionCommands(), nodeCommands(), evalCommands(), traceCommands(), timeCommands(),
+		healthCommands(), parameterCommands(), globalCommands(), nothingCommands(), waitCommands(), localCommands(),
 	} {
 		for _, c := range group {
 			commands[c.name] = c

@@ -25,20 +25,16 @@ func nodeCommands() []*command {
 			banner: func(c *call) string { return "Status of node " + c.node.Name + " ..." },
 		},
 		{
-			name: "help", usage: "help (<command> | [--list-commands])", about: "Shows how a command is called.", max: 1,
+			name: "help", local: true, usage: "help (<command> | [--list-commands])", about: "Shows how a command is called.", max: 1,
 			switches: map[string]kind{"list-commands": boolean}, run: help,
 		},
 		{
-			name: "version", usage: "version", about: "Shows the version of leveret.",
+			name: "version", local: true, usage: "version", about: "Shows the version of leveret.",
 			run: func(*call) (result, error) { return result{message: Version()}, nil },
 		},
 		{
 			name: "ping", usage: "ping", about: "Checks that the node answers.", timeout: true,
 			run: func(*call) (result, error) { return result{message: "Ping succeeded"}, nil },
-		},
-		{
-			name: "await_startup", usage: "await_startup", about: "Returns when the node is up.", timeout: true,
-			run: func(*call) (result, error) { return result{}, nil },
 		},
 	}, memoryCommands()...)
 }
@@ -143,8 +139,7 @@ func (s statusReport) text(c *call) string {
 	}
 	listeners := []string{"(none)"}
 	for i, l := range c.node.Listeners {
-		listeners = slices.Insert(listeners[:i], i, fmt.Sprintf("Interface: %s, port: %d, protocol: %s, purpose: %s",
-			l.Interface, l.Port, l.Protocol, l.purpose()))
+		listeners = slices.Insert(listeners[:i], i, l.line())
 	}
 	return strings.Join([]string{
 		"Runtime\n", fmt.Sprintf("OS PID: %d", os.Getpid()), "OS: " + osName(), fmt.Sprintf("Uptime (seconds): %d", s.uptime),
@@ -158,6 +153,11 @@ func (s statusReport) text(c *call) string {
 		fmt.Sprintf("Virtual host count: %d", s.vhosts),
 		"\nListeners\n", strings.Join(listeners, "\n"),
 	}, "\n")
+}
+
+// line describes the listener.
+func (l Listener) line() string {
+	return fmt.Sprintf("Interface: %s, port: %d, protocol: %s, purpose: %s", l.Interface, l.Port, l.Protocol, l.purpose())
 }
 
 func (l Listener) purpose() string {
@@ -179,14 +179,9 @@ func (s statusReport) setting() row {
 }
 
 func (s statusReport) object(n *Node) row {
-	alarms, listeners := []any{}, []any{}
+	alarms, listeners := []any{}, n.listenerObjects()
 	if s.alarm {
 		alarms = append(alarms, row{{"node", n.Name}, {"type", "resource_limit"}, {"resource", "memory"}})
-	}
-	for _, l := range n.Listeners {
-		listeners = append(listeners, row{
-			{"node", n.Name}, {"port", l.Port}, {"protocol", l.Protocol}, {"interface", l.Interface}, {"purpose", l.purpose()},
-		})
 	}
 	return row{
 		{"pid", os.Getpid()}, {"os", osName()}, {"uptime", s.uptime}, {"is_under_maintenance", false},

@@ -1,0 +1,126 @@
+package ctl
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/jsondoc"
+)
+
+// Parameters. Those of a virtual host are its limits: nothing else that leveret has is one, and policies have commands of
+// their own. Global ones may have any name and value.
+
+func parameterCommands() []*command {
+	return []*command{
+		{name: "list_parameters", usage: "list_parameters [--vhost <vhost>] [--no-table-headers]", timeout: true, table: true,
+			about: "Lists the parameters of a virtual host, but for policies.", run: listParameters,
+			banner: func(c *call) string { return `Listing runtime parameters for vhost "` + c.vhostName() + `" ...` }},
+		{name: "set_parameter", usage: "set_parameter [--vhost <vhost>] <component_name> <name> <value>", min: 3, max: 3,
+			about: "Sets a parameter of a virtual host.", run: setParameter,
+			banner: func(c *call) string {
+				return `Setting runtime parameter "` + c.args[1] + `" for component "` + c.args[0] + `" to "` + c.args[2] + `" in vhost "` + c.vhostName() + `" ...`
+			}},
+		{name: "clear_parameter", usage: "clear_parameter [--vhost <vhost>] <component_name> <name>", min: 2, max: 2,
+			about: "Removes a parameter of a virtual host.", run: clearParameter,
+			banner: func(c *call) string {
+				return `Clearing runtime parameter "` + c.args[1] + `" for component "` + c.args[0] + `" on vhost "` + c.vhostName() + `" ...`
+			}},
+		{name: "list_global_parameters", usage: "list_global_parameters [--no-table-headers]", timeout: true, table: true,
+			about: "Lists the global parameters.", run: listGlobalParameters,
+			banner: func(*call) string { return "Listing global runtime parameters ..." }},
+		{name: "set_global_parameter", usage: "set_global_parameter <name> <value>", min: 2, max: 2,
+			about: "Sets a global parameter.", run: setGlobalParameter,
+			banner: func(c *call) string {
+				return `Setting global runtime parameter "` + c.args[0] + `" to "` + c.args[1] + `" ...`
+			}},
+		{name: "clear_global_parameter", usage: "clear_global_parameter <name>", min: 1, max: 1,
+			about: "Removes a global parameter.", run: clearGlobalParameter,
+			banner: func(c *call) string { return `Clearing global runtime parameter "` + c.args[0] + `" ...` }},
+		{name: "set_cluster_name", usage: "set_cluster_name <name>", min: 1, max: 1, about: "Names the cluster that the node is.",
+			run: setClusterName, banner: func(c *call) string { return "Setting cluster name to " + c.args[0] + " ..." }},
+	}
+}
+
+// limitsComponent is the component of a virtual host's limits, limitsName the only parameter that it has.
+const (
+	limitsComponent = "vhost-limits"
+	limitsName      = "limits"
+)
+
+var errNoParameter = failed(exitUnavailable, "Parameter does not exist")
+
+func listParameters(c *call) (result, error) {
+	info, err := c.vhostInfo(c.vhostName())
+	if err != nil {
+		return result{}, err
+	}
+	var rows []row
+	if l := vhostLimits(info); l != "{}" {
+		rows = append(rows, row{{"component", limitsComponent}, {"name", limitsName}, {"value", l}})
+	}
+	return result{rows: rows, listing: true, blank: true}, nil
+}
+
+// setParameter asks for the component before the virtual host, as RabbitMQ does.
+func setParameter(c *call) (result, error) {
+	component, value := c.args[0], c.args[2]
+	if _, err := jsondoc.Decode([]byte(value), c.memberThatCounts()); err != nil {
+		return result{}, failed(exitUnavailable, undecodable(value))
+	}
+	switch {
+	case component == "policy" || component == "operator_policy":
+		return result{}, failed(exitUnavailable, "policies may not be set using this method")
+	case component != limitsComponent || c.args[1] != limitsName:
+		return result{}, failed(exitUnavailable, "Validation failed\n\ncomponent "+component+" not found\n")
+	}
+	c.args = c.args[2:]
+	return setVHostLimits(c)
+}
+
+func clearParameter(c *call) (result, error) {
+	switch component := c.args[0]; {
+	case component == "policy" || component == "operator_policy":
+		return result{}, failed(exitUnavailable, "policies may not be cleared using this method")
+	case component != limitsComponent || c.args[1] != limitsName:
+		return result{}, errNoParameter
+	}
+	return clearVHostLimits(c)
+}
+
+func listGlobalParameters(c *call) (result, error) {
+	var rows []row
+	for _, p := range c.node.Broker.GlobalParameters() {
+		rows = append(rows, row{{"name", p.Name}, {"value", compact(p.Value)}})
+	}
+	return result{rows: rows, listing: true, blank: true}, nil
+}
+
+// compact is JSON without blanks.
+func compact(value json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, value) != nil {
+		return string(value)
+	}
+	return b.String()
+}
+
+func setGlobalParameter(c *call) (result, error) {
+	if _, err := jsondoc.Decode([]byte(c.args[1]), c.memberThatCounts()); err != nil {
+		return result{}, failed(exitUnavailable, undecodable(c.args[1]))
+	}
+	return result{}, c.node.Broker.SetGlobalParameter(leveret.GlobalParameter{Name: c.args[0], Value: json.RawMessage(c.args[1])})
+}
+
+func clearGlobalParameter(c *call) (result, error) {
+	named := func(p leveret.GlobalParameter) bool { return p.Name == c.args[0] }
+	if !slices.ContainsFunc(c.node.Broker.GlobalParameters(), named) {
+		return result{}, errNoParameter
+	}
+	return result{}, c.node.Broker.ClearGlobalParameter(c.args[0])
+}
+
+func setClusterName(c *call) (result, error) {
+	return result{}, c.node.Broker.SetGlobalParameter(leveret.GlobalParameter{Name: "cluster_name", Value: json.RawMessage(marshal(c.args[0]))})
+}
