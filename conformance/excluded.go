@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/scenario"
 )
 
 // How the exclusions are recognized that are about windows, users and definitions.
@@ -122,6 +123,17 @@ func (g *program) retriesExceedLimit() bool {
 
 // propertiesAtMost is what the properties of a random message count for in a quorum queue, at most.
 const propertiesAtMost = 400
+
+// listsGetters reports whether the last statement lists the consumers of a quorum queue of which somebody holds messages of
+// basic.get: those count among its consumers.
+func (g *program) listsGetters() bool {
+	last := g.stage.Script.Steps[len(g.stage.Script.Steps)-1]
+	if last.Verb != "consumers" {
+		return false
+	}
+	q, err := g.driver.Broker.Queue(last.Args[0].Text)
+	return err == nil && q.Info().Consumers > len(last.Want(scenario.Releases[g.profile]))
+}
 
 func (g *program) importRefused() bool { return g.refused("import") }
 

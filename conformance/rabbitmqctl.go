@@ -38,7 +38,7 @@ func (c *rabbitmqctl) run(stdin string, args ...string) ([]byte, error) {
 	if !errors.As(err, &exit) {
 		return stdout.Bytes(), err
 	}
-	reason, refused := strings.CutPrefix(stderr.String(), "Error:\n")
+	_, reason, refused := strings.Cut("\n"+stderr.String(), "\nError:\n") // what it logs comes first
 	if !refused {
 		return nil, fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, &stderr)
 	}
