@@ -66,3 +66,45 @@ func ExampleStep_String() {
 	fmt.Println(lint.Step{Queue: "orders", Exchange: "dlx", Key: "order.new", Queues: []string{"dead"}})
 	// Output: orders → exchange 'dlx' with key 'order.new' → dead
 }
+
+// The limit of a running queue is lowered.
+func ExampleCompare() {
+	file := func(limit int) []byte {
+		return fmt.Appendf(nil, `{
+			"queues": [{"name": "orders", "vhost": "/", "durable": true, "auto_delete": false, "arguments": {}}],
+			"policies": [{"vhost": "/", "name": "short", "pattern": "^orders$", "apply-to": "queues", "priority": 0,
+				"definition": {"max-length": %d}}]
+		}`, limit)
+	}
+	c, err := lint.Compare(file(1000), file(100), leveret.RabbitMQ43)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, e := range c.Changes[0].Effects {
+		fmt.Println(e.Kind)
+	}
+	// Output: trimmed
+}
+
+func ExampleComparison_String() {
+	c, _ := lint.Compare([]byte(`{"queues": []}`), orders, leveret.RabbitMQ43)
+	fmt.Print(c)
+	// Output: + queue 'orders'
+}
+
+func ExampleChange_String() {
+	fmt.Print(lint.Change{How: lint.Changed, VHost: "shop", Kind: "user", Name: "app",
+		Differences: []lint.Difference{{Key: "tags", Old: "", New: "monitoring", AtOnce: true}}})
+	// Output:
+	// ~ user 'app' in virtual host 'shop'
+	//     tags: "" → monitoring
+}
+
+func ExampleDifference_String() {
+	fmt.Println(lint.Difference{Key: "max-length", Old: nil, New: 100, From: "policy 'short'", AtOnce: true})
+	fmt.Println(lint.Difference{Key: "x-max-priority", Old: 5, New: 10})
+	// Output:
+	// max-length: none → 100 by policy 'short'
+	// x-max-priority: 5 → 10, when it is declared anew
+}

@@ -101,7 +101,11 @@ func (s *site) ways(v vhost, queue string) (all []Way, err error) {
 		return nil, err
 	}
 	defer w.b.Close()
-	f := &follower{vhost: v, ways: w}
+	return (&follower{vhost: v, ways: w}).all(queue)
+}
+
+// all returns the ways of a queue's dead letters.
+func (f *follower) all(queue string) (all []Way, err error) {
 	keys, examples := f.arrivals(queue)
 	for _, key := range keys {
 		way, err := f.way(queue, key)

@@ -56,6 +56,38 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
+// FuzzCompare compares any document with the one in testdata/diff, and with itself: what is compared is told the same
+// way twice, and a document does not differ from itself.
+func FuzzCompare(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.json")
+	if err != nil || files == nil {
+		f.Fatal(files, err)
+	}
+	for _, file := range append(files, "testdata/diff/new.json") {
+		document, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(document)
+	}
+	old, err := os.ReadFile("testdata/diff/old.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, document []byte) {
+		if c, err := lint.Compare(document, document, leveret.RabbitMQ43); err == nil && len(c.Changes) > 0 {
+			t.Errorf("it differs from itself:\n%s", c)
+		}
+		c, err := lint.Compare(old, document, leveret.RabbitMQ43)
+		if err != nil {
+			return
+		}
+		if again, err := lint.Compare(old, document, leveret.RabbitMQ43); err != nil || c.String() != again.String() {
+			t.Errorf("%v: told\n%s\nand then\n%s", err, c, again)
+		}
+	})
+}
+
 func refusedAsSyntax(t *testing.T, err error) {
 	var syntax *definitions.SyntaxError
 	if !errors.As(err, &syntax) {

@@ -25,16 +25,28 @@ type report func(c Code, about subject, format string, args ...any)
 
 // load puts a file into force. The error is a *definitions.SyntaxError.
 func load(file []byte, p leveret.Profile, found report) (*site, error) {
-	d, err := definitions.Parse(file)
-	var wrong *definitions.Error
-	switch {
-	case errors.As(err, &wrong):
-		found(Refused, refusalOf(wrong), "%s.", reason(wrong.Err))
-		d = &definitions.Definitions{}
-	case err != nil:
+	d, err := read(file, found)
+	if err != nil {
 		return nil, err
 	}
 	checkSections(file, found)
+	s := newSite(d, p, found)
+	return s, s.apply(found)
+}
+
+// read returns the definitions of a file, none if one of them is no definition.
+func read(file []byte, found report) (*definitions.Definitions, error) {
+	d, err := definitions.Parse(file)
+	var wrong *definitions.Error
+	if errors.As(err, &wrong) {
+		found(Refused, refusalOf(wrong), "%s.", reason(wrong.Err))
+		return &definitions.Definitions{}, nil
+	}
+	return d, err
+}
+
+// newSite is a site for definitions, which are not in force yet.
+func newSite(d *definitions.Definitions, p leveret.Profile, found report) *site {
 	s := &site{profile: p}
 	d, leftOut := named(d).Supported(p)
 	for _, e := range leftOut {
@@ -44,7 +56,7 @@ func load(file []byte, p leveret.Profile, found report) (*site, error) {
 	s.b = s.newBroker(leveret.WithEvents(leveret.Events{
 		Ignored: func(e leveret.IgnoredEvent) { s.ignored = append(s.ignored, e) },
 	}))
-	return s, s.apply(found)
+	return s
 }
 
 // maxRefused is how many refused entries of a section are reported. Each takes an import of the whole file.

@@ -4,6 +4,7 @@
 //	leveret ctl [--control SOCKET] COMMAND …
 //	leveret lint [--profile RELEASE] [--format text|json] [--ignore CODES] FILE
 //	leveret explain [--profile RELEASE] [--format text|json] [--vhost NAME] FILE --queue NAME
+//	leveret diff [--profile RELEASE] [--format text|json] OLD NEW
 //	leveret graph FILE -o PICTURE
 //	leveret trace [--consumer "QUEUE: ACTS"]… FILE --exchange X --key K
 //	leveret play [--amqp URL --admin URL] FILE…
@@ -15,6 +16,9 @@
 // code is 1 if an error or a warning is among the findings, and 2 if the file cannot be read or has no definitions.
 // leveret explain prints what is in force for one queue of the file, where each setting comes from, and where the queue's
 // dead letters go. Its exit code is 2 if there is no such queue.
+//
+// leveret diff prints what changes for running queues when one definitions file takes the place of another one. Its exit code
+// is that of diff: 1 if something changes, 2 if a file cannot be read or would be refused.
 //
 // leveret graph draws the topology of a definitions file as SVG, or writes it for Mermaid or Graphviz.
 //
@@ -37,6 +41,7 @@ const usage = `usage: leveret serve [flags]            run a broker; leveret ser
        leveret ctl COMMAND [arguments]  rabbitmqctl's commands for it; leveret ctl help lists them
        leveret lint FILE                what is probably a mistake in a definitions file; docs/lint.md tells more
        leveret explain FILE --queue NAME  what is in force for a queue of it, and where its dead letters go
+       leveret diff OLD NEW             what changes for running queues between two definitions files
        leveret graph FILE -o PICTURE    draw a definitions file, as .svg, .mmd or .dot
        leveret trace FILE --exchange X --key K  what becomes of a message that is published there
        leveret play FILE…               play scripts of what clients do; docs/scenarios.md tells more
@@ -63,6 +68,8 @@ func run(args []string, std ctl.Streams) int {
 		return explainQueue(args[1:], std)
 	case "play":
 		return playScripts(args[1:], std)
+	case "diff":
+		return diffFiles(args[1:], std)
 	case "trace":
 		return traceMessage(args[1:], std)
 	case "graph":
@@ -74,6 +81,6 @@ func run(args []string, std ctl.Streams) int {
 		fmt.Fprint(std.Out, usage)
 		return 0
 	}
-	fmt.Fprintf(std.Err, "leveret: no command %q: serve, ctl, lint, explain, graph, trace, play or version is expected\n", args[0])
+	fmt.Fprintf(std.Err, "leveret: no command %q: serve, ctl, lint, explain, diff, graph, trace, play or version is expected\n", args[0])
 	return exitUsage
 }
