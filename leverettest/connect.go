@@ -7,7 +7,9 @@ import (
 	"runtime"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/amqpd"
 	"github.com/leveretmq/leveret/definitions"
+	"github.com/leveretmq/leveret/internal/fault"
 	amqp091 "github.com/rabbitmq/amqp091-go"
 )
 
@@ -27,7 +29,7 @@ func DialConfig(t T, b *leveret.Broker, cfg amqp091.Config) *amqp091.Connection 
 	t.Helper()
 	d := newDoor(b)
 	t.Cleanup(d.close)
-	nc, err := d.dial(nil)
+	nc, err := d.Dial(nil)
 	if err != nil {
 		t.Fatalf("leveret: %v", err)
 	}
@@ -50,6 +52,31 @@ func hangUp(conn *amqp091.Connection, nc net.Conn) {
 	if !comes(closed) {
 		nc.Close()
 		comes(closed)
+	}
+}
+
+// A door is where the clients of one Dial, Dialer or URL get in.
+type door struct {
+	*fault.Door
+	srv *amqpd.Server
+}
+
+func newDoor(b *leveret.Broker) door {
+	srv := &amqpd.Server{Broker: b}
+	return door{fault.NewDoor(srv), srv}
+}
+
+// close tells the clients that the broker ends, and cuts off those that do not answer.
+func (d door) close() {
+	d.Shut()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		d.srv.Close()
+	}()
+	if !comes(closed) {
+		d.CutOff()
+		<-closed
 	}
 }
 
@@ -77,7 +104,7 @@ func comes(done <-chan struct{}) bool {
 func Dialer(t T, b *leveret.Broker) func(network, addr string) (net.Conn, error) {
 	d := newDoor(b)
 	t.Cleanup(d.close)
-	return func(string, string) (net.Conn, error) { return d.dial(nil) }
+	return func(string, string) (net.Conn, error) { return d.Dial(nil) }
 }
 
 // URL listens on a free port of this machine and returns the URL of the broker's virtual host "/" there, with guest's
@@ -92,11 +119,16 @@ func URL(t T, b *leveret.Broker) string {
 		t.Fatalf("leveret: %v", err)
 	}
 	d := newDoor(b)
-	stop := d.listen(l)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = d.Serve(l) // ends with the listener
+	}()
 	t.Cleanup(func() {
-		d.shut()
+		d.Shut()
 		d.srv.Close() // waits by the clock, because an answer over a socket takes time
-		stop()
+		l.Close()
+		<-served
 	})
 	u := url.URL{Scheme: "amqp", User: url.UserPassword("guest", "guest"), Host: l.Addr().String(), Path: "/"}
 	return u.String()

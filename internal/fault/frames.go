@@ -1,6 +1,7 @@
-package leverettest
+package fault
 
 import (
+	"cmp"
 	"encoding/binary"
 
 	"github.com/leveretmq/leveret"
@@ -21,7 +22,7 @@ const (
 	contentHead = 12 // octets of a header frame's payload in front of the properties
 	greeting    = 8  // octets of the protocol header, with which a client begins
 
-	largestFrame = 128 << 10 // octets: the server agrees to no larger
+	largestFrame = 128 << 10 // octets: a server agrees to no larger if it is not told otherwise
 )
 
 // A method is a class in the upper and a method of it in the lower half.
@@ -61,14 +62,15 @@ type unit struct {
 
 // A cutter makes units of what is written in one direction.
 type cutter struct {
-	buf  []byte
-	raw  bool             // what comes is no AMQP: it is carried as it is
-	most uint64           // octets in a body; the frames of a larger one, which the broker refuses, are carried one by one
-	open map[uint16]*unit // messages that have begun, by channel
+	buf   []byte
+	limit int              // octets in a frame
+	raw   bool             // what comes is no AMQP: it is carried as it is
+	most  uint64           // octets in a body; the frames of a larger one, which the broker refuses, are carried one by one
+	open  map[uint16]*unit // messages that have begun, by channel
 }
 
-func newCutter(b *leveret.Broker) cutter {
-	return cutter{most: uint64(b.MaxMessageSize()), open: map[uint16]*unit{}}
+func newCutter(srv *amqpd.Server) cutter {
+	return cutter{limit: cmp.Or(srv.FrameMax, largestFrame), most: uint64(srv.Broker.MaxMessageSize()), open: map[uint16]*unit{}}
 }
 
 // next returns the next unit that is complete.
@@ -102,10 +104,10 @@ func (c *cutter) frame() (typ byte, u unit, ok bool) {
 		return 0, u, false
 	}
 	n := frameHead + int(binary.BigEndian.Uint32(b[3:])) + 1
-	if n <= largestFrame && n > len(b) {
+	if n <= c.limit && n > len(b) {
 		return 0, u, false
 	}
-	if n > largestFrame || b[n-1] != frameEnd {
+	if n > c.limit || b[n-1] != frameEnd {
 		c.raw = true
 		return c.plain(len(b))
 	}

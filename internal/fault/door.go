@@ -1,4 +1,4 @@
-package leverettest
+package fault
 
 import (
 	"io"
@@ -12,8 +12,8 @@ import (
 	"github.com/leveretmq/leveret/amqpd"
 )
 
-// A door is where clients of one Dial, Dialer or URL get in.
-type door struct {
+// A Door is where clients of a server get in, past the faults.
+type Door struct {
 	b   *leveret.Broker
 	srv *amqpd.Server
 
@@ -25,34 +25,36 @@ type door struct {
 // doors are the open ones of each broker, so that Settle finds them.
 var doors struct {
 	mu   sync.Mutex
-	open map[*leveret.Broker][]*door
+	open map[*leveret.Broker][]*Door
 }
 
-func newDoor(b *leveret.Broker) *door {
-	d := &door{b: b, srv: &amqpd.Server{Broker: b}, wires: map[*wire]struct{}{}}
+// NewDoor returns a door to a server. It has to be shut.
+func NewDoor(srv *amqpd.Server) *Door {
+	b := srv.Broker
+	d := &Door{b: b, srv: srv, wires: map[*wire]struct{}{}}
 	doors.mu.Lock()
 	defer doors.mu.Unlock()
 	if doors.open == nil {
-		doors.open = map[*leveret.Broker][]*door{}
+		doors.open = map[*leveret.Broker][]*Door{}
 	}
 	doors.open[b] = append(doors.open[b], d)
 	return d
 }
 
-func doorsOf(b *leveret.Broker) []*door {
+func doorsOf(b *leveret.Broker) []*Door {
 	doors.mu.Lock()
 	defer doors.mu.Unlock()
 	return slices.Clone(doors.open[b])
 }
 
-// dial returns the client's end of a new connection. A peer other than nil is whom the broker takes the client for.
-func (d *door) dial(peer net.Addr) (net.Conn, error) {
+// Dial returns the client's end of a new connection. Of a socket other than nil the broker sees the addresses.
+func (d *Door) Dial(sock net.Conn) (net.Conn, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
 		return nil, amqpd.ErrServerClosed
 	}
-	w := newWire(d.srv, peer)
+	w := newWire(d.srv, sock)
 	d.wires[w] = struct{}{}
 	go func() {
 		<-w.served
@@ -62,70 +64,66 @@ func (d *door) dial(peer net.Addr) (net.Conn, error) {
 }
 
 // forget drops a connection that the server is done with.
-func (d *door) forget(w *wire) {
+func (d *Door) forget(w *wire) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.wires, w)
 }
 
 // all returns the connections that there are.
-func (d *door) all() []*wire {
+func (d *Door) all() []*wire {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Collect(maps.Keys(d.wires))
 }
 
-// close tells the clients that the broker ends, and cuts off those that do not answer.
-func (d *door) close() {
-	d.shut()
-	closed := make(chan struct{})
-	go func() {
-		defer close(closed)
-		d.srv.Close()
-	}()
-	if comes(closed) {
-		return
-	}
-	for _, w := range d.all() {
-		w.client.Close()
-	}
-	<-closed
-}
-
-// shut lets nobody in any more.
-func (d *door) shut() {
+// Shut lets nobody in any more.
+func (d *Door) Shut() {
 	d.mu.Lock()
 	d.closed = true
 	d.mu.Unlock()
 	doors.mu.Lock()
 	defer doors.mu.Unlock()
-	left := slices.DeleteFunc(doors.open[d.b], func(other *door) bool { return other == d })
+	left := slices.DeleteFunc(doors.open[d.b], func(other *Door) bool { return other == d })
 	if doors.open[d.b] = left; len(left) == 0 {
 		delete(doors.open, d.b)
 	}
 }
 
-// listen lets in who connects to l. The function that it returns closes l, and returns when all connections have ended.
-func (d *door) listen(l net.Listener) (stop func()) {
+// Serve lets in who connects to l, until l is closed, and returns when all connections have ended. It returns
+// [amqpd.ErrServerClosed] if the door was shut before.
+func (d *Door) Serve(l net.Listener) error {
 	var running sync.WaitGroup
-	running.Go(func() {
-		for {
-			sock, err := l.Accept()
-			if err != nil {
-				return
-			}
-			nc, err := d.dial(sock.RemoteAddr())
-			if err != nil {
-				sock.Close()
-				return
-			}
-			running.Go(func() { receive(sock, nc) })
-			running.Go(func() { send(sock, nc) })
+	defer running.Wait()
+	for {
+		sock, err := l.Accept()
+		if err != nil {
+			return d.ended(err)
 		}
-	})
-	return func() {
-		l.Close()
-		running.Wait()
+		nc, err := d.Dial(sock)
+		if err != nil {
+			sock.Close()
+			return err
+		}
+		running.Go(func() { receive(sock, nc) })
+		running.Go(func() { send(sock, nc) })
+	}
+}
+
+// ended returns why a listener accepts nobody any more.
+func (d *Door) ended(err error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return amqpd.ErrServerClosed
+	}
+	return err
+}
+
+// CutOff ends all connections without a word.
+func (d *Door) CutOff() {
+	for _, w := range d.all() {
+		w.client.Close()
 	}
 }
 

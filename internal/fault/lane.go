@@ -1,4 +1,4 @@
-package leverettest
+package fault
 
 import (
 	"context"

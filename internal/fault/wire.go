@@ -1,4 +1,4 @@
-package leverettest
+package fault
 
 import (
 	"context"
@@ -26,13 +26,13 @@ type wire struct {
 	cut      bool    // the connection has been cut
 }
 
-// newWire serves a new connection. A peer other than nil is whom the server takes its client for.
-func newWire(srv *amqpd.Server, peer net.Addr) *wire {
+// newWire serves a new connection. A socket other than nil is whose addresses the server sees.
+func newWire(srv *amqpd.Server, sock net.Conn) *wire {
 	client, server := amqpd.Pipe()
 	w := &wire{b: srv.Broker, srv: srv, up: newLane(client), down: newLane(server), served: make(chan struct{}),
-		sent: newCutter(srv.Broker), answered: newCutter(srv.Broker), channels: map[uint16]*channelState{}}
+		sent: newCutter(srv), answered: newCutter(srv), channels: map[uint16]*channelState{}}
 	w.client = &wireEnd{Conn: client, in: w.down, out: w.up, write: w.fromClient}
-	w.server = &wireEnd{Conn: server, in: w.up, out: w.down, write: w.fromServer, peer: peer}
+	w.server = &wireEnd{Conn: server, in: w.up, out: w.down, write: w.fromServer, sock: sock}
 	go func() {
 		defer close(w.served)
 		_ = srv.ServeConn(w.server) // ends with the connection or the server
@@ -45,14 +45,21 @@ type wireEnd struct {
 	net.Conn
 	in, out *lane
 	write   func([]byte) error
-	peer    net.Addr
+	sock    net.Conn // whose addresses it shows; nil: its own
 }
 
 func (e *wireEnd) RemoteAddr() net.Addr {
-	if e.peer != nil {
-		return e.peer
+	if e.sock != nil {
+		return e.sock.RemoteAddr()
 	}
 	return e.Conn.RemoteAddr()
+}
+
+func (e *wireEnd) LocalAddr() net.Addr {
+	if e.sock != nil {
+		return e.sock.LocalAddr()
+	}
+	return e.Conn.LocalAddr()
 }
 
 func (e *wireEnd) Read(b []byte) (int, error) {

@@ -1,4 +1,4 @@
-package leverettest
+package fault
 
 import (
 	"context"
@@ -73,8 +73,8 @@ func (w *wire) publishLocked(u unit, ch *channelState) func() {
 		ch.published++
 	}
 	number := ch.published
-	r := w.due(OnPublish, u.message, func(k actionKind) bool { return k != doNack || ch.confirms })
-	if r != nil && r.Do.kind == doNack {
+	r := w.due(OnPublish, u.message, func(k Kind) bool { return k != Nack || ch.confirms })
+	if r != nil && r.Do.Kind == Nack {
 		ch.refused = append(ch.refused, number)
 		w.down.queue(call(u.channel, basicNack, long(number), []byte{0}))
 		return nil
@@ -115,7 +115,7 @@ func covered(all map[uint64]*unit, tag uint64, multiple bool) []uint64 {
 }
 
 // inTheWay accepts every action that is possible at any point.
-func inTheWay(actionKind) bool { return true }
+func inTheWay(Kind) bool { return true }
 
 // serverUnitLocked carries what the server sends.
 func (w *wire) serverUnitLocked(u unit) (outside func()) {
@@ -123,7 +123,7 @@ func (w *wire) serverUnitLocked(u unit) (outside func()) {
 	switch {
 	case w.closing != nil:
 		if u.method == connectionCloseOk { // the broker is done with the connection
-			w.down.queue(call(0, connectionClose, closing(w.closing.code, w.closing.text)))
+			w.down.queue(call(0, connectionClose, closing(w.closing.Code, w.closing.Text)))
 		}
 		return nil
 	case ch.closing != nil:
@@ -153,7 +153,7 @@ func (w *wire) answerLocked(u unit, ch *channelState) {
 	switch u.method {
 	case channelCloseOk:
 		ch.answered = true
-		w.down.queue(call(u.channel, channelClose, closing(ch.closing.code, ch.closing.text)))
+		w.down.queue(call(u.channel, channelClose, closing(ch.closing.Code, ch.closing.Text)))
 	case channelClose:
 		w.up.queue(call(u.channel, channelCloseOk))
 	}
@@ -223,8 +223,8 @@ func (w *wire) deliverLocked(u unit, ch *channelState) func() {
 	if anyRule(w.b, OnAck) {
 		ch.unsettled[args.long()] = &u
 	}
-	r := w.due(OnDeliver, u.message, func(k actionKind) bool { return k != doCancel || u.method == basicDeliver })
-	if r != nil && r.Do.kind == doCancel {
+	r := w.due(OnDeliver, u.message, func(k Kind) bool { return k != CancelConsumer || u.method == basicDeliver })
+	if r != nil && r.Do.Kind == CancelConsumer {
 		ch.cancelled[tag] = true
 		w.down.queue(u.octets)
 		w.up.queue(call(u.channel, basicCancel, short(tag), []byte{0}))
@@ -239,19 +239,19 @@ func (w *wire) strikeLocked(r *rule, u unit, to *lane) (outside func()) {
 		to.queue(u.octets)
 		return nil
 	}
-	switch r.Do.kind {
-	case doCloseChannel:
+	switch r.Do.Kind {
+	case CloseChannel:
 		w.channelLocked(u.channel).closing = &r.Do
 		w.up.queue(call(u.channel, channelClose, closing(replySuccess, "")))
 		return nil
-	case doCloseConnection:
+	case CloseConnection:
 		w.closing = &r.Do
 		w.up.queue(call(0, connectionClose, closing(replySuccess, "")))
 		return nil
-	case doCut:
+	case Cut:
 		w.cut = to == w.down
 		return func() { w.end(to) }
-	case doStall:
+	case Stall:
 		return func() {
 			w.settleBefore(to)
 			w.up.hold()
