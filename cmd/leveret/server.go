@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/amqpd"
 	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
 	"github.com/leveretmq/leveret/cmd/leveret/internal/memory"
 	"github.com/leveretmq/leveret/definitions"
@@ -32,6 +31,7 @@ type server struct {
 	doors   []door
 	control *ctl.Server
 	memory  *memory.Guard
+	faults  *ctl.Faults // nil: none are taken
 
 	certificates []*x509.Certificate // that are shown to clients
 
@@ -48,7 +48,7 @@ type door struct {
 
 // start opens everything. The broker has its definitions before the first client can connect.
 func start(s settings, log *slog.Logger) (_ *server, err error) {
-	srv := &server{broker: newBroker(s, log), stopped: make(chan struct{})}
+	srv := &server{broker: newBroker(s, log), faults: s.faults, stopped: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			srv.close()
@@ -192,7 +192,7 @@ func (srv *server) openControl(s settings) error {
 	if s.control == "" {
 		return nil
 	}
-	node := &ctl.Node{Broker: srv.broker, Name: nodeName, Started: time.Now(), Memory: srv.memory}
+	node := &ctl.Node{Broker: srv.broker, Name: nodeName, Started: time.Now(), Memory: srv.memory, Faults: s.faults}
 	for _, d := range srv.doors {
 		node.Listeners = append(node.Listeners, d.describe())
 	}
@@ -210,7 +210,7 @@ func (srv *server) openControl(s settings) error {
 // written returns when what the broker has for its AMQP clients has been written to their connections.
 func (srv *server) written(ctx context.Context) error {
 	for _, d := range srv.doors {
-		if s, ok := d.server.(*amqpd.Server); ok {
+		if s, ok := d.server.(interface{ Settle(context.Context) error }); ok {
 			if err := s.Settle(ctx); err != nil {
 				return err
 			}
@@ -261,6 +261,9 @@ func (srv *server) greeting() string {
 func (srv *server) close() {
 	if srv.control != nil {
 		srv.control.Close()
+	}
+	if srv.faults != nil {
+		srv.faults.Close() // a connection that is stalled could not be closed
 	}
 	for _, d := range slices.Backward(srv.doors) {
 		d.server.Close()

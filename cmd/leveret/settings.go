@@ -31,6 +31,7 @@ type settings struct {
 	log         logSettings
 	watermark   memory.Watermark
 	clock       *leveret.ManualClock // nil: the system's
+	faults      *ctl.Faults          // nil: none are taken
 	from        origins
 	ignored     []string // lines of the configuration file that have no effect
 }
@@ -83,6 +84,7 @@ var tlsVersions = map[string]uint16{"tlsv1.2": tls.VersionTLS12, "tlsv1.3": tls.
 // flagWords are the values of flags that are not simply kept.
 type flagWords struct {
 	config, profile, watermark, login, loopback, maxMessageSize, clock, versions string
+	faults                                                                       bool
 
 	log, logFormat, logFile, logFileLevel, logFileFormat string
 }
@@ -111,7 +113,7 @@ func parseSettings(args []string, help io.Writer) (settings, error) {
 		return s, err
 	}
 	_, s.http.asked = s.from["http"]
-	for _, step := range []func(flagWords) error{s.setRelease, s.setClock, s.setClients, s.setUsers, s.setTLS, s.setWatermark, s.setLog} {
+	for _, step := range []func(flagWords) error{s.setRelease, s.setClock, s.setFaults, s.setClients, s.setUsers, s.setTLS, s.setWatermark, s.setLog} {
 		if err := step(w); err != nil {
 			return s, err
 		}
@@ -173,6 +175,7 @@ func (w *flagWords) flags(f *flag.FlagSet) {
 		"`users` who may log in from this machine only, with commas between them; none: nobody is so restricted")
 	f.StringVar(&w.clock, "clock", "system",
 		"`clock` of the broker: system, or manual: it stands still until leveret ctl advance moves it")
+	f.BoolVar(&w.faults, "faults", false, "let leveret ctl fault put faults between the broker and clients of --amqp, for tests; slower")
 	f.StringVar(&w.maxMessageSize, "max-message-size", "",
 		"largest `size` of a body, such as 1MB, up to 512MiB; the release's own if not given")
 }
@@ -214,6 +217,17 @@ func (s *settings) setClock(w flagWords) error {
 	}
 	if s.clock != nil && s.control == "" {
 		return errors.New("--clock manual needs --control, because only leveret ctl moves the clock")
+	}
+	return nil
+}
+
+func (s *settings) setFaults(w flagWords) error {
+	if !w.faults {
+		return nil
+	}
+	s.faults = &ctl.Faults{}
+	if s.control == "" {
+		return errors.New("--faults needs --control, because leveret ctl injects them")
 	}
 	return nil
 }

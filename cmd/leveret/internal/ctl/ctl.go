@@ -29,6 +29,7 @@ type Node struct {
 
 	Certificates []*x509.Certificate // of the listeners with TLS
 	Time         *VirtualTime        // nil: the time is the system's
+	Faults       *Faults             // nil: the node takes none
 
 	alarms   alarms // that eval has set
 	firehose firehose

@@ -15,7 +15,7 @@ var commands = map[string]*command{}
 func init() {
 	for _, group := range [][]*command{
 		accessCommands(), userCommands(), vhostCommands(), limitCommands(), policyCommands(), queueCommands(), routingCommands(),
-		connectionCommands(), definitionCommands(), nodeCommands(), evalCommands(), traceCommands(), timeCommands(),
+		connectionCommands(), definitionCommands(), nodeCommands(), evalCommands(), traceCommands(), timeCommands(), faultCommands(),
 		healthCommands(), parameterCommands(), globalCommands(), nothingCommands(), waitCommands(), localCommands(),
 	} {
 		for _, c := range group {

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
+	amqp "github.com/rabbitmq/amqp091-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestFaultsFlag(t *testing.T) {
+	s, err := parseSettings(nil, io.Discard)
+	require.NoError(t, err)
+	assert.Nil(t, s.faults)
+	s, err = parseSettings([]string{"--faults"}, io.Discard)
+	require.NoError(t, err)
+	assert.NotNil(t, s.faults)
+	_, err = parseSettings([]string{"--faults", "--control", "none"}, io.Discard)
+	assert.ErrorContains(t, err, "--faults needs --control")
+}
+
+// A faulty server takes faults. It has a client with a queue "work".
+type faulty struct {
+	*server
+	t    *testing.T
+	run  func(args []string, stdin string) (stdout, stderr string, status int)
+	conn *amqp.Connection
+	ch   *amqp.Channel
+}
+
+func startFaulty(t *testing.T) *faulty {
+	f := startFaultyServer(t)
+	t.Cleanup(f.close)
+	return f
+}
+
+// startFaultyServer starts a server that the test has to close.
+func startFaultyServer(t *testing.T) *faulty {
+	s := testSettings(t)
+	s.faults = &ctl.Faults{}
+	srv, err := start(s, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	f := &faulty{server: srv, t: t, run: controlOf(s)}
+	f.dial()
+	_, err = f.ch.QueueDeclare("work", false, false, false, false, nil)
+	require.NoError(t, err)
+	return f
+}
+
+// dial connects. The end of the server closes the connection.
+func (f *faulty) dial() {
+	var err error
+	f.conn, err = amqp.Dial("amqp://guest:guest@" + f.doors[0].listener.Addr().String() + "/")
+	require.NoError(f.t, err)
+	f.ch, err = f.conn.Channel()
+	require.NoError(f.t, err)
+	require.NoError(f.t, f.ch.Confirm(false))
+}
+
+// ctl runs a command, and returns what it prints.
+func (f *faulty) ctl(args ...string) string {
+	f.t.Helper()
+	out, stderr, status := f.run(append(args, "-q"), "")
+	require.Zero(f.t, status, stderr)
+	return strings.TrimSuffix(out, "\n")
+}
+
+// publish publishes, and reports whether the broker took the message.
+func (f *faulty) publish(body string) (ack bool) {
+	f.t.Helper()
+	confirm, err := f.ch.PublishWithDeferredConfirm("", "work", false, false, amqp.Publishing{MessageId: "m-" + body, Body: []byte(body)})
+	require.NoError(f.t, err)
+	return confirm.Wait()
+}
+
+// bodies are those of the queue.
+func (f *faulty) bodies() (all []string) {
+	q, err := f.broker.Queue("work")
+	require.NoError(f.t, err)
+	for _, m := range q.Messages() {
+		all = append(all, string(m.Body))
+	}
+	return all
+}
+
+// A publish is refused by number and by what the message has, until the fault is lifted.
+func TestFaultRefusesPublishes(t *testing.T) {
+	f := startFaulty(t)
+	assert.Equal(t, "1", f.ctl("fault", "publish", "nack", "--nth", "2"))
+	assert.Equal(t, []bool{true, false, true}, []bool{f.publish("a"), f.publish("b"), f.publish("c")})
+	assert.Equal(t, "2", f.ctl("fault", "publish", "nack", "--keep", "--message-id", "m-d", "--exchange", "", "--routing-key", "work"))
+	assert.Equal(t, "3", f.ctl("fault", "publish", "nack", "--keep", "--body", "e", "--exchange", "other"))
+	assert.Equal(t, []bool{false, false, true}, []bool{f.publish("d"), f.publish("d"), f.publish("e")})
+	assert.Equal(t, "number\tpoint\taction\tnth\tkeep\tmessage\n1\tpublish\tnack\t2\tfalse\t\n"+
+		"2\tpublish\tnack\t1\ttrue\texchange= routing-key=work message-id=m-d\n"+
+		"3\tpublish\tnack\t1\ttrue\texchange=other body=e", f.ctl("list_faults"))
+	f.ctl("lift_fault", "2")
+	assert.True(t, f.publish("d"))
+	assert.Equal(t, []string{"a", "c", "e", "d"}, f.bodies())
+	f.ctl("lift_fault", "all")
+	assert.Empty(t, f.ctl("list_faults"))
+}
+
+// The broker has the message, and its publisher cannot know.
+func TestFaultLosesConfirm(t *testing.T) {
+	f := startFaulty(t)
+	f.ctl("fault", "confirm", "cut")
+	closed := f.conn.NotifyClose(make(chan *amqp.Error, 1))
+	assert.False(t, f.publish("a"))
+	assert.NotNil(t, <-closed)
+	assert.Equal(t, []string{"a"}, f.bodies())
+	f.dial()
+	assert.True(t, f.publish("b"))
+}
+
+func TestFaultCloses(t *testing.T) {
+	f := startFaulty(t)
+	f.ctl("fault", "publish", "close_channel", "--code", "404", "--text", "NOT_FOUND - gone")
+	closed := f.ch.NotifyClose(make(chan *amqp.Error, 1))
+	assert.False(t, f.publish("a"))
+	end := <-closed
+	assert.Equal(t, 404, end.Code)
+	assert.Equal(t, "NOT_FOUND - gone", end.Reason)
+	f.ctl("fault", "publish", "close_connection", "--text", "CONNECTION_FORCED - maintenance")
+	f.dial()
+	closed = f.conn.NotifyClose(make(chan *amqp.Error, 1))
+	assert.False(t, f.publish("b"))
+	assert.Equal(t, 320, (<-closed).Code)
+	assert.Empty(t, f.bodies())
+}
+
+func TestFaultBlocks(t *testing.T) {
+	f := startFaulty(t)
+	blocked := f.conn.NotifyBlocked(make(chan amqp.Blocking, 2))
+	number := f.ctl("fault", "publish", "block")
+	confirm, err := f.ch.PublishWithDeferredConfirm("", "work", false, false, amqp.Publishing{})
+	require.NoError(t, err)
+	assert.True(t, (<-blocked).Active)
+	f.ctl("lift_fault", number)
+	assert.False(t, (<-blocked).Active)
+	assert.True(t, confirm.Wait())
+}
+
+// The broker sees where its clients come from, and a server that stops does not wait for a stalled connection.
+func TestFaultStalls(t *testing.T) {
+	f := startFaultyServer(t)
+	assert.Contains(t, f.ctl("list_connections", "peer_host", "host"), "127.0.0.1\t127.0.0.1")
+	f.ctl("fault", "publish", "stall")
+	closed := f.conn.NotifyClose(make(chan *amqp.Error, 1))
+	_, err := f.ch.PublishWithDeferredConfirm("", "work", false, false, amqp.Publishing{})
+	require.NoError(t, err)
+	f.close()
+	assert.Equal(t, 320, (<-closed).Code)
+}
+
+func TestFaultRefuses(t *testing.T) {
+	f := startFaulty(t)
+	for line, want := range map[string]string{
+		"fault arrive nack":              "Bad argument: 'arrive' is not one of ack, confirm, deliver, publish",
+		"fault publish eat":              "Bad argument: 'eat' is not one of block, cancel_consumer, close_channel",
+		"fault confirm nack":             "Nack is for OnPublish",
+		"fault publish cut --nth 0":      "Bad argument: --nth is 0, and is counted from 1",
+		"fault publish cut --code 70000": "Bad argument: --code is 70000, and no code of AMQP",
+		"lift_fault one":                 "Bad argument: 'one' is neither the number of a fault nor all",
+		"lift_fault 7":                   "there is no fault 7",
+	} {
+		_, stderr, status := f.run(strings.Fields(line), "")
+		assert.Equal(t, 65, status, line)
+		assert.Contains(t, stderr, want)
+	}
+	_, stderr, status := startAdvancing(t).run([]string{"list_faults"}, "")
+	assert.Equal(t, 69, status)
+	assert.Contains(t, stderr, "this node takes no faults: start it with leveret serve --faults")
+}
