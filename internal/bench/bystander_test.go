@@ -27,18 +27,24 @@ func BenchmarkBystander(b *testing.B) {
 		{"death-chain", deathChain},
 		{"purge", onFilled(nil, purgeIt)},
 		{"purge/watched", purgeWatched},
+		{"purge/quorum", onFilled(quorumType, purgeIt)},
 		{"delete", onFilled(nil, deleteIt)},
+		{"delete/quorum", onFilled(quorumType, deleteIt)},
 		{"trim", onFilled(nil, trimIt)},
+		{"trim/quorum", onFilled(quorumType, trimIt)},
 		{"trim/dead-letter", onFilled(toDead, trimIt)},
 		{"expire", expireAll(leveret.Table{leveret.ArgMessageTTL: 1000})},
 		{"expire/dead-letter", expireAll(leveret.Table{leveret.ArgMessageTTL: 1000, leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: "dead"})},
+		{"expire/quorum", expireAll(leveret.Table{leveret.ArgMessageTTL: 1000, leveret.ArgQueueType: "quorum"})},
 		{"get-uncovers", getUncovers},
-		{"commit", commitAll},
+		{"commit", commitAll(nil)},
+		{"commit/quorum", commitAll(quorumType)},
 		{"ack-multiple", held(nil, func(ch *leveret.Channel) error { return ch.Ack(0, true) })},
 		{"reject-multiple", held(toDead, func(ch *leveret.Channel) error { return ch.Nack(0, true, false) })},
+		{"reject-multiple/quorum", held(quorumType, func(ch *leveret.Channel) error { return ch.Nack(0, true, false) })},
 		{"requeue-multiple", held(nil, func(ch *leveret.Channel) error { return ch.Nack(0, true, true) })},
 		{"channel-end", held(nil, (*leveret.Channel).Close)},
-		{"channel-end/quorum", held(leveret.Table{leveret.ArgQueueType: "quorum"}, (*leveret.Channel).Close)},
+		{"channel-end/quorum", held(quorumType, (*leveret.Channel).Close)},
 		{"channel-end/gets", endOfGets},
 		{"policy", policyOverQueues},
 		{"policy/hard-pattern", policyHard},
@@ -135,6 +141,8 @@ func (by *bystander) ask(request func() error) {
 
 const manyMessages = 1_000_000
 
+var quorumType = leveret.Table{leveret.ArgQueueType: "quorum"}
+
 var toDead = leveret.Table{leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: "dead"}
 
 // A large is something large: make prepares a broker for it and returns what does it.
@@ -226,18 +234,21 @@ func getUncovers(b *testing.B) (*leveret.Broker, func()) {
 }
 
 // commitAll commits a transaction of a million messages.
-func commitAll(b *testing.B) (*leveret.Broker, func()) {
-	br := newBroker(b)
-	declare(b, br, "q", nil)
-	ch := guestChannel(b, br)
-	must(b, ch.Tx())
-	for range manyMessages {
-		_, err := ch.Publish("", "q", leveret.Message{Body: body100})
+func commitAll(args leveret.Table) large {
+	return func(b *testing.B) (*leveret.Broker, func()) {
+		br := newBroker(b)
+		_, err := br.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: args})
 		must(b, err)
-	}
-	return br, func() {
-		_, err := ch.Commit()
-		must(b, err)
+		ch := guestChannel(b, br)
+		must(b, ch.Tx())
+		for range manyMessages {
+			_, err := ch.Publish("", "q", leveret.Message{Body: body100})
+			must(b, err)
+		}
+		return br, func() {
+			_, err := ch.Commit()
+			must(b, err)
+		}
 	}
 }
 
