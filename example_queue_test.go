@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/leveretmq/leveret"
@@ -181,6 +183,37 @@ func ExampleConsumer_Close() {
 		fmt.Printf("%s ", m.Body)
 	}
 	// Output: 1 2
+}
+
+// A job queue: each worker has one job at a time, and a few at hand. When the workers are told to stop, they finish the jobs that they
+// have begun and give the others back.
+func Example_jobQueue() {
+	b := leveret.New()
+	defer b.Close()
+
+	jobs := try(b.DeclareQueue("jobs", leveret.QueueConfig{}))
+	for range 100 {
+		try(b.Publish("", "jobs", leveret.Message{Body: []byte("a job")}))
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	var done atomic.Int64
+	var workers sync.WaitGroup
+	for range 4 {
+		c := try(jobs.Consume(leveret.ConsumeConfig{Prefetch: 5}))
+		workers.Go(func() {
+			defer c.Close()
+			for d := range c.Deliveries(ctx) {
+				if done.Add(1) == 10 { // or when the program is to end
+					stop()
+				}
+				check(d.Ack())
+			}
+		})
+	}
+	workers.Wait()
+	fmt.Println(int64(jobs.Info().Ready)+done.Load(), "jobs, nobody has one:", jobs.Info().Unacked == 0)
+	// Output: 100 jobs, nobody has one: true
 }
 
 func ExampleConsumer_Err() {

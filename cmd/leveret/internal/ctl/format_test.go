@@ -213,6 +213,26 @@ func TestSuggestion(t *testing.T) {
 	assert.Empty(t, suggestion("nonsense"))
 }
 
+// The help of a list names the columns that it takes, all of them.
+func TestHelpNamesTheColumns(t *testing.T) {
+	n := testNode(t)
+	for name, cmd := range commands {
+		help := n.Run(Request{Args: []string{"help", name}}).Stdout
+		_, rest, listed := strings.Cut(help, "\nColumns: ")
+		takesColumns := strings.Contains(cmd.usage, "<column>")
+		assert.Equal(t, takesColumns, listed, name)
+		if !listed {
+			continue
+		}
+		columns, _, _ := strings.Cut(rest, "\n\n")
+		for column := range strings.SplitSeq(strings.ReplaceAll(columns, "\n", " "), ", ") {
+			r := n.Run(Request{Args: []string{name, column}})
+			assert.Zero(t, r.Status, "%s %s: %s", name, column, r.Stderr)
+		}
+		assert.NotZero(t, n.Run(Request{Args: []string{name, "nmae"}}).Status, name)
+	}
+}
+
 func TestHelpNamesEveryCommand(t *testing.T) {
 	for name, cmd := range commands {
 		assert.Contains(t, Help(), "   "+name+" ")
