@@ -34,6 +34,7 @@
 //
 // A connection of a [Dialer] can also be closed by the test itself: it is a net.Conn. A broker that restarts is not among
 // the faults.
+// Programs in other languages meet the same faults by leveret serve --faults and leveret ctl fault.
 //
 // # Management API
 //

@@ -32,16 +32,18 @@ type faulty struct {
 	ch   *amqp.Channel
 }
 
-func startFaulty(t *testing.T) *faulty {
-	f := startFaultyServer(t)
+func startFaulty(t *testing.T, flags ...string) *faulty {
+	f := startFaultyServer(t, flags...)
 	t.Cleanup(f.close)
 	return f
 }
 
 // startFaultyServer starts a server that the test has to close.
-func startFaultyServer(t *testing.T) *faulty {
+func startFaultyServer(t *testing.T, flags ...string) *faulty {
+	given, err := parseSettings(flags, io.Discard)
+	require.NoError(t, err)
 	s := testSettings(t)
-	s.faults = &ctl.Faults{}
+	s.faults, s.clock, s.clients = &ctl.Faults{}, given.clock, given.clients
 	srv, err := start(s, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	f := &faulty{server: srv, t: t, run: controlOf(s)}
@@ -54,7 +56,7 @@ func startFaultyServer(t *testing.T) *faulty {
 // dial connects. The end of the server closes the connection.
 func (f *faulty) dial() {
 	var err error
-	f.conn, err = amqp.Dial("amqp://guest:guest@" + f.doors[0].listener.Addr().String() + "/")
+	f.conn, err = amqp.DialConfig("amqp://guest:guest@"+f.doors[0].listener.Addr().String()+"/", amqp.Config{FrameSize: 1 << 20})
 	require.NoError(f.t, err)
 	f.ch, err = f.conn.Channel()
 	require.NoError(f.t, err)
@@ -72,7 +74,7 @@ func (f *faulty) ctl(args ...string) string {
 // publish publishes, and reports whether the broker took the message.
 func (f *faulty) publish(body string) (ack bool) {
 	f.t.Helper()
-	confirm, err := f.ch.PublishWithDeferredConfirm("", "work", false, false, amqp.Publishing{MessageId: "m-" + body, Body: []byte(body)})
+	confirm, err := f.ch.PublishWithDeferredConfirm("", "work", false, false, amqp.Publishing{MessageId: "m-" + body[:1], Body: []byte(body)})
 	require.NoError(f.t, err)
 	return confirm.Wait()
 }
@@ -155,6 +157,38 @@ func TestFaultStalls(t *testing.T) {
 	require.NoError(t, err)
 	f.close()
 	assert.Equal(t, 320, (<-closed).Code)
+}
+
+// Messages of any size meet faults, also in frames that are larger than usual.
+func TestFaultInLargeFrames(t *testing.T) {
+	f := startFaulty(t, "--frame-max", "1048576")
+	f.ctl("fault", "publish", "nack", "--nth", "2")
+	const size = 3_000_000
+	for n, ack := range []bool{true, false, true} {
+		require.Equal(t, ack, f.publish(strings.Repeat(string(rune('a'+n)), size)))
+	}
+	for i, body := range f.bodies() {
+		require.Equal(t, size, strings.Count(body, []string{"a", "c"}[i]))
+	}
+}
+
+// advance returns when what is due has been written to clients, also if faults are in between.
+func TestFaultsOnVirtualTime(t *testing.T) {
+	f := startFaulty(t, "--clock", "manual")
+	_, err := f.ch.QueueDeclare("wait", false, false, false, false, amqp.Table{
+		"x-message-ttl": 3600_000, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "work",
+	})
+	require.NoError(t, err)
+	_, err = f.ch.Consume("work", "", true, false, false, false, nil)
+	require.NoError(t, err)
+	for range 20 {
+		confirm, err := f.ch.PublishWithDeferredConfirm("", "wait", false, false, amqp.Publishing{Body: make([]byte, 1000)})
+		require.NoError(t, err)
+		require.True(t, confirm.Wait())
+		sent := f.broker.Connections()[0].Transport.Traffic.Sent
+		f.ctl("advance", "1h")
+		require.Greater(t, f.broker.Connections()[0].Transport.Traffic.Sent, sent+1000)
+	}
 }
 
 func TestFaultRefuses(t *testing.T) {
