@@ -102,6 +102,17 @@ func TestSections(t *testing.T) {
 		ordered(compared(t, one("a", "q"), one("b", "r")).String()))
 }
 
+// TestGuest removes the user and the permissions that a broker without definitions has, too.
+func TestGuest(t *testing.T) {
+	const guest = `{"vhosts":[{"name":"/"}],"users":[{"name":"guest","password":"guest","hashing_algorithm":"","tags":[],"limits":{}}],
+		"permissions":[{"user":"guest","vhost":"/","configure":".*","write":".*","read":".*"}]}`
+	const nobody = `{"vhosts":[{"name":"/"}],"users":[],"permissions":[]}`
+	assert.Empty(t, compared(t, guest, guest).Changes, "a password is hashed in another way each time")
+	assert.Equal(t, "- user 'guest'\n  ! When the user is deleted, the user's connections are closed.\n- permissions 'guest'\n",
+		compared(t, guest, nobody).String())
+	assert.Equal(t, "+ user 'guest'\n+ permissions 'guest'\n", compared(t, nobody, guest).String())
+}
+
 // ordered puts the added queue first: names come in their order.
 func ordered(text string) string {
 	before, after, _ := strings.Cut(text, "+ ")

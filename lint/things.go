@@ -37,27 +37,34 @@ type inventory map[subject]leveret.Table
 // things lists what is in force, but for what every broker has.
 func things(s *site) inventory {
 	all := inventory{}
-	for _, u := range s.b.Users() {
-		all[subject{"", kindUser, u.Name}] = leveret.Table{"tags": strings.Join(u.Tags, ","), "max-connections": limit(u.Limits.MaxConnections),
-			"max-channels": limit(u.Limits.MaxChannels)}
-	}
-	for _, u := range s.defs.Users { // in force a password is a hash, which is another one each time
-		all[subject{"", kindUser, u.Name}]["password"] = passwordOf(u)
-	}
+	all.addUsers(s)
 	for _, g := range s.b.GlobalParameters() {
 		all[subject{"", kindGlobalParameter, g.Name}] = leveret.Table{"value": string(g.Value)}
 	}
 	for _, v := range s.vhosts() {
 		all.addVHost(v)
 		all.addTopology(v)
-		all.addAccess(v)
+		all.addAccess(s, v)
 	}
 	return all
+}
+
+// addUsers lists the users of the file: guest, whom every broker has, only if the file has that user.
+func (all inventory) addUsers(s *site) {
+	for _, entry := range s.defs.Users {
+		u, err := s.b.User(entry.Name)
+		if err != nil {
+			continue // only a user who is refused, of which was told
+		}
+		all[subject{"", kindUser, u.Name}] = leveret.Table{"tags": strings.Join(u.Tags, ","), "max-connections": limit(u.Limits.MaxConnections),
+			"max-channels": limit(u.Limits.MaxChannels), "password": passwordOf(entry)}
+	}
 }
 
 // A secret is compared, and not told.
 type secret string
 
+// passwordOf is what the file says: in force a password is a hash, which is another one each time.
 func passwordOf(u definitions.User) secret {
 	text, _ := json.Marshal([]any{u.Password, u.PasswordHash, cmp.Or(u.Algorithm, "rabbit_password_hashing_sha256")})
 	return secret(text)
@@ -98,8 +105,14 @@ func (all inventory) addTopology(v vhost) {
 	}
 }
 
-func (all inventory) addAccess(v vhost) {
+func (all inventory) addAccess(s *site, v vhost) {
 	for _, p := range v.Permissions() {
+		inFile := slices.ContainsFunc(s.defs.Permissions, func(e definitions.Permission) bool {
+			return e.User == p.User && e.VHost == p.VHost
+		})
+		if !inFile {
+			continue // guest's, which every broker has
+		}
 		all[subject{v.Name(), kindPermissions, p.User}] = leveret.Table{"configure": p.Configure, "write": p.Write, "read": p.Read}
 	}
 	for _, p := range v.TopicPermissions() {
