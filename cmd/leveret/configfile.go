@@ -160,7 +160,7 @@ func suggestKey(key []string) string {
 
 // ineffectiveKeys are keys of RabbitMQ's that cannot matter here, by how they begin. A file that has them serves all the
 // same.
-var ineffectiveKeys = []struct{ prefix, reason string }{
+var ineffectiveKeys = []ineffectiveKey{
 	{"disk_free_limit.", "leveret keeps messages in memory, so it has no limit for the disk"},
 	{"vm_memory_high_watermark_paging_ratio", "leveret keeps messages in memory"},
 	{"vm_memory_calculation_strategy", "leveret asks the Go runtime for its memory"},
@@ -174,9 +174,11 @@ var ineffectiveKeys = []struct{ prefix, reason string }{
 	{"tcp_listen_options.", "leveret has the system's own values of socket options"},
 }
 
+type ineffectiveKey struct{ prefix, reason string }
+
 // ineffective returns why a key does not matter; empty: it does.
 func ineffective(key string) string {
-	i := slices.IndexFunc(ineffectiveKeys, func(k struct{ prefix, reason string }) bool { return strings.HasPrefix(key, k.prefix) })
+	i := slices.IndexFunc(ineffectiveKeys, func(k ineffectiveKey) bool { return strings.HasPrefix(key, k.prefix) })
 	if i < 0 {
 		return ""
 	}
