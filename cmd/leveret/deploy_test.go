@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"flag"
 	"io"
 	"net"
 	"os"
@@ -162,12 +161,7 @@ func TestConfigurationIsDocumented(t *testing.T) {
 	for _, k := range configKeys {
 		assert.Contains(t, string(page), "`"+k.pattern+"`")
 	}
-	var s settings
-	var w flagWords
-	f := flag.NewFlagSet("", flag.ContinueOnError)
-	s.flags(f)
-	s.userFlags(f)
-	w.flags(f)
-	w.logFlags(f)
-	f.VisitAll(func(g *flag.Flag) { assert.Contains(t, string(page), "`--"+g.Name+"`") })
+	for _, f := range serveFlags() {
+		assert.Contains(t, string(page), "`"+f+"`")
+	}
 }

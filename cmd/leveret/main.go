@@ -33,8 +33,10 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
+	"github.com/leveretmq/leveret/internal/similar"
 )
 
 const usage = `usage: leveret serve [flags]            run a broker; leveret serve --help lists the flags
@@ -45,6 +47,7 @@ const usage = `usage: leveret serve [flags]            run a broker; leveret ser
        leveret graph FILE -o PICTURE    draw a definitions file, as .svg, .mmd or .dot
        leveret trace FILE --exchange X --key K  what becomes of a message that is published there
        leveret play FILE…               play scripts of what clients do; docs/scenarios.md tells more
+       leveret completion SHELL         a script that completes commands and options, for bash, zsh or fish
        leveret version
 `
 
@@ -74,6 +77,8 @@ func run(args []string, std ctl.Streams) int {
 		return traceMessage(args[1:], std)
 	case "graph":
 		return drawGraph(args[1:], std)
+	case "completion":
+		return complete(args[1:], std)
 	case "version", "--version":
 		fmt.Fprintln(std.Out, ctl.Version())
 		return 0
@@ -81,6 +86,11 @@ func run(args []string, std ctl.Streams) int {
 		fmt.Fprint(std.Out, usage)
 		return 0
 	}
-	fmt.Fprintf(std.Err, "leveret: no command %q: serve, ctl, lint, explain, diff, graph, trace, play or version is expected\n", args[0])
+	meant := ""
+	if name := similar.Name(args[0], topLevel); name != "" {
+		meant = "; probably " + name + " is meant"
+	}
+	last := len(topLevel) - 1
+	fmt.Fprintf(std.Err, "leveret: no command %q: %s or %s is expected%s\n", args[0], strings.Join(topLevel[:last], ", "), topLevel[last], meant)
 	return exitUsage
 }

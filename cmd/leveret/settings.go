@@ -14,6 +14,7 @@ import (
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
 	"github.com/leveretmq/leveret/cmd/leveret/internal/memory"
+	"github.com/leveretmq/leveret/internal/similar"
 )
 
 // settings are what leveret serve is told.
@@ -94,17 +95,12 @@ type flagWords struct {
 func parseSettings(args []string, help io.Writer) (settings, error) {
 	s := settings{from: origins{}}
 	var w flagWords
-	f := flag.NewFlagSet("leveret serve", flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	s.flags(f)
-	s.userFlags(f)
-	w.flags(f)
-	w.logFlags(f)
+	f := newFlags(&s, &w)
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			writeHelp(f, help)
 		}
-		return s, err
+		return s, meantFlag(f, err)
 	}
 	if f.NArg() > 0 {
 		return s, fmt.Errorf("%q is not expected", f.Arg(0))
@@ -119,6 +115,31 @@ func parseSettings(args []string, help io.Writer) (settings, error) {
 		}
 	}
 	return s, nil
+}
+
+// newFlags returns the flags of leveret serve.
+func newFlags(s *settings, w *flagWords) *flag.FlagSet {
+	f := flag.NewFlagSet("leveret serve", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	s.flags(f)
+	s.userFlags(f)
+	w.flags(f)
+	w.logFlags(f)
+	return f
+}
+
+// meantFlag says which flag was probably meant by one that there is not.
+func meantFlag(f *flag.FlagSet, err error) error {
+	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if !unknown {
+		return err
+	}
+	var known []string
+	f.VisitAll(func(g *flag.Flag) { known = append(known, g.Name) })
+	if meant := similar.Name(name, known); meant != "" {
+		return fmt.Errorf("%w; probably --%s is meant", err, meant)
+	}
+	return err
 }
 
 func writeHelp(f *flag.FlagSet, to io.Writer) {

@@ -38,6 +38,9 @@ func Call(argv []string, std Streams) int {
 			return print(std, c.failed("", err))
 		}
 	}
+	if cmd.follow != nil && !c.is("help", false) {
+		return listenTo(socket, req, std)
+	}
 	ask := func(req Request) (Response, error) { return exchange(socket, req) }
 	if cmd.local || c.is("help", false) {
 		ask = func(req Request) (Response, error) { return (&Node{}).Run(req), nil }
@@ -115,24 +118,35 @@ func withoutControl(argv []string) []string {
 
 func exchange(socket string, req Request) (Response, error) {
 	var resp Response
-	if socket == DefaultSocket() {
-		if err := checkPrivate(filepath.Dir(socket)); err != nil {
-			return resp, err
-		}
-	}
-	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
+	c, err := dial(socket, req)
 	if err != nil {
 		return resp, err
 	}
 	defer c.Close()
-	if err := checkServer(c, socket); err != nil { // before a password is sent
-		return resp, err
-	}
-	if err := json.NewEncoder(c).Encode(req); err != nil {
-		return resp, err
-	}
 	err = json.NewDecoder(c).Decode(&resp)
 	return resp, err
+}
+
+// dial sends a request to the server at a socket.
+func dial(socket string, req Request) (net.Conn, error) {
+	if socket == DefaultSocket() {
+		if err := checkPrivate(filepath.Dir(socket)); err != nil {
+			return nil, err
+		}
+	}
+	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	err = checkServer(c, socket) // before a password is sent
+	if err == nil {
+		err = json.NewEncoder(c).Encode(req)
+	}
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
 }
 
 func unreachable(socket string, err error) Response {

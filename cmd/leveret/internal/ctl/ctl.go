@@ -9,8 +9,10 @@
 package ctl
 
 import (
+	"context"
 	"crypto/x509"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,6 +62,7 @@ type Response struct {
 	Stdout string `json:"stdout,omitempty"`
 	Stderr string `json:"stderr,omitempty"`
 	Status int    `json:"status,omitempty"`
+	More   bool   `json:"more,omitempty"` // another response follows
 
 	Need *Need `json:"need,omitempty"` // the command has not run: it needs this first
 	Save *Save `json:"save,omitempty"` // a file to write
@@ -113,6 +116,7 @@ type command struct {
 	validate           func(*call) error
 	banner             func(*call) string
 	run                func(*call) (result, error)
+	follow             func(ctx context.Context, c *call, show func(text string) error) error // in place of run; nil: none
 }
 
 // A call is a command being carried out.
@@ -205,6 +209,15 @@ func without(args []string, name string) []string {
 	return args
 }
 
+// options are the command's, as they are written.
+func (cmd *command) options() (all []string) {
+	for name := range cmd.syntax(nil).switches {
+		all = append(all, "--"+name)
+	}
+	slices.Sort(all)
+	return all
+}
+
 // syntax returns the command's options. Only tables have headers to leave out.
 func (cmd *command) syntax(argv []string) syntax {
 	s := globalSyntax.with(cmd.switches, cmd.aliases)
@@ -218,7 +231,7 @@ func (cmd *command) syntax(argv []string) syntax {
 func (c *call) check() error {
 	switch {
 	case len(c.invalid) > 0:
-		return badOptions(c.invalid)
+		return badOptions(c.invalid, c.command.options())
 	case formatters[c.text("formatter", "")] == nil:
 		return &misuse{exitUsage, "the requested formatter is not supported by this command"}
 	case c.is("help", false):

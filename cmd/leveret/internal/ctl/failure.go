@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/similar"
 )
 
 // A failure is an error that ends a command, with rabbitmqctl's text and exit code.
@@ -38,10 +39,17 @@ func (m *misuse) Error() string { return m.text }
 
 func badArgument(text string) *misuse { return &misuse{exitData, "Bad argument: " + text} }
 
-func badOptions(invalid []invalidOption) error {
+// badOptions names the options that a command does not know. What was probably meant stands behind RabbitMQ's text.
+func badOptions(invalid []invalidOption, known []string) error {
 	text := "Invalid options for this command:"
 	for _, o := range invalid {
 		text += "\n" + o.name + " : " + o.value
+	}
+	for _, o := range invalid {
+		isKnown := slices.Contains(known, o.name) || slices.Contains(known, strings.Replace(o.name, "--no-", "--", 1)) // with another format
+		if meant := similar.Name(o.name, known); meant != "" && !isKnown {
+			text += "\nDid you mean '" + meant + "'?"
+		}
 	}
 	return &misuse{exitUsage, text}
 }
@@ -51,7 +59,13 @@ func unknownColumns(args, known []string) error {
 	if len(unknown) == 0 {
 		return nil
 	}
-	return &misuse{exitUsage, "Info key(s) " + strings.Join(unknown, ",") + " are not supported"}
+	text := "Info key(s) " + strings.Join(unknown, ",") + " are not supported"
+	for _, column := range unknown {
+		if meant := similar.Name(column, known); meant != "" {
+			text += "\nDid you mean '" + meant + "'?"
+		}
+	}
+	return &misuse{exitUsage, text}
 }
 
 // refusal explains a misuse and shows how the command is to be called.

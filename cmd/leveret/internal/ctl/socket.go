@@ -181,6 +181,10 @@ func (s *Server) answer(c net.Conn) {
 	if err := json.NewDecoder(c).Decode(&req); err != nil {
 		return
 	}
+	if follows(req) {
+		s.follow(c, req)
+		return
+	}
 	resp := s.node.Run(req)
 	c.SetWriteDeadline(time.Now().Add(requestTimeout))
 	json.NewEncoder(c).Encode(resp) // a client that went away does not miss it
