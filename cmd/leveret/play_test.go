@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -216,6 +217,10 @@ func TestScenariosPageOnBroker(t *testing.T) {
 			continue // its management API does not tell of policies at once
 		}
 		out, stderr, status := called(string(m[1]), "play", "--quiet", "--amqp", url, "--admin", admin, "-")
+		if strings.Contains(stderr, errors.ErrUnsupported.Error()) {
+			t.Logf("not with this console: %s", stderr)
+			continue
+		}
 		assert.Zero(t, status, out+stderr)
 	}
 }
