@@ -16,7 +16,7 @@ func init() {
 	for _, group := range [][]*command{
 		accessCommands(), userCommands(), vhostCommands(), limitCommands(), policyCommands(), queueCommands(), routingCommands(),
 		connectionCommands(), definitionCommands(), nodeCommands(), evalCommands(), traceCommands(), timeCommands(), faultCommands(),
-		healthCommands(), parameterCommands(), globalCommands(), nothingCommands(), waitCommands(), localCommands(), messageCommands(),
+		healthCommands(), parameterCommands(), globalCommands(), nothingCommands(), waitCommands(), localCommands(), messageCommands(), sizeCommands(),
 	} {
 		for _, c := range group {
 			commands[c.name] = c
