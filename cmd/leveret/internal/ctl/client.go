@@ -2,6 +2,7 @@ package ctl
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ type Streams struct {
 }
 
 // Call runs a command line on the server whose control socket it names, by --control, or else
-// on the one at the default path, and returns the exit code.
+// on the one that the environment variable LEVERET_CONTROL names or that is at the default path, and returns the exit code.
 func Call(argv []string, std Streams) int {
 	_, cmd := find(argv)
 	if cmd == nil {
@@ -29,7 +30,7 @@ func Call(argv []string, std Streams) int {
 	}
 	req := Request{Args: withoutControl(argv)}
 	c := newCall(cmd, req.Args)
-	socket := DefaultSocket()
+	socket := cmp.Or(os.Getenv("LEVERET_CONTROL"), DefaultSocket())
 	if s, ok := globalSyntax.parse(argv).options["control"]; ok {
 		socket = s
 	}

@@ -63,3 +63,15 @@ func TestAutocomplete(t *testing.T) {
 	out, _, status := ask("", "autocomplete", "list_user")
 	assert.Equal(t, []any{"list_user_limits\nlist_user_permissions\nlist_user_topic_permissions\nlist_users\n", 0}, []any{out, status})
 }
+
+// The variable that tells leveret serve of the socket tells leveret ctl, too; an option comes before it.
+func TestControlVariable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	listen(t, path)
+	t.Setenv("LEVERET_CONTROL", path)
+	out, _, status := ask("", "ping")
+	assert.Equal(t, []any{"Ping succeeded\n", 0}, []any{out, status})
+	_, stderr, status := ask("", "ping", "--control", path+"-other")
+	assert.Equal(t, 69, status)
+	assert.Contains(t, stderr, path+"-other")
+}
