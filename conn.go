@@ -56,7 +56,8 @@ func (b *Broker) Connect(user, password, vhost string) (*Conn, error) {
 }
 
 // Open opens a connection for a user who has been authenticated already, by Authenticate or by
-// other means. Errors are those of Connect.
+// other means. Errors are those of Connect, and one that is [ErrSyntax] for
+// client properties that AMQP does not have.
 // Rules.
 func (b *Broker) Open(cfg ConnConfig) (*Conn, error) {
 	if cfg.ChannelMax == 0 {
@@ -66,6 +67,11 @@ func (b *Broker) Open(cfg ConnConfig) (*Conn, error) {
 	if negative || cfg.ChannelMax > maxChannelNumber {
 		return nil, SyntaxError.errorf("", "a connection has at most %d channels, not %d", maxChannelNumber, cfg.ChannelMax)
 	}
+	properties, e := canonicalArguments(cfg.ClientProperties, nil)
+	if e != nil {
+		return nil, e
+	}
+	cfg.ClientProperties = properties.Table()
 	v, err := b.VHost(cfg.VHost)
 	if err != nil {
 		return nil, connectionRefused(cfg.VHost, "vhost %s not found", cfg.VHost)

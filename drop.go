@@ -39,16 +39,20 @@ func (q *Queue) dropLocked(e entry, reason Reason, cause Cause) {
 func (q *Queue) dropReadyLocked(cause Cause) int {
 	lost := q.store.backlog
 	n := q.store.clear()
-	q.countDroppedLocked(cause, n)
-	if q.v.watchesDrops() {
-		q.tellLostLocked(lost, n, cause)
-	}
+	q.dropAllLocked(n, cause, func() entry { return lost.pop() })
 	return n
 }
 
-// tellLostLocked tells of the n messages of a backlog that q has lost. There may be a million, so each event is made
-// when it is told.
-func (q *Queue) tellLostLocked(lost backlog, n int, cause Cause) {
+// dropAllLocked drops n messages, which next returns one after the other.
+func (q *Queue) dropAllLocked(n int, cause Cause, next func() entry) {
+	q.countDroppedLocked(cause, n)
+	if q.v.watchesDrops() {
+		q.tellLostLocked(n, cause, next)
+	}
+}
+
+// tellLostLocked tells of n messages that q has lost. There may be a million, so each event is made when it is told.
+func (q *Queue) tellLostLocked(n int, cause Cause, next func() entry) {
 	hook, at := q.v.events.Dropped, q.v.timeLocked()
 	var tellAll func()
 	tellAll = func() {
@@ -59,7 +63,7 @@ func (q *Queue) tellLostLocked(lost backlog, n int, cause Cause) {
 		}()
 		for n > 0 {
 			n--
-			e := lost.pop()
+			e := next()
 			hook(q.v.droppedEvent(q, loss{m: e.m, copy: e.seq, cause: cause}, at))
 		}
 	}

@@ -141,6 +141,8 @@ func (c *quorum) dieOfLimit(over []entry) {
 		} else {
 			c.deadLetter(e, DeliveryLimit)
 		}
+		c.q.v.tookLocked(1)
+		c.q.v.restLocked()
 	}
 }
 

@@ -40,6 +40,7 @@ func (s *settings) retryDelay(deliveries uint32) int64 {
 type delayedRetries struct {
 	c     *quorum
 	wait  *btree.BTreeG[delayedRetry]
+	held  holdings // what waits
 	seq   uint64
 	timer schedule.Timer[wakeable]
 }
@@ -65,19 +66,27 @@ func (c *quorum) delay(e entry) {
 	at := deadlineAfter(c.q.v.nowLocked(), c.q.set.retryDelay(e.deliveries))
 	r.seq++
 	r.wait.ReplaceOrInsert(delayedRetry{at, r.seq, e})
-	c.countAside(e.m, 1)
+	r.count(e.m, 1)
 	c.q.v.wakeAtLocked(&r.timer, at)
+}
+
+// count adds a message to those that wait, with n = -1 it takes the message out.
+func (r *delayedRetries) count(m *message, n int) {
+	r.held.add(n, int64(n)*r.c.size(m))
+	r.c.countAside(m, n)
 }
 
 // wake makes the messages that have waited long enough ready: they join the returned list.
 // Rules: D-42.
 func (r *delayedRetries) wake(now int64) {
-	c := r.c
-	for d, ok := r.wait.Min(); ok && d.at <= now; d, ok = r.wait.Min() {
+	c, n := r.c, 0
+	for d, ok := r.wait.Min(); ok && d.at <= now && n < turn(); d, ok = r.wait.Min() { // the timer comes back for the rest
 		r.wait.DeleteMin()
-		c.countAside(d.e.m, -1)
+		r.count(d.e.m, -1)
 		c.putReturned(d.e)
+		n++
 	}
+	c.q.v.tookLocked(n)
 	if at, ok := r.nextWake(); ok {
 		c.q.v.wakeAtLocked(&r.timer, at)
 	}
@@ -86,6 +95,10 @@ func (r *delayedRetries) wake(now int64) {
 	c.trim()
 	c.updateRejecting()
 	c.removed()
+	if r.wait.Len() == 0 && c.retries == r { // the empty tree keeps its nodes
+		c.q.v.timing.heap.Remove(&r.timer)
+		c.retries = nil
+	}
 }
 
 func (r *delayedRetries) nextWake() (int64, bool) {
@@ -114,13 +127,13 @@ func (c *quorum) dropRetries(cause Cause) int {
 	if c.retries == nil {
 		return 0
 	}
-	n := c.retries.wait.Len()
-	c.retries.wait.Ascend(func(d delayedRetry) bool {
-		c.q.dropLocked(d.e, "", cause)
-		c.countAside(d.e.m, -1)
-		return true
-	})
-	c.q.v.timing.heap.Remove(&c.retries.timer)
+	r := c.retries
 	c.retries = nil
-	return n
+	c.q.v.timing.heap.Remove(&r.timer)
+	c.removedAside(r.held)
+	c.q.dropAllLocked(r.held.n, cause, func() entry {
+		d, _ := r.wait.DeleteMin()
+		return d.e
+	})
+	return r.held.n
 }

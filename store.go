@@ -72,6 +72,12 @@ func (s *store) countUnacked(m *message, n int) { s.count(&s.unacked, m, n) }
 // countAside adds a message to those set aside, with n = -1 it takes the message out.
 func (s *store) countAside(m *message, n int) { s.count(&s.aside, m, n) }
 
+// removedAside takes all of a kind out of the messages set aside.
+func (s *store) removedAside(gone holdings) {
+	s.aside.add(-gone.n, -gone.bytes)
+	s.shared.growth -= gone.bytes
+}
+
 func (s *store) count(h *holdings, m *message, n int) {
 	bytes := int64(n) * s.size(m)
 	h.n += n

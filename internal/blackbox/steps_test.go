@@ -1,0 +1,88 @@
+package blackbox_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/turns"
+	"github.com/stretchr/testify/require"
+)
+
+// largestStep runs an operation in short turns and returns by how much a figure changed at most while nobody got in.
+func largestStep(t *testing.T, figure func() int, operation func()) int {
+	t.Helper()
+	shortTurns(t)
+	last, largest := figure(), 0
+	look := func() {
+		now := figure()
+		largest, last = max(largest, now-last, last-now), now
+	}
+	inside := false
+	turns.SetBetween(func() {
+		if !inside { // a figure that is a list lets others in, too
+			inside = true
+			look()
+			inside = false
+		}
+	})
+	operation()
+	turns.SetBetween(nil)
+	look()
+	return largest
+}
+
+const manySteps = 300 // far more than a turn has in these tests
+
+// Messages that have come back to a quorum queue too often do not die in one go.
+func TestDeathsOfTheDeliveryLimitLetOthersIn(t *testing.T) {
+	for _, p := range []leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310} {
+		t.Run(p.String(), func(t *testing.T) {
+			b, _ := newTestBroker(t, leveret.WithProfile(p))
+			q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum", "x-delivery-limit": 0})
+			ch := mustChannel(t, b)
+			for range manySteps {
+				mustPublish(t, b, "q", "m", "")
+			}
+			hold(t, ch, manySteps)
+			dead := func() int { return int(q.Counters().Dropped.NoDeadLetterExchange) }
+			step := largestStep(t, dead, func() { require.NoError(t, ch.Close()) })
+			require.Equal(t, manySteps, dead())
+			require.LessOrEqual(t, step, 60, "messages that died while nobody got in")
+		})
+	}
+}
+
+// Nor do those that have waited for their retry come in one go.
+func TestDelayedRetriesLetOthersIn(t *testing.T) {
+	b, clk := newTestBroker(t)
+	q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum"})
+	require.NoError(t, b.SetPolicy(leveret.Policy{Name: "retry", Pattern: "q", Definition: leveret.Table{
+		"delayed-retry-type": "all", "delayed-retry-min": 1000}}))
+	ch := mustChannel(t, b)
+	for range manySteps {
+		mustPublish(t, b, "q", "m", "")
+	}
+	hold(t, ch, manySteps)
+	require.NoError(t, ch.Nack(0, true, true))
+	step := largestStep(t, func() int { return q.Info().Ready }, func() { clk.Advance(time.Minute) })
+	require.LessOrEqual(t, step, 60, "messages that became ready while nobody got in")
+}
+
+// What a listener says of a client has values that AMQP has, as every other table: a listing would fail with others, and one that
+// contains itself ends the process.
+func TestClientPropertiesAreCanonical(t *testing.T) {
+	b, _ := newTestBroker(t)
+	open := func(v any) error {
+		_, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", ClientProperties: leveret.Table{"k": v}})
+		return err
+	}
+	self := leveret.Table{}
+	self["self"] = self
+	for _, v := range []any{1i, make(chan int), self} {
+		require.ErrorIs(t, open(v), leveret.ErrSyntax)
+	}
+	require.Empty(t, b.Connections())
+	require.NoError(t, open(uint64(7)))
+	require.Equal(t, leveret.Table{"k": int64(7)}, b.Connections()[0].ClientProperties)
+}
