@@ -76,22 +76,24 @@ func (b *Broker) Open(cfg ConnConfig) (*Conn, error) {
 	if err != nil {
 		return nil, connectionRefused(cfg.VHost, "vhost %s not found", cfg.VHost)
 	}
-	access := b.access.Load()
-	if !access.hasVHost(cfg.User, cfg.VHost) {
-		return nil, connectionRefused(cfg.VHost, "access to vhost '%s' refused for user '%s'", cfg.VHost, cfg.User)
+	c := &Conn{v: &v.vhost, cfg: cfg, done: make(chan struct{}), channels: map[uint16]*Channel{}}
+	v.lock()
+	defer v.unlock()
+	// The limits come before the permission.
+	if err := v.hasRoomLocked(cfg.User); err != nil {
+		return nil, err
 	}
+	access := b.access.Load()
 	limit := access.limits(cfg.User).MaxConnections
 	if !b.sessions.take(b.sessions.conns, cfg.User, limit) {
 		return nil, connectionRefused(cfg.User,
 			"connection refused for user '%s': user connection limit (%d) is reached", cfg.User, limit)
 	}
-	c := &Conn{v: &v.vhost, cfg: cfg, done: make(chan struct{}), channels: map[uint16]*Channel{}}
-	v.lock()
-	defer v.unlock()
-	if err := v.admitLocked(c); err != nil {
+	if !access.hasVHost(cfg.User, cfg.VHost) {
 		b.sessions.release(b.sessions.conns, cfg.User)
-		return nil, err
+		return nil, connectionRefused(cfg.VHost, "access to vhost '%s' refused for user '%s'", cfg.VHost, cfg.User)
 	}
+	v.admitLocked(c)
 	return c, nil
 }
 
@@ -102,15 +104,20 @@ func connectionRefused(name, format string, args ...any) *Error {
 	return err
 }
 
+// hasRoomLocked refuses a connection of the user if the virtual host has as many as it may have.
 // Rules: A-12.
-func (v *vhost) admitLocked(c *Conn) error {
+func (v *vhost) hasRoomLocked(user string) error {
 	if v.closed {
 		return ErrClosed
 	}
 	if n := v.meta.Limits.MaxConnections; n >= 0 && len(v.conns) >= n {
 		return connectionRefused(v.name,
-			"access to vhost '%s' refused for user '%s': connection limit (%d) is reached", v.name, c.cfg.User, n)
+			"access to vhost '%s' refused for user '%s': connection limit (%d) is reached", v.name, user, n)
 	}
+	return nil
+}
+
+func (v *vhost) admitLocked(c *Conn) {
 	c.id = v.b.lastConn.Add(1)
 	c.opened = v.timeLocked()
 	if in := c.cfg.Inbox; in != nil {
@@ -121,7 +128,6 @@ func (v *vhost) admitLocked(c *Conn) error {
 	if v.b.memory.alarm.Load() {
 		c.tellBlockedLocked(true)
 	}
-	return nil
 }
 
 // ID returns the connection's number, unique in its broker.
