@@ -1,6 +1,7 @@
 package mgmt_test
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"os"
@@ -141,7 +142,7 @@ func TestLoginOverAUnixSocket(t *testing.T) {
 	server := &http.Server{Handler: mgmt.Handler(b)}
 	go server.Serve(l)
 	defer server.Close()
-	client := http.Client{Transport: &http.Transport{Dial: func(string, string) (net.Conn, error) {
+	client := http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		return net.Dial("unix", l.Addr().String())
 	}}}
 	defer client.CloseIdleConnections()
