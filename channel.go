@@ -39,7 +39,7 @@ type credit struct {
 	volume   int // what counts for it: deliveries to consumers, and what the channel held when the window was set
 	settled  int // settled deliveries that still count in volume: their queues come first
 	held     int // outstanding deliveries
-	stalled  []*Consumer
+	stalled  stalledConsumers
 }
 
 // ties are what a channel has to undo in queues when it ends, besides its deliveries.

@@ -25,8 +25,8 @@ func (ch *Channel) setWindowLocked(n int) {
 // stallLocked remembers a consumer that waits for room in the channel's window, if there is one.
 // Rules: D-27.
 func (ch *Channel) stallLocked(c *Consumer) {
-	if ch.window > 0 && c.q.traits.channelWindow && !slices.Contains(ch.stalled, c) {
-		ch.stalled = append(ch.stalled, c)
+	if ch.window > 0 && c.q.traits.channelWindow {
+		ch.stalled.add(c)
 	}
 }
 
@@ -34,7 +34,7 @@ func (ch *Channel) stallLocked(c *Consumer) {
 // room in the window, the queue does not deliver to the channel until it hears from the window: see unstallLocked.
 // Rules: D-27.
 func (ch *Channel) makeRoomLocked() {
-	if ch.settled > 0 && len(ch.stalled) == 0 {
+	if ch.settled > 0 && len(ch.stalled.known) == 0 {
 		ch.countSettledLocked()
 	}
 }
@@ -54,18 +54,14 @@ func (ch *Channel) unstallLocked() {
 	if ch.settled > 0 {
 		ch.countSettledLocked()
 	}
-	if len(ch.stalled) == 0 || ch.window > 0 && ch.volume >= ch.window {
+	if len(ch.stalled.known) == 0 || ch.window > 0 && ch.volume >= ch.window {
 		return
 	}
-	var queues []*Queue
-	for _, c := range ch.stalled {
-		if c.q != nil && !c.q.deleted && !slices.Contains(queues, c.q) {
-			queues = append(queues, c.q)
-		}
-	}
+	queues := ch.stalled.queues
+	ch.stalled.queues = nil // a queue whose consumers have to wait again comes anew
 	for _, q := range queues {
 		ch.lineUpLocked(q)
-		if q.store.ready.n > 0 {
+		if !q.deleted && q.store.ready.n > 0 {
 			q.impl.freed()
 		}
 	}
@@ -75,16 +71,48 @@ func (ch *Channel) unstallLocked() {
 // Those whose own window is full go on waiting.
 // Rules: D-27.
 func (ch *Channel) lineUpLocked(q *Queue) {
-	waiting := ch.stalled
-	ch.stalled = nil
+	waiting := ch.stalled.take(q)
 	slices.SortStableFunc(waiting, func(a, b *Consumer) int { return cmp.Compare(a.exit, b.exit) })
 	for _, c := range waiting {
 		switch {
 		case c.ended:
-		case c.q != q || c.windowFullLocked():
-			ch.stalled = append(ch.stalled, c)
+		case c.windowFullLocked():
+			ch.stalled.add(c)
 		case !c.inLine() && !q.args.singleActive:
 			q.consumers.enter(c)
 		}
 	}
+}
+
+// stalledConsumers are the consumers that wait for room in their channel's window. There may be many, of one queue or of
+// many queues: what one acknowledgement costs grows with them, not with their square.
+type stalledConsumers struct {
+	known  map[*Consumer]bool
+	of     map[*Queue][]*Consumer
+	queues []*Queue // in the order in which they came
+}
+
+// add takes a consumer in, if it does not wait yet.
+func (s *stalledConsumers) add(c *Consumer) {
+	if s.known[c] {
+		return
+	}
+	if s.known == nil {
+		s.known, s.of = map[*Consumer]bool{}, map[*Queue][]*Consumer{}
+	}
+	s.known[c] = true
+	if len(s.of[c.q]) == 0 {
+		s.queues = append(s.queues, c.q)
+	}
+	s.of[c.q] = append(s.of[c.q], c)
+}
+
+// take takes the consumers of a queue out.
+func (s *stalledConsumers) take(q *Queue) []*Consumer {
+	waiting := s.of[q]
+	delete(s.of, q)
+	for _, c := range waiting {
+		delete(s.known, c)
+	}
+	return waiting
 }
