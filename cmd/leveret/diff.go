@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
@@ -32,12 +31,8 @@ type diffSettings struct {
 
 func diffFiles(args []string, std ctl.Streams) int {
 	s, err := parseDiffSettings(args, std.Out)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		fmt.Fprintf(std.Err, "leveret diff: %v\n%s", err, diffUsage)
-		return exitUsage
+	if err != nil {
+		return refuseArguments("diff", diffUsage, err, std)
 	}
 	c, err := s.compare(std.In)
 	if err != nil {
@@ -57,18 +52,9 @@ func parseDiffSettings(args []string, help io.Writer) (diffSettings, error) {
 	f.SetOutput(io.Discard)
 	profile := f.String("profile", "4.3", "`release` of RabbitMQ that is to read the files: 4.3 or 3.10")
 	format := f.String("format", formatText, "`format` of the output: text or json")
-	for rest := args; len(rest) > 0; rest = f.Args() {
-		if f.NArg() > 0 || !strings.HasPrefix(rest[0], "-") || rest[0] == "-" {
-			s.files, rest = append(s.files, rest[0]), rest[1:]
-		}
-		if err := f.Parse(rest); err != nil {
-			if errors.Is(err, flag.ErrHelp) {
-				fmt.Fprint(help, diffUsage)
-				f.SetOutput(help)
-				f.PrintDefaults()
-			}
-			return s, err
-		}
+	var err error
+	if s.files, err = parseFiles(f, diffUsage, args, help); err != nil {
+		return s, err
 	}
 	return s, s.resolve(*profile, *format)
 }

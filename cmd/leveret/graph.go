@@ -42,12 +42,8 @@ type graphSettings struct {
 
 func drawGraph(args []string, std ctl.Streams) int {
 	s, err := parseGraphSettings(args, std.Out)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		fmt.Fprintf(std.Err, "leveret graph: %v\n%s", err, graphUsage)
-		return exitUsage
+	if err != nil {
+		return refuseArguments("graph", graphUsage, err, std)
 	}
 	if err := s.run(std); err != nil {
 		fmt.Fprintf(std.Err, "leveret graph: %v\n", err)
@@ -64,21 +60,9 @@ func parseGraphSettings(args []string, help io.Writer) (graphSettings, error) {
 	f.StringVar(&s.output, "o", "", "`file` to write: .svg, .dot or .gv for Graphviz, .mmd for Mermaid; empty: SVG on standard output")
 	f.StringVar(&s.vhost, "vhost", "", "virtual `host` to draw; empty: the only one of the file")
 	profile := f.String("profile", "4.3", "`release` of RabbitMQ that the file is for: 4.3 or 3.10")
-	for rest := args; len(rest) > 0; rest = f.Args() {
-		if f.NArg() > 0 {
-			if s.file != "" {
-				return s, fmt.Errorf("%q is not expected", rest[0])
-			}
-			s.file, rest = rest[0], rest[1:]
-		}
-		if err := f.Parse(rest); err != nil {
-			if errors.Is(err, flag.ErrHelp) {
-				fmt.Fprint(help, graphUsage)
-				f.SetOutput(help)
-				f.PrintDefaults()
-			}
-			return s, err
-		}
+	var err error
+	if s.file, err = parseFile(f, graphUsage, args, help); err != nil {
+		return s, err
 	}
 	return s, s.resolve(*profile)
 }

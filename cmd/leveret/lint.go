@@ -94,35 +94,23 @@ func (f *file) flags(command string) *flag.FlagSet {
 	return flags
 }
 
-// parse reads the arguments: flags before and behind the name of the file. It reports false if the command ends here.
+// parse reads the arguments. It reports false if the command ends here.
 func (f *file) parse(flags *flag.FlagSet, args []string, std ctl.Streams) (status int, ok bool) {
-	err := f.arguments(flags, args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintf(std.Out, "usage: %s [flags] FILE\n", flags.Name())
-		flags.SetOutput(std.Out)
-		flags.PrintDefaults()
-		return 0, false
-	case err != nil:
-		fmt.Fprintf(std.Err, "%s: %v\n", flags.Name(), err)
-		return exitUsage, false
+	usage := fmt.Sprintf("usage: %s [flags] FILE\n", flags.Name())
+	var err error
+	if f.name, err = parseFile(flags, usage, args, std.Out); err == nil {
+		err = f.resolve()
+	}
+	if err != nil {
+		return refuseArguments(strings.TrimPrefix(flags.Name(), "leveret "), usage, err, std), false
 	}
 	return 0, true
 }
 
-func (f *file) arguments(flags *flag.FlagSet, args []string) error {
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	if flags.NArg() == 0 {
+// resolve looks up what is named by a word, and says what is missing.
+func (f *file) resolve() error {
+	if f.name == "" {
 		return errors.New("the name of a definitions file is expected, or - for standard input")
-	}
-	f.name = flags.Arg(0)
-	if err := flags.Parse(flags.Args()[1:]); err != nil {
-		return err
-	}
-	if flags.NArg() > 0 {
-		return fmt.Errorf("%q is not expected", flags.Arg(0))
 	}
 	var known bool
 	if f.release, known = profiles[f.profile]; !known {

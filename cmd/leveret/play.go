@@ -36,12 +36,8 @@ type playSettings struct {
 
 func playScripts(args []string, std ctl.Streams) int {
 	s, err := parsePlaySettings(args, std.Out)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		fmt.Fprintf(std.Err, "leveret play: %v\n%s", err, playUsage)
-		return exitUsage
+	if err != nil {
+		return refuseArguments("play", playUsage, err, std)
 	}
 	differ, err := s.run(std)
 	switch {
@@ -64,18 +60,9 @@ func parsePlaySettings(args []string, help io.Writer) (playSettings, error) {
 	f.StringVar(&s.profile, "profile", "", "`release` that leveret is to behave as: 4.3 or 3.10; empty: one after the other")
 	f.BoolVar(&s.quiet, "quiet", false, "print only what differs")
 	f.BoolVar(&s.record, "record", false, "write what is shown into the files, as what they expect")
-	for rest := args; len(rest) > 0; rest = f.Args() {
-		if !strings.HasPrefix(rest[0], "-") || rest[0] == "-" {
-			s.files, rest = append(s.files, rest[0]), rest[1:]
-		}
-		if err := f.Parse(rest); err != nil {
-			if errors.Is(err, flag.ErrHelp) {
-				fmt.Fprint(help, playUsage)
-				f.SetOutput(help)
-				f.PrintDefaults()
-			}
-			return s, err
-		}
+	var err error
+	if s.files, err = parseFiles(f, playUsage, args, help); err != nil {
+		return s, err
 	}
 	return s, s.check()
 }

@@ -50,12 +50,8 @@ type traceSettings struct {
 
 func traceMessage(args []string, std ctl.Streams) int {
 	s, err := parseTraceSettings(args, std.Out)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		fmt.Fprintf(std.Err, "leveret trace: %v\n%s", err, traceUsage)
-		return exitUsage
+	if err != nil {
+		return refuseArguments("trace", traceUsage, err, std)
 	}
 	r, err := s.run(std)
 	if err != nil {
@@ -80,21 +76,9 @@ func parseTraceSettings(args []string, help io.Writer) (traceSettings, error) {
 	var s traceSettings
 	var w traceWords
 	f := s.flags(&w)
-	for rest := args; len(rest) > 0; rest = f.Args() {
-		if f.NArg() > 0 || !strings.HasPrefix(rest[0], "-") || rest[0] == "-" {
-			if s.file != "" {
-				return s, fmt.Errorf("%q is not expected", rest[0])
-			}
-			s.file, rest = rest[0], rest[1:]
-		}
-		if err := f.Parse(rest); err != nil {
-			if errors.Is(err, flag.ErrHelp) {
-				fmt.Fprint(help, traceUsage)
-				f.SetOutput(help)
-				f.PrintDefaults()
-			}
-			return s, err
-		}
+	var err error
+	if s.file, err = parseFile(f, traceUsage, args, help); err != nil {
+		return s, err
 	}
 	return s, s.resolve(w)
 }
