@@ -6,6 +6,7 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/graph"
+	"github.com/leveretmq/leveret/internal/golden"
 	"github.com/leveretmq/leveret/leverettest"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -35,9 +36,9 @@ func TestJourney(t *testing.T) {
 	require.NoError(t, b.UnbindQueue("work", "again", "work", nil))
 	clock.Advance(10 * time.Second)
 	g := graph.OfEvents(rec.Journey().Events)
-	golden(t, "journey.svg", g.SVG())
-	golden(t, "journey.mmd", g.Mermaid())
-	golden(t, "journey.dot", g.DOT())
+	golden.Equal(t, "journey.svg", g.SVG())
+	golden.Equal(t, "journey.mmd", g.Mermaid())
+	golden.Equal(t, "journey.dot", g.DOT())
 }
 
 func (b builder) get(queue string) *leveret.Delivery {

@@ -10,6 +10,7 @@ import (
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/definitions"
 	"github.com/leveretmq/leveret/graph"
+	"github.com/leveretmq/leveret/internal/golden"
 	"github.com/leveretmq/leveret/leverettest"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -24,7 +25,7 @@ func TestProjects(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
 		t.Run(name, func(t *testing.T) {
 			g := graph.Of(imported(t, file))
-			golden(t, name+".mmd", g.Mermaid())
+			golden.Equal(t, name+".mmd", g.Mermaid())
 			svg := g.SVG()
 			p := read(t, svg)
 			p.verify(t, svg)

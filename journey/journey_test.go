@@ -2,30 +2,15 @@ package journey_test
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/golden"
 	"github.com/leveretmq/leveret/journey"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-var update = flag.Bool("update", false, "write the journeys in testdata anew")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got)
-}
 
 // broken is a topology in which a message comes to every end: one copy is acknowledged, one waits, one is refused by a
 // queue that is full, and one is lost when its retry leads nowhere.
@@ -82,10 +67,10 @@ func TestEveryEnd(t *testing.T) {
 	b.Settle()
 	all := rec.Journeys()
 	require.Len(t, all, 2)
-	golden(t, "ends.txt", all[0].String()+all[1].String())
+	golden.Equal(t, "ends.txt", all[0].String()+all[1].String())
 	text, err := json.MarshalIndent(all, "", "  ")
 	require.NoError(t, err)
-	golden(t, "ends.json", string(text)+"\n")
+	golden.Equal(t, "ends.json", string(text)+"\n")
 	assert.Equal(t, journey.Ends{Acked: 1, Waiting: 1, Lost: 1, Refused: 1}, all[0].Ends())
 	assert.Equal(t, journey.Ends{Returned: 1}, all[1].Ends())
 	assert.Equal(t, "1 acknowledged, 1 in a queue, 1 lost, 1 refused", all[0].Ends().String())

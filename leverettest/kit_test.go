@@ -1,7 +1,6 @@
 package leverettest_test
 
 import (
-	"flag"
 	"net"
 	"os"
 	"path/filepath"
@@ -11,27 +10,13 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/golden"
 	"github.com/leveretmq/leveret/leverettest"
 	amqp091 "github.com/rabbitmq/amqp091-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
-
-// golden compares a text with a file.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".txt")
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got)
-}
 
 // A topology is a broker on virtual time with a work queue whose rejected messages wait a second in a retry queue.
 type topology struct {
@@ -87,9 +72,9 @@ func TestJourney(t *testing.T) {
 	require.NoError(t, b.get("work").Nack(true))
 	b.get("work")
 	b.publish("nowhere", "order 19", nil)
-	golden(t, "journey", rec.Journey(leverettest.MessageID("17")).String()+
+	golden.Equal(t, "journey"+".txt", rec.Journey(leverettest.MessageID("17")).String()+
 		rec.Journey(leverettest.Body("order 18")).String()+rec.Journey(leverettest.Body("order 19")).String())
-	golden(t, "timeline", rec.Timeline())
+	golden.Equal(t, "timeline"+".txt", rec.Timeline())
 
 	j := rec.Journey(leverettest.MessageID("17"))
 	assert.Empty(t, j.In())
@@ -137,7 +122,7 @@ func TestLosses(t *testing.T) {
 	_, err = b.Publish("", "nowhere", leveret.Message{Mandatory: true})
 	require.NoError(t, err)
 	b.clock.Advance(time.Second)
-	golden(t, "losses", rec.Timeline())
+	golden.Equal(t, "losses"+".txt", rec.Timeline())
 }
 
 func TestRecorderKeeps(t *testing.T) {
@@ -217,7 +202,7 @@ func TestFailures(t *testing.T) {
 		"own-failure": func(ft *fakeT, _ *topology) { ft.Errorf("handled once, not twice") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			golden(t, "fails-"+name, fails(t, func(ft *fakeT) {
+			golden.Equal(t, "fails-"+name+".txt", fails(t, func(ft *fakeT) {
 				b := retries(t, ft)
 				leverettest.Record(ft, b.Broker)
 				b.publish("work", "order 17", &leveret.Properties{MessageID: "17"})
@@ -232,7 +217,7 @@ func TestFailures(t *testing.T) {
 
 // The retry queue's dead-letter exchange has no binding: the message of a test that waits for its second try is gone.
 func TestRetryThatLeadsNowhere(t *testing.T) {
-	golden(t, "nowhere", fails(t, func(ft *fakeT) {
+	golden.Equal(t, "nowhere"+".txt", fails(t, func(ft *fakeT) {
 		clock := leveret.NewManualClock(time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC))
 		b := &topology{leverettest.New(ft, leveret.WithClock(clock)), clock, t}
 		_, err := b.DeclareExchange("retries", leveret.Direct, leveret.ExchangeConfig{})

@@ -9,22 +9,11 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/definitions"
+	"github.com/leveretmq/leveret/internal/golden"
 	"github.com/leveretmq/leveret/lint"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-// golden compares a text with a file in testdata, or writes the file.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got)
-}
 
 func readFile(t *testing.T, name string) []byte {
 	text, err := os.ReadFile(filepath.Join("testdata", name))
@@ -44,13 +33,13 @@ func TestCompare(t *testing.T) {
 	for range 5 {
 		c, err := lint.Compare(old, next, leveret.RabbitMQ43)
 		require.NoError(t, err)
-		golden(t, "diff/changes.txt", c.String())
+		golden.Equal(t, "diff/changes.txt", c.String())
 		text, err := json.MarshalIndent(c, "", "  ")
 		require.NoError(t, err)
-		golden(t, "diff/changes.json", string(text)+"\n")
+		golden.Equal(t, "diff/changes.json", string(text)+"\n")
 		back, err := lint.Compare(next, old, leveret.RabbitMQ310)
 		require.NoError(t, err)
-		golden(t, "diff/back.txt", back.String())
+		golden.Equal(t, "diff/back.txt", back.String())
 	}
 }
 

@@ -2,7 +2,6 @@ package lint_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,12 +11,11 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/definitions"
+	"github.com/leveretmq/leveret/internal/golden"
 	"github.com/leveretmq/leveret/lint"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-var update = flag.Bool("update", false, "write the findings of each file in testdata beside it")
 
 // TestFiles lints each definitions file in testdata. What is found stands beside it, and was compared with the file by
 // a person.
@@ -28,7 +26,7 @@ func TestFiles(t *testing.T) {
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
 		t.Run(name, func(t *testing.T) {
-			matches(t, name+".txt", text(check(t, file, leveret.RabbitMQ43)))
+			golden.Equal(t, name+".txt", text(check(t, file, leveret.RabbitMQ43)))
 		})
 	}
 }
@@ -118,7 +116,7 @@ func TestExplain(t *testing.T) {
 		t.Run(q.Name, func(t *testing.T) {
 			e, err := lint.Explain(document, leveret.RabbitMQ43, "", q.Name)
 			require.NoError(t, err)
-			matches(t, filepath.Join("explain", q.Name+".txt"), e.String())
+			golden.Equal(t, filepath.Join("explain", q.Name+".txt"), e.String())
 		})
 	}
 }
@@ -142,22 +140,9 @@ func TestExplainProjects(t *testing.T) {
 				require.NoError(t, err)
 				got.WriteString(e.String() + "\n")
 			}
-			matches(t, filepath.Join("explain", name+".txt"), got.String())
+			golden.Equal(t, filepath.Join("explain", name+".txt"), got.String())
 		})
 	}
-}
-
-// matches compares a text with a file in testdata.
-func matches(t *testing.T, name, got string) {
-	t.Helper()
-	golden := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
-		return
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got)
 }
 
 // TestExplainAsksTheRelease shows that 3.10 has other settings and another default.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,35 +9,22 @@ import (
 	"testing"
 
 	"github.com/leveretmq/leveret/conformance"
+	"github.com/leveretmq/leveret/internal/golden"
 	"github.com/leveretmq/leveret/internal/scenario"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write what commands print anew into the golden files in testdata")
-
-// golden compares a text with a file in testdata, or writes the file.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got)
-}
-
 const played = "testdata/play/"
 
 func TestPlay(t *testing.T) {
 	out, stderr, status := called("", "play", played+"retry.txt", played+"question.txt")
-	golden(t, "play/all.out", out)
+	golden.Equal(t, "play/all.out", out)
 	assert.Empty(t, stderr)
 	assert.Equal(t, exitFound, status)
 
 	out, _, status = called("", "play", "--quiet", "--profile", "4.3", played+"retry.txt", played+"question.txt")
-	golden(t, "play/quiet.out", out)
+	golden.Equal(t, "play/quiet.out", out)
 	assert.Equal(t, exitFound, status)
 
 	out, _, status = called("", "play", played+"retry.txt", "--profile", "3.10", "--quiet")

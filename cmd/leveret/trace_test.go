@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leveretmq/leveret/internal/golden"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -21,7 +22,7 @@ func TestTrace(t *testing.T) {
 		"--consumer", "audit: ack", "--consumer", "work: 2s reject, ack"}
 	for format, file := range map[string]string{"text": "lost.txt", "json": "lost.json", "mermaid": "lost.mmd", "dot": "lost.dot", "svg": "lost.svg"} {
 		out, stderr, status := called("", traceArgs(append(order, "--format", format)...)...)
-		golden(t, "trace/"+file, out)
+		golden.Equal(t, "trace/"+file, out)
 		assert.Empty(t, stderr)
 		assert.Equal(t, exitFound, status)
 	}
