@@ -121,7 +121,8 @@ func (v *vhost) admitLocked(c *Conn) {
 	c.id = v.b.lastConn.Add(1)
 	c.opened = v.timeLocked()
 	if in := c.cfg.Inbox; in != nil {
-		in.v, in.shared = v, true
+		in.attach(v)
+		in.shared = true
 	}
 	v.conns[c.id] = c
 	v.connectionEventLocked(c, nil)

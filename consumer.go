@@ -180,6 +180,7 @@ func (c *Consumer) leaveLocked(why error) {
 		return
 	}
 	delete(c.ch.consumers, c.tag)
+	c.ch.stalled.remove(c)
 	if c.unacked == 0 {
 		c.ch.v.timing.heap.Remove(&c.timer)
 	}

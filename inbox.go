@@ -59,13 +59,16 @@ type Notification struct {
 }
 
 // NewInbox returns an empty inbox. It serves one connection.
-func NewInbox(cfg InboxConfig) *Inbox {
-	for _, limit := range [...]*int{&cfg.MaxDeliveries, &cfg.MaxBytes} {
+func NewInbox(cfg InboxConfig) *Inbox { return &Inbox{cfg: cfg} }
+
+// attach makes the inbox one of v, whose consumers fill it.
+func (in *Inbox) attach(v *vhost) {
+	for _, limit := range [...]*int{&in.cfg.MaxDeliveries, &in.cfg.MaxBytes} {
 		if *limit <= 0 {
 			*limit = math.MaxInt
 		}
 	}
-	return &Inbox{cfg: cfg}
+	in.v = v
 }
 
 // Take appends everything the inbox holds to buf and empties it. It does not wait.

@@ -46,16 +46,21 @@ func (c *quorum) expire(limit int) (n int) {
 }
 
 // takeUncovered takes out what the trim for one message has uncovered that is due, when the next message arrives. In
-// 3.10 these messages die after what is trimmed for the second one.
+// 3.10 these messages die after what is trimmed for the second one. The timer brings the queue back if there are many.
 // Rules: L-9.
 func (c *quorum) takeUncovered() (expired []entry) {
 	if c.deadlines == 0 || !c.q.v.rules.newestTrimmedFirst {
 		return nil
 	}
 	now := c.q.v.nowLocked()
-	for e, due := c.popDue(now); due; e, due = c.popDue(now) {
+	for len(expired) < turn() {
+		e, due := c.popDue(now)
+		if !due {
+			break
+		}
 		expired = append(expired, e)
 	}
+	c.q.v.tookLocked(len(expired))
 	return expired
 }
 

@@ -164,9 +164,9 @@ type received struct {
 
 // newOwnInbox returns the inbox of a consumer in v that shares it with nobody.
 func newOwnInbox(v *vhost) *Inbox {
-	in := NewInbox(InboxConfig{})
-	in.v, in.received = v, received{ready: make(chan struct{}, 1), done: make(chan struct{})}
+	in := &Inbox{received: received{ready: make(chan struct{}, 1), done: make(chan struct{})}}
 	in.cfg.Notify = in.received.signal
+	in.attach(v)
 	return in
 }
 

@@ -2,7 +2,10 @@ package leveret
 
 import (
 	"cmp"
+	"maps"
 	"slices"
+
+	"github.com/leveretmq/leveret/internal/ring"
 )
 
 // The window of a channel, which basic.qos with global sets in RabbitMQ 3.10: one prefetch for all consumers of the
@@ -34,7 +37,7 @@ func (ch *Channel) stallLocked(c *Consumer) {
 // room in the window, the queue does not deliver to the channel until it hears from the window: see unstallLocked.
 // Rules: D-27.
 func (ch *Channel) makeRoomLocked() {
-	if ch.settled > 0 && len(ch.stalled.known) == 0 {
+	if ch.settled > 0 && ch.stalled.none() {
 		ch.countSettledLocked()
 	}
 }
@@ -54,12 +57,11 @@ func (ch *Channel) unstallLocked() {
 	if ch.settled > 0 {
 		ch.countSettledLocked()
 	}
-	if len(ch.stalled.known) == 0 || ch.window > 0 && ch.volume >= ch.window {
+	if ch.stalled.none() || ch.window > 0 && ch.volume >= ch.window {
 		return
 	}
-	queues := ch.stalled.queues
-	ch.stalled.queues = nil // a queue whose consumers have to wait again comes anew
-	for _, q := range queues {
+	for _, of := range slices.Collect(ch.stalled.queues.All()) { // a queue whose consumers have to wait again comes anew
+		q := of.q
 		ch.lineUpLocked(q)
 		if !q.deleted && q.store.ready.n > 0 {
 			q.impl.freed()
@@ -71,11 +73,8 @@ func (ch *Channel) unstallLocked() {
 // Those whose own window is full go on waiting.
 // Rules: D-27.
 func (ch *Channel) lineUpLocked(q *Queue) {
-	waiting := ch.stalled.take(q)
-	slices.SortStableFunc(waiting, func(a, b *Consumer) int { return cmp.Compare(a.exit, b.exit) })
-	for _, c := range waiting {
+	for _, c := range ch.stalled.take(q) {
 		switch {
-		case c.ended:
 		case c.windowFullLocked():
 			ch.stalled.add(c)
 		case !c.inLine() && !q.args.singleActive:
@@ -87,32 +86,62 @@ func (ch *Channel) lineUpLocked(q *Queue) {
 // stalledConsumers are the consumers that wait for room in their channel's window. There may be many, of one queue or of
 // many queues: what one acknowledgement costs grows with them, not with their square.
 type stalledConsumers struct {
-	known  map[*Consumer]bool
-	of     map[*Queue][]*Consumer
-	queues []*Queue // in the order in which they came
+	of     map[*Queue]*stalledQueue
+	queues ring.List[*stalledQueue] // in the order in which they came
 }
+
+// A stalledQueue is a queue of which consumers wait for room in their channel's window.
+type stalledQueue struct {
+	q         *Queue
+	consumers map[*Consumer]bool // not empty
+	place     ring.Place[*stalledQueue]
+}
+
+func (s *stalledConsumers) none() bool { return len(s.of) == 0 }
 
 // add takes a consumer in, if it does not wait yet.
 func (s *stalledConsumers) add(c *Consumer) {
-	if s.known[c] {
-		return
+	of := s.of[c.q]
+	if of == nil {
+		if s.of == nil {
+			s.of = map[*Queue]*stalledQueue{}
+		}
+		of = &stalledQueue{q: c.q, consumers: map[*Consumer]bool{}}
+		of.place.Value = of
+		s.of[c.q] = of
+		s.queues.PushBack(&of.place)
 	}
-	if s.known == nil {
-		s.known, s.of = map[*Consumer]bool{}, map[*Queue][]*Consumer{}
-	}
-	s.known[c] = true
-	if len(s.of[c.q]) == 0 {
-		s.queues = append(s.queues, c.q)
-	}
-	s.of[c.q] = append(s.of[c.q], c)
+	of.consumers[c] = true
 }
 
-// take takes the consumers of a queue out.
-func (s *stalledConsumers) take(q *Queue) []*Consumer {
-	waiting := s.of[q]
-	delete(s.of, q)
-	for _, c := range waiting {
-		delete(s.known, c)
+// remove takes out a consumer that has ended, if it waits.
+func (s *stalledConsumers) remove(c *Consumer) {
+	of := s.of[c.q]
+	if of == nil {
+		return
 	}
-	return waiting
+	delete(of.consumers, c)
+	if len(of.consumers) == 0 {
+		s.leave(of)
+	}
+}
+
+// take takes out the consumers of a queue, in the order in which they left their lines.
+func (s *stalledConsumers) take(q *Queue) []*Consumer {
+	of := s.of[q]
+	if of == nil {
+		return nil
+	}
+	s.leave(of)
+	return slices.SortedFunc(maps.Keys(of.consumers), func(a, b *Consumer) int {
+		return cmp.Or(cmp.Compare(a.exit, b.exit), cmp.Compare(a.number, b.number))
+	})
+}
+
+func (s *stalledConsumers) leave(of *stalledQueue) {
+	of.place.Leave()
+	delete(s.of, of.q)
+	if s.none() {
+		s.of = nil // a map does not shrink
+	}
 }

@@ -74,6 +74,27 @@ func TestConsumersThatWaitForTheWindowAreRememberedOnce(t *testing.T) {
 	require.Less(t, grows(round), int64(200<<10))
 }
 
+// A consumer that is cancelled while it waits for the window is forgotten.
+func TestCancelledConsumersDoNotWaitForTheWindow(t *testing.T) {
+	b, _ := newTestBroker(t, leveret.WithProfile(leveret.RabbitMQ310))
+	mustDeclare(t, b, "q", nil)
+	ch := mustChannel(t, b)
+	require.NoError(t, ch.Qos(leveret.QosConfig{PrefetchCount: 1, Global: true}))
+	_, err := ch.Consume("q", leveret.ConsumeConfig{})
+	require.NoError(t, err)
+	for range 2 {
+		mustPublish(t, b, "q", "m", "")
+	}
+	round := func() {
+		for range 5_000 {
+			c, err := ch.Consume("q", leveret.ConsumeConfig{})
+			require.NoError(t, err)
+			require.NoError(t, c.Cancel())
+		}
+	}
+	require.Less(t, grows(round), int64(200<<10))
+}
+
 // A channel that holds messages of queues that are gone does not hold their bodies.
 func TestBodiesOfDeletedQueuesAreLetGo(t *testing.T) {
 	bothTypes(t, func(t *testing.T, kind string) {

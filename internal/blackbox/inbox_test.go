@@ -147,3 +147,20 @@ func TestInboxNotifies(t *testing.T) {
 	mustPublish(t, b, "q", "m", "")
 	require.Equal(t, 3, told)
 }
+
+// The zero Inbox has no limits.
+func TestZeroInboxHasNoLimits(t *testing.T) {
+	b, _ := newTestBroker(t)
+	mustDeclare(t, b, "q", nil)
+	in := new(leveret.Inbox)
+	conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: in})
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	_, err = ch.Consume("q", leveret.ConsumeConfig{})
+	require.NoError(t, err)
+	for range 3 {
+		mustPublish(t, b, "q", "m", "")
+	}
+	require.Len(t, in.Take(nil), 3)
+}

@@ -69,6 +69,28 @@ func TestDelayedRetriesLetOthersIn(t *testing.T) {
 	require.LessOrEqual(t, step, 60, "messages that became ready while nobody got in")
 }
 
+// A message that arrives while many are due does not have them all expire in one go: RabbitMQ 3.10.
+func TestArrivalExpiresFewAtOnce(t *testing.T) {
+	b, clk := newTestBroker(t, leveret.WithProfile(leveret.RabbitMQ310))
+	q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum"})
+	require.NoError(t, b.SetPolicy(leveret.Policy{Name: "ttl", Pattern: "q", Definition: leveret.Table{"message-ttl": 1000}}))
+	for range manySteps {
+		mustPublish(t, b, "q", "m", "")
+	}
+	published := false
+	ready := func() int {
+		if n := q.Info().Ready; published || n == manySteps {
+			return n
+		}
+		published = true // some are gone, and the others are due
+		mustPublish(t, b, "q", "m", "")
+		return q.Info().Ready
+	}
+	step := largestStep(t, ready, func() { clk.Advance(time.Minute) })
+	require.True(t, published)
+	require.LessOrEqual(t, step, 140, "messages that expired while nobody got in, before the arrival and with it")
+}
+
 // What a listener says of a client has values that AMQP has, as every other table: a listing would fail with others, and one that
 // contains itself ends the process.
 func TestClientPropertiesAreCanonical(t *testing.T) {
