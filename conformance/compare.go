@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/leveretmq/leveret"
@@ -50,39 +49,17 @@ func (d *difference) String() string {
 // timed matches the short times in programs: a run that is too slow changes what they lead to.
 var timed = regexp.MustCompile(`(ttl|expires|expiration)=1[07]00\b`)
 
-// differs runs a script and returns where the side differs, or nil if at least one run did not. retried reports
-// whether it was not the first one.
-func (s side) differs(script *scenario.Script) (d *difference, retried bool) {
-	for n := 0; n < s.tries; n++ {
-		if n > 0 && n == s.tries-1 {
-			d = s.runAlone(script)
-		} else {
-			d = s.runShared(script)
-		}
-		if d == nil {
-			return nil, n > 0
+// differs runs a script and returns where the side differs, or nil if at least one run did not.
+func (s side) differs(script *scenario.Script) (d *difference) {
+	for range s.tries {
+		if d = s.runOnce(script); d == nil {
+			return nil
 		}
 	}
 	if s.late != nil && timed.MatchString(script.Text()) && s.late() {
-		return nil, true
+		return nil
 	}
-	return d, true
-}
-
-// others is held for reading by programs that run at the same time, and for writing by one that runs alone.
-var others sync.RWMutex
-
-func (s side) runShared(script *scenario.Script) *difference {
-	others.RLock()
-	defer others.RUnlock()
-	return s.runOnce(script)
-}
-
-// runAlone waits until no other program runs.
-func (s side) runAlone(script *scenario.Script) *difference {
-	others.Lock()
-	defer others.Unlock()
-	return s.runOnce(script)
+	return d
 }
 
 // logged runs a script and returns what it showed, or nil if that is not what the script expects.
@@ -133,8 +110,6 @@ func (s side) shrink(p leveret.Profile, statements []string, limit time.Duration
 	deadline := time.Now().Add(limit)
 	g := newProgram(p, s.without)
 	defer func() { g.end() }()
-	fewer := s
-	fewer.tries = min(s.tries, 2)
 	differs := func(list []string) *difference {
 		if g.rebuild(list); len(g.statements) == 0 || g.excluded() != "" {
 			return nil
@@ -143,8 +118,7 @@ func (s side) shrink(p leveret.Profile, statements []string, limit time.Duration
 			return nil // smaller still: left to the next step, with the statements that apply
 		}
 		script := g.finish()
-		d, _ := fewer.differs(script)
-		return d
+		return s.differs(script)
 	}
 	best := differs(statements)
 	if best == nil {

@@ -110,6 +110,7 @@ type campaign struct {
 	next, end             uint64
 	first                 uint64
 	start, until          time.Time
+	off                   []*trial // programs that have differed
 	done, retried, differ int
 }
 
@@ -132,6 +133,7 @@ func (c *campaign) run(t *testing.T) {
 		wg.Go(func() { c.work(t) })
 	}
 	wg.Wait()
+	c.tryAgain(t)
 	c.report(t)
 	t.Log(c.seen.report())
 	t.Log(c.seen.exclusions())
@@ -174,64 +176,143 @@ func (c *campaign) seed() (s uint64, ok bool) {
 	return c.next - 1, true
 }
 
-func (c *campaign) work(t *testing.T) {
-	listener := func() (scenario.Driver, error) { return Listener(c.profile) }
-	sides := []side{{name: "listener", open: listener, tries: 1, without: *without}}
-	if c.broker != nil {
-		d, err := c.broker.reusedDriver()
-		if err != nil {
-			t.Error(err)
-			return
+// A trial is a random program that is compared.
+type trial struct {
+	seed       uint64
+	statements []string
+	script     *scenario.Script
+}
+
+// compose makes the next program; nil: there are no more.
+func (c *campaign) compose(t *testing.T) *trial {
+	for {
+		seed, ok := c.seed()
+		if !ok {
+			return nil
 		}
-		defer d.remove()
-		sides = append(sides, side{"RabbitMQ " + c.broker.Version, func() (scenario.Driver, error) { return d, nil }, 4, d.late, *without, listener})
-	}
-	for s, ok := c.seed(); ok; s, ok = c.seed() {
-		c.compare(t, s, sides)
+		g := compose(c.profile, seed, c.seen)
+		if !g.concerned() {
+			g.end()
+			continue
+		}
+		statements := append([]string{}, g.statements...)
+		made := &trial{seed, statements, g.finish()}
+		g.end()
+		if *write == "" {
+			return made
+		}
+		name := fmt.Sprintf("%s/seed-%s-%d", *write, scenario.Releases[c.profile], seed)
+		c.write(t, name+".txt", made.script.Text())
+		if seed-c.first < framed {
+			c.writeFrames(t, name+".frames", made.script, c.listener())
+		}
 	}
 }
 
-func (c *campaign) compare(t *testing.T, seed uint64, sides []side) {
-	g := compose(c.profile, seed, c.seen)
-	defer func() { g.end() }()
-	if !g.concerned() {
+func (c *campaign) listener() side {
+	return side{name: "listener", open: func() (scenario.Driver, error) { return Listener(c.profile) }, tries: 1, without: *without}
+}
+
+// work compares programs with leveret's listener and, if there is a broker, runs them there once, beside many others. A
+// program that differs on the broker is put off.
+func (c *campaign) work(t *testing.T) {
+	listener := c.listener()
+	broker, letGo := c.brokerSide(t)
+	defer letGo()
+	for made := c.compose(t); made != nil; made = c.compose(t) {
+		d := listener.differs(made.script)
+		switch {
+		case d != nil:
+			c.judge(t, listener, made, d)
+		case c.broker != nil && broker.differs(made.script) != nil:
+			c.putOff(made)
+		default:
+			c.judge(t, broker, made, nil)
+		}
+	}
+}
+
+// quietWorkers is how many programs that differed beside many others run at once when they are tried again.
+const quietWorkers = 8
+
+// workAgain tries programs again that differed on the broker: a busy machine may have spoilt their runs.
+func (c *campaign) workAgain(t *testing.T, programs <-chan *trial) {
+	broker, letGo := c.brokerSide(t)
+	defer letGo()
+	broker.tries = 2
+	for again := range programs {
+		if broker.differs(again.script) != nil {
+			c.putOff(again)
+		} else {
+			c.judge(t, broker, again, nil)
+		}
+	}
+}
+
+// tryAgain tries again what was put off: beside few others and then alone.
+func (c *campaign) tryAgain(t *testing.T) {
+	programs := make(chan *trial, len(c.off))
+	for _, again := range c.off {
+		programs <- again
+	}
+	close(programs)
+	c.retried, c.off = len(c.off), nil
+	var wg sync.WaitGroup
+	for range min(quietWorkers, c.retried) {
+		wg.Go(func() { c.workAgain(t, programs) })
+	}
+	wg.Wait()
+	if len(c.off) == 0 {
 		return
 	}
-	statements := append([]string{}, g.statements...)
-	script := g.finish()
-	if *write != "" {
-		name := fmt.Sprintf("%s/seed-%s-%d", *write, scenario.Releases[c.profile], seed)
-		c.write(t, name+".txt", script.Text())
-		if seed-c.first < framed {
-			c.writeFrames(t, name+".frames", script, sides[0])
-		}
-		return
+	broker, letGo := c.brokerSide(t)
+	defer letGo()
+	for _, again := range c.off {
+		c.judge(t, broker, again, broker.differs(again.script))
 	}
-	var differs, again bool
-	for _, s := range sides {
-		d, retried := s.differs(script)
-		again = again || retried
-		if d == nil {
-			continue
+}
+
+// brokerSide is the broker with a virtual host of its own, until the side is let go; no broker if there is none.
+func (c *campaign) brokerSide(t *testing.T) (s side, letGo func()) {
+	if c.broker == nil {
+		return side{}, func() {}
+	}
+	d, err := c.broker.reusedDriver()
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func() (scenario.Driver, error) { return d, nil }
+	return side{"RabbitMQ " + c.broker.Version, open, 1, d.late, *without, c.listener().open}, func() {
+		if err := d.remove(); err != nil {
+			t.Error(err)
 		}
-		differs = true
-		if small := c.smaller(s, statements); small != nil {
+	}
+}
+
+// putOff keeps a program that differed, to be tried again.
+func (c *campaign) putOff(made *trial) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.off = append(c.off, made)
+}
+
+// judge counts a program, and tells of its difference, if there is one.
+func (c *campaign) judge(t *testing.T, s side, made *trial, d *difference) {
+	if d != nil {
+		if small := c.smaller(s, made.statements); small != nil {
 			d = small
 		}
-		d.seed = seed
+		d.seed = made.seed
 		t.Error(d)
 		if *keep {
 			c.keep(t, d)
 		}
-		break
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done++
-	if differs {
+	if d != nil {
 		c.differ++
-	} else if again {
-		c.retried++
 	}
 	if c.done%1000 == 0 {
 		c.report(t)
