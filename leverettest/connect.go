@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/amqpd"
@@ -29,10 +30,11 @@ func DialConfig(t T, b *leveret.Broker, cfg amqp091.Config) *amqp091.Connection 
 	t.Helper()
 	d := newDoor(b)
 	t.Cleanup(d.close)
-	nc, err := d.Dial(nil)
+	pipe, err := d.Dial(nil)
 	if err != nil {
 		t.Fatalf("leveret: %v", err)
 	}
+	nc := &clientEnd{Conn: pipe}
 	conn, err := amqp091.Open(nc, cfg)
 	if err != nil {
 		t.Fatalf("leveret: connecting: %v", err)
@@ -43,16 +45,36 @@ func DialConfig(t T, b *leveret.Broker, cfg amqp091.Config) *amqp091.Connection 
 
 // hangUp closes the connection as a client does. If the close is not answered the connection is cut off: the memory
 // alarm may be on, or nobody reads from a channel that the test has given to the client. It may be closed already.
-func hangUp(conn *amqp091.Connection, nc net.Conn) {
+func hangUp(conn *amqp091.Connection, nc *clientEnd) {
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
 		conn.Close()
 	}()
 	if !comes(closed) {
-		nc.Close()
+		nc.cutOff()
 		comes(closed)
 	}
+}
+
+// A clientEnd is the client's end of a connection. After it is cut off the client reads that the connection has ended,
+// and writes in vain without an error: amqp091-go 1.16 closes the program's listeners when a write fails, and panics if
+// its reader is sending to one of them.
+type clientEnd struct {
+	net.Conn
+	cut atomic.Bool
+}
+
+func (e *clientEnd) Write(p []byte) (int, error) {
+	if n, err := e.Conn.Write(p); !e.cut.Load() {
+		return n, err
+	}
+	return len(p), nil
+}
+
+func (e *clientEnd) cutOff() {
+	e.cut.Store(true)
+	e.Conn.Close()
 }
 
 // A door is where the clients of one Dial, Dialer or URL get in.
