@@ -1,7 +1,6 @@
 package bench_test
 
 import (
-	"fmt"
 	"runtime"
 	"strconv"
 	"testing"
@@ -21,7 +20,8 @@ func BenchmarkBystander(b *testing.B) {
 		name string
 		make large
 	}{
-		{"consumers-leave", consumersLeave},
+		{"consumers-leave", consumersLeave(nil)},
+		{"consumers-leave/single-active", consumersLeave(leveret.Table{leveret.ArgSingleActiveConsumer: true})},
 		{"consumers-lose-queue", consumersLoseQueue},
 		{"death-fan", deathFan},
 		{"death-chain", deathChain},
@@ -30,6 +30,7 @@ func BenchmarkBystander(b *testing.B) {
 		{"purge/quorum", onFilled(quorumType, purgeIt)},
 		{"delete", onFilled(nil, deleteIt)},
 		{"delete/quorum", onFilled(quorumType, deleteIt)},
+		{"delete/held", deleteHeld},
 		{"trim", onFilled(nil, trimIt)},
 		{"trim/quorum", onFilled(quorumType, trimIt)},
 		{"trim/dead-letter", onFilled(toDead, trimIt)},
@@ -58,89 +59,35 @@ func BenchmarkBystander(b *testing.B) {
 		{"import-again", importAgain},
 		{"list", listQueues},
 		{"history-310", longHistory310},
-		{"publishers", rushingPublishers},
+		{"publishers", new(rush).make},
 	} {
-		b.Run(c.name, func(b *testing.B) {
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-			var longest, late time.Duration
-			for range b.N {
-				b.StopTimer()
-				br, act := c.make(b)
-				runtime.GC()
-				stop := stand(b, br)
-				b.StartTimer()
-				act()
-				b.StopTimer()
-				by := stop()
-				longest, late = max(longest, by.longest), max(late, by.late)
-				must(b, br.Check())
-				br.Close()
-			}
-			b.ReportMetric(float64(longest)/1e6, "max-wait-ms")
-			b.ReportMetric(float64(late)/1e6, "max-late-ms")
-		})
+		b.Run(c.name, func(b *testing.B) { longestWait(b, c.make, inProcess) })
 	}
-}
-
-// stand starts a bystander, which stop ends and returns.
-func stand(b *testing.B, br *leveret.Broker) (stop func() *bystander) {
-	by := &bystander{ch: guestChannel(b, br)}
-	_, err := by.ch.DeclareQueue("bystander", leveret.QueueConfig{Durable: true})
-	must(b, err)
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			by.askAll()
-			const pause = 100 * time.Microsecond
-			begin := time.Now()
-			select {
-			case <-done:
-				return
-			case <-time.After(pause):
-				by.late = max(by.late, time.Since(begin)-pause)
-			}
-		}
-	}()
-	return func() *bystander {
-		close(done)
-		<-ended
-		must(b, by.err)
-		return by
-	}
-}
-
-type bystander struct {
-	ch      *leveret.Channel
-	longest time.Duration
-	late    time.Duration
-	err     error
-}
-
-func (by *bystander) askAll() {
-	by.ask(func() error {
-		_, err := by.ch.Publish("", "bystander", leveret.Message{Body: body100})
-		return err
-	})
-	by.ask(func() error {
-		_, ok, err := by.ch.Get("bystander", leveret.GetConfig{NoAck: true})
-		if err == nil && !ok {
-			err = fmt.Errorf("the message is not there")
-		}
-		return err
-	})
-	by.ask(func() error {
-		_, err := by.ch.CheckQueue("bystander")
-		return err
+	b.Run("publishers/amqp", func(b *testing.B) {
+		var r rush
+		longestWait(b, r.make, r.overAMQP)
 	})
 }
 
-func (by *bystander) ask(request func() error) {
-	begin := time.Now()
-	if err := request(); err != nil {
-		by.err = err
+// longestWait measures how long a bystander, who asks by the requests that join returns, waits at most.
+func longestWait(b *testing.B, prepare large, join func(*testing.B, *leveret.Broker) []request) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	var longest, late time.Duration
+	for range b.N {
+		b.StopTimer()
+		br, act := prepare(b)
+		runtime.GC()
+		stop := stand(b, join(b, br))
+		b.StartTimer()
+		act()
+		b.StopTimer()
+		by := stop()
+		longest, late = max(longest, by.longest), max(late, by.late)
+		must(b, br.Check())
+		br.Close()
 	}
-	by.longest = max(by.longest, time.Since(begin))
+	b.ReportMetric(float64(longest)/1e6, "max-wait-ms")
+	b.ReportMetric(float64(late)/1e6, "max-late-ms")
 }
 
 const manyMessages = 1_000_000
@@ -259,21 +206,36 @@ func commitAll(args leveret.Table) large {
 // held is settling a million messages that a consumer holds.
 func held(args leveret.Table, settle func(*leveret.Channel) error) large {
 	return func(b *testing.B) (*leveret.Broker, func()) {
-		br, _ := filled(b, args)
-		inbox := leveret.NewInbox(leveret.InboxConfig{MaxDeliveries: 1000})
-		c, err := br.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox})
-		must(b, err)
-		ch, err := c.Channel()
-		must(b, err)
-		must(b, ch.Qos(leveret.QosConfig{PrefetchCount: manyMessages}))
-		_, err = ch.Consume("q", leveret.ConsumeConfig{})
-		must(b, err)
-		var buf []leveret.Notification
-		for n := 0; n < manyMessages; n += len(buf) {
-			buf = inbox.Take(buf[:0])
-		}
+		br, ch := heldBy(b, args)
 		return br, func() { must(b, settle(ch)) }
 	}
+}
+
+// deleteHeld deletes a queue while a consumer holds its million messages.
+func deleteHeld(b *testing.B) (*leveret.Broker, func()) {
+	br, _ := heldBy(b, nil)
+	return br, func() {
+		_, err := br.DeleteQueue("q", leveret.DeleteConfig{})
+		must(b, err)
+	}
+}
+
+// heldBy makes a broker with a queue "q", the consumer of which holds a million messages, and returns its channel.
+func heldBy(b *testing.B, args leveret.Table) (*leveret.Broker, *leveret.Channel) {
+	br, _ := filled(b, args)
+	inbox := leveret.NewInbox(leveret.InboxConfig{MaxDeliveries: 1000})
+	c, err := br.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox})
+	must(b, err)
+	ch, err := c.Channel()
+	must(b, err)
+	must(b, ch.Qos(leveret.QosConfig{PrefetchCount: manyMessages}))
+	_, err = ch.Consume("q", leveret.ConsumeConfig{})
+	must(b, err)
+	var buf []leveret.Notification
+	for n := 0; n < manyMessages; n += len(buf) {
+		buf = inbox.Take(buf[:0])
+	}
+	return br, ch
 }
 
 // endOfGets ends a channel that holds a million messages which it has got one by one.
@@ -289,9 +251,9 @@ func endOfGets(b *testing.B) (*leveret.Broker, func()) {
 
 const manyConsumers = 100_000
 
-func consumers(b *testing.B) (*leveret.Broker, *leveret.Channel) {
+func consumers(b *testing.B, args leveret.Table) (*leveret.Broker, *leveret.Channel) {
 	br := newBroker(b)
-	declare(b, br, "q", nil)
+	declare(b, br, "q", args)
 	ch := listenerChannel(b, br)
 	for range manyConsumers {
 		_, err := ch.Consume("q", leveret.ConsumeConfig{})
@@ -300,13 +262,16 @@ func consumers(b *testing.B) (*leveret.Broker, *leveret.Channel) {
 	return br, ch
 }
 
-func consumersLeave(b *testing.B) (*leveret.Broker, func()) {
-	br, ch := consumers(b)
-	return br, func() { must(b, ch.Close()) }
+// consumersLeave ends the channel of all consumers of a queue.
+func consumersLeave(args leveret.Table) large {
+	return func(b *testing.B) (*leveret.Broker, func()) {
+		br, ch := consumers(b, args)
+		return br, func() { must(b, ch.Close()) }
+	}
 }
 
 func consumersLoseQueue(b *testing.B) (*leveret.Broker, func()) {
-	br, _ := consumers(b)
+	br, _ := consumers(b, nil)
 	return br, func() {
 		_, err := br.DeleteQueue("q", leveret.DeleteConfig{})
 		must(b, err)
