@@ -8,6 +8,7 @@
 //	leveret graph FILE -o PICTURE
 //	leveret trace [--consumer "QUEUE: ACTS"]… FILE --exchange X --key K
 //	leveret play [--amqp URL --admin URL] FILE…
+//	leveret move --from URL --to URL
 //
 // leveret serve --help lists its flags. leveret ctl takes rabbitmqctl's commands, with their
 // options, output and exit codes, and advance, which moves a manual clock; leveret ctl help lists them.
@@ -28,6 +29,9 @@
 // leveret play plays scripts of what clients do, on leveret or on another broker, and prints what they show and what
 // differs from what they expect; docs/scenarios.md tells of their language. Its exit code is 1 if something differs, and 2
 // if a script cannot be played.
+//
+// leveret move takes definitions and messages from one broker to another while both run; docs/move.md tells what is exact. Its
+// exit code is 1 if a queue was left with its messages, and 2 if the move could not be done.
 package main
 
 import (
@@ -47,6 +51,7 @@ const usage = `usage: leveret serve [flags]            run a broker; leveret ser
        leveret graph FILE -o PICTURE    draw a definitions file, as .svg, .mmd or .dot
        leveret trace FILE --exchange X --key K  what becomes of a message that is published there
        leveret play FILE…               play scripts of what clients do; docs/scenarios.md tells more
+       leveret move --from URL --to URL  move definitions and messages to another broker; docs/move.md tells more
        leveret completion SHELL         a script that completes commands and options, for bash, zsh or fish
        leveret version
 `
@@ -75,6 +80,8 @@ func run(args []string, std ctl.Streams) int {
 		return diffFiles(args[1:], std)
 	case "trace":
 		return traceMessage(args[1:], std)
+	case "move":
+		return moveMessages(args[1:], std)
 	case "graph":
 		return drawGraph(args[1:], std)
 	case "completion":

@@ -1,0 +1,67 @@
+// Package move takes definitions and messages from one broker to another, over AMQP 0-9-1 and the management API. Either
+// broker may be a RabbitMQ or a leveret, and both run meanwhile. A file can be in the place of either.
+//
+// A message is acknowledged at the source after the target has confirmed it. So nothing is lost wherever a connection or
+// the program itself ends. docs/move.md tells what is exact and what cannot be.
+package move
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// A Broker is one side of a move: a virtual host and where it is reached.
+type Broker struct {
+	AMQP  string // URL with user, password and virtual host
+	Admin string // URL of the management API with user and password, without /api
+	VHost string
+	User  string // of AMQP
+
+	Dial func(network, addr string) (net.Conn, error) // nil: the network
+	HTTP *http.Client                                 // nil: http.DefaultClient
+}
+
+// ParseBroker reads URLs. Without a URL of the management API it is on the port that RabbitMQ has for it, with the same user.
+func ParseBroker(amqpURL, admin string) (*Broker, error) {
+	u, err := amqp.ParseURI(amqpURL)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", amqpURL, err)
+	}
+	b := &Broker{AMQP: amqpURL, Admin: admin, VHost: u.Vhost, User: u.Username}
+	if admin == "" {
+		scheme, port := "http", "15672"
+		if u.Scheme == "amqps" {
+			scheme, port = "https", "15671"
+		}
+		b.Admin = (&url.URL{Scheme: scheme, User: url.UserPassword(u.Username, u.Password), Host: net.JoinHostPort(u.Host, port)}).String()
+	}
+	if a, err := url.Parse(b.Admin); err != nil || a.Host == "" {
+		return nil, fmt.Errorf("%q is no URL of a management API", admin)
+	}
+	return b, nil
+}
+
+// String names the virtual host without the password.
+func (b *Broker) String() string {
+	u, err := url.Parse(b.AMQP)
+	if err != nil {
+		return b.VHost
+	}
+	return fmt.Sprintf("%s on %s", cmp.Or(b.VHost, "/"), u.Host)
+}
+
+// connect opens a connection that is called after its purpose in the brokers' listings.
+func (b *Broker) connect() (*amqp.Connection, error) {
+	conn, err := amqp.DialConfig(b.AMQP, amqp.Config{
+		Vhost: b.VHost, Dial: b.Dial, Properties: amqp.Table{"connection_name": "leveret move", "product": "leveret"},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%v cannot be reached: %w", b, err)
+	}
+	return conn, nil
+}

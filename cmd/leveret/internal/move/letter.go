@@ -1,0 +1,78 @@
+package move
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"maps"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// A Letter is a message on its way, with the queue that it was in.
+type Letter struct {
+	Queue                string
+	Exchange, RoutingKey string // to which the message was published
+	Redelivered          bool
+	Message              amqp.Publishing
+}
+
+// Headers that a quorum queue adds to its deliveries. They are no part of the message.
+var countHeaders = []string{"x-delivery-count", "x-acquired-count"}
+
+// letterOf returns the message of a delivery.
+func letterOf(q queueInfo, d amqp.Delivery) Letter {
+	headers := d.Headers
+	if q.Type == "quorum" && headers != nil {
+		headers = maps.Clone(headers)
+		for _, name := range countHeaders {
+			delete(headers, name)
+		}
+		if len(headers) == 0 {
+			headers = nil
+		}
+	}
+	return Letter{Queue: q.Name, Exchange: d.Exchange, RoutingKey: d.RoutingKey, Redelivered: d.Redelivered, Message: amqp.Publishing{
+		Headers: headers, ContentType: d.ContentType, ContentEncoding: d.ContentEncoding, DeliveryMode: d.DeliveryMode, Priority: d.Priority,
+		CorrelationId: d.CorrelationId, ReplyTo: d.ReplyTo, Expiration: d.Expiration, MessageId: d.MessageId, Timestamp: d.Timestamp,
+		Type: d.Type, UserId: d.UserId, AppId: d.AppId, Body: d.Body,
+	}}
+}
+
+// has reports whether the message has a header.
+func (l Letter) has(header string) bool {
+	_, ok := l.Message.Headers[header]
+	return ok
+}
+
+// without returns the letter without some headers.
+func (l Letter) without(headers ...string) Letter {
+	if l.Message.Headers == nil {
+		return l
+	}
+	l.Message.Headers = maps.Clone(l.Message.Headers)
+	for _, name := range headers {
+		delete(l.Message.Headers, name)
+	}
+	return l
+}
+
+// withHeader returns the letter with one more header.
+func (l Letter) withHeader(name string, value any) Letter {
+	l.Message.Headers = maps.Clone(l.Message.Headers)
+	if l.Message.Headers == nil {
+		l.Message.Headers = amqp.Table{}
+	}
+	l.Message.Headers[name] = value
+	return l
+}
+
+// A key is what a message is known by: equal messages of one queue have the same.
+type key [16]byte
+
+func (l Letter) key() (k key) {
+	l.Redelivered = false
+	text, _ := json.Marshal(l) // MarshalJSON has no error for what came over AMQP
+	sum := sha256.Sum256(text)
+	copy(k[:], sum[:])
+	return k
+}

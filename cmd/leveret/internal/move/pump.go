@@ -1,0 +1,181 @@
+package move
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"time"
+)
+
+// A pump carries messages from an inlet to an outlet. One goroutine sends, and one waits for confirms and settles, in the order of
+// the messages.
+type pump struct {
+	in      inlet
+	out     outlet
+	journal *Journal
+	window  int                         // messages on their way at most
+	most    int                         // messages that are looked at; 0: all
+	copies  bool                        // the source keeps its messages
+	pass    func(Letter) (Letter, bool) // what is sent for a message, and whether; nil: all as they are
+	pace    *pace
+	sent    func(n int) // is told how many messages were moved
+}
+
+// A flight is a message that was sent.
+type flight struct {
+	tag       uint64
+	slot      int
+	confirmed func() error
+}
+
+// settleAtOnce is how many messages are settled together at most.
+const settleAtOnce = 100
+
+// run returns when the source has nothing left, or ctx ends, and all that was sent is settled.
+func (p *pump) run(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	flights := make(chan flight, p.window)
+	settled := make(chan error, 1)
+	go func() {
+		settled <- p.settle(flights, stop)
+	}()
+	err := p.send(ctx, flights)
+	close(flights)
+	if failed := <-settled; failed != nil {
+		return failed
+	}
+	return err
+}
+
+// send takes messages and sends them until there is none, or ctx ends.
+func (p *pump) send(ctx context.Context, flights chan<- flight) error {
+	for n := 0; p.most == 0 || n < p.most; n++ {
+		got, err := p.in.next(ctx)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case !p.pace.wait(ctx):
+			return nil
+		}
+		if p.pass != nil {
+			var passes bool
+			if got.Letter, passes = p.pass(got.Letter); !passes {
+				continue
+			}
+		}
+		if err := p.launch(got, flights); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// launch sends one message. The journal knows of the message before the target does.
+func (p *pump) launch(got parcel, flights chan<- flight) error {
+	f := flight{tag: got.tag, slot: -1}
+	var err error
+	if !p.copies {
+		if f.slot, err = p.journal.take(got); err != nil {
+			return err
+		}
+	}
+	if f.confirmed, err = p.out.send(got.Letter); err != nil {
+		return errors.Join(err, p.lose(f, err))
+	}
+	flights <- f
+	return nil
+}
+
+// settle waits for confirms and settles what they are for. After an error no more is sent, and what was sent before is settled all the
+// same.
+func (p *pump) settle(flights <-chan flight, stop func()) (failed error) {
+	fail := func(err error) {
+		failed = cmp.Or(failed, err)
+		stop()
+	}
+	var batch []flight
+	for f := range flights {
+		if err := f.confirmed(); err == nil {
+			batch = append(batch, f)
+		} else {
+			fail(errors.Join(err, p.lose(f, err)))
+		}
+		if len(batch) == settleAtOnce || len(flights) == 0 {
+			if err := p.drop(batch); err != nil {
+				fail(err)
+			}
+			batch = batch[:0]
+		}
+	}
+	return failed
+}
+
+// lose tells the journal of a message that the target has not confirmed. One that was refused is not there.
+func (p *pump) lose(f flight, err error) error {
+	if p.copies {
+		return nil
+	}
+	if errors.As(err, new(refusal)) {
+		return p.journal.refused(f.slot)
+	}
+	p.journal.lose([]int{f.slot})
+	return nil
+}
+
+// drop settles what the target has confirmed.
+func (p *pump) drop(batch []flight) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	if p.copies {
+		p.sent(len(batch))
+		return nil
+	}
+	tags, slots := make([]uint64, len(batch)), make([]int, len(batch))
+	for i, f := range batch {
+		tags[i], slots[i] = f.tag, f.slot
+	}
+	if err := p.in.settle(tags); err != nil {
+		p.journal.lose(slots)
+		return err
+	}
+	p.sent(len(batch))
+	return p.journal.settled(slots)
+}
+
+// A pace is a limit of messages in a second.
+type pace struct {
+	every time.Duration // 0: no limit
+	next  time.Time
+}
+
+func newPace(perSecond float64) *pace {
+	if perSecond <= 0 {
+		return &pace{}
+	}
+	return &pace{every: time.Duration(float64(time.Second) / perSecond)}
+}
+
+// wait returns when the next message may be sent, and whether ctx has not ended.
+func (p *pace) wait(ctx context.Context) bool {
+	if p.every == 0 {
+		return ctx.Err() == nil
+	}
+	now := time.Now()
+	if p.next.Before(now) {
+		p.next = now
+	}
+	at := time.NewTimer(p.next.Sub(now))
+	defer at.Stop()
+	p.next = p.next.Add(p.every)
+	select {
+	case <-at.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,114 @@
+package move
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Progress is how far the move of a queue is.
+type Progress struct {
+	Queue        string
+	Moved, Found int
+}
+
+// A Report is what a job did.
+type Report struct {
+	Definitions map[string]int `json:"definitions,omitempty"` // entries by section
+	Queues      []*QueueReport `json:"queues"`
+	LeftOut     []string       `json:"left_out,omitempty"`
+	Lost        map[Loss]int   `json:"lost,omitempty"` // messages by what their consumers see otherwise
+
+	Moved       int     `json:"moved"`                 // messages, over all runs of the journal
+	Again       int     `json:"sent_again"`            // of these, those that may be at the target twice
+	Interrupted int     `json:"interrupted,omitempty"` // messages that were on their way when the run before ended
+	Reconnects  int     `json:"reconnects,omitempty"`
+	Seconds     float64 `json:"seconds"`
+}
+
+// A QueueReport is what became of a queue.
+type QueueReport struct {
+	Name    string `json:"name"`
+	Found   int    `json:"found"` // messages that were ready, and those that came
+	Moved   int    `json:"moved"`
+	Problem string `json:"problem,omitempty"` // why it was left as it is
+}
+
+// queue returns the report of a queue.
+func (r *Report) queue(name string) *QueueReport {
+	i := slices.IndexFunc(r.Queues, func(q *QueueReport) bool { return q.Name == name })
+	if i < 0 {
+		i = len(r.Queues)
+		r.Queues = append(r.Queues, &QueueReport{Name: name})
+	}
+	return r.Queues[i]
+}
+
+// Whole reports whether each queue was moved.
+func (r *Report) Whole() bool {
+	return !slices.ContainsFunc(r.Queues, func(q *QueueReport) bool { return q.Problem != "" })
+}
+
+// definitions says how many entries of which section there are.
+func (r *Report) definitions() string {
+	if r.Definitions == nil {
+		return ""
+	}
+	parts := []string{}
+	for _, section := range slices.Sorted(maps.Keys(r.Definitions)) {
+		parts = append(parts, fmt.Sprintf("%d %s", r.Definitions[section], section))
+	}
+	return "definitions: " + strings.Join(parts, ", ") + "\n"
+}
+
+// Plan is the report of a rehearsal as text.
+func (r *Report) Plan() string {
+	var b strings.Builder
+	b.WriteString(r.definitions())
+	total := 0
+	for _, q := range r.Queues {
+		fmt.Fprintf(&b, "queue %s: %d messages are ready\n", q.Name, q.Found)
+		total += q.Found
+	}
+	for _, what := range r.LeftOut {
+		fmt.Fprintf(&b, "left out: %s\n", what)
+	}
+	fmt.Fprintf(&b, "messages: %d\n", total)
+	return b.String()
+}
+
+// String is the report as text. Queues without messages are counted only.
+func (r *Report) String() string {
+	var b strings.Builder
+	b.WriteString(r.definitions())
+	empty := 0
+	for _, q := range r.Queues {
+		switch {
+		case q.Problem != "":
+			fmt.Fprintf(&b, "queue %s: %d messages, and then: %s\n", q.Name, q.Moved, q.Problem)
+		case q.Moved == 0:
+			empty++
+		default:
+			fmt.Fprintf(&b, "queue %s: %d messages\n", q.Name, q.Moved)
+		}
+	}
+	if empty > 0 {
+		fmt.Fprintf(&b, "queues with nothing to move: %d\n", empty)
+	}
+	for _, what := range r.LeftOut {
+		fmt.Fprintf(&b, "left out: %s\n", what)
+	}
+	for _, what := range slices.Sorted(maps.Keys(r.Lost)) {
+		fmt.Fprintf(&b, "consumers see another %s: %d messages\n", what, r.Lost[what])
+	}
+	fmt.Fprintf(&b, "messages: %d, of which at most %d came twice", r.Moved, r.Again)
+	if r.Interrupted > 0 {
+		fmt.Fprintf(&b, "; %d were on their way when the run before ended", r.Interrupted)
+	}
+	if r.Reconnects > 0 {
+		fmt.Fprintf(&b, "; connected again %d times", r.Reconnects)
+	}
+	b.WriteString("\n")
+	return b.String()
+}
