@@ -136,7 +136,7 @@ type DeathCounters struct {
 
 // diedLocked counts n deaths in q's figures and in those of the virtual host that tell what became of them.
 func (q *Queue) diedLocked(r Reason, n int, of *DeathCounters) {
-	own, more := &q.counters.lost().died, uint64(n)
+	own, more := &q.counters.died().DeathCounters, uint64(n)
 	switch r {
 	case Rejected:
 		own.Rejected += more
@@ -268,9 +268,10 @@ func (c *Counters) add(o *Counters) {
 // queueCounters are what a queue counts. Most queues lose nothing, and have no figures for it.
 type queueCounters struct {
 	enqueued uint64
-	losses   *losses // nil: none
+	deaths   *deaths // nil: none
 	traffic
-	deadLetters uint64 // that have arrived, taken or refused
+	deadLetters uint64  // that have arrived, taken or refused
+	losses      *losses // nil: none
 }
 
 // arrived counts a message that was routed to the queue; parent is the copy that died, 0 for a publish.
@@ -280,12 +281,26 @@ func (c *queueCounters) arrived(parent uint64) {
 	}
 }
 
-// losses are what did not stay in a queue.
+// deaths are the messages that died in a queue. They are apart from other losses, because many queues in which messages
+// only expire fit better into the processor's caches: BenchmarkQueueTimers takes 9 % longer with all in one (GOGC=off).
+type deaths struct {
+	DeathCounters
+	noExchange uint64 // how many of them were dropped because no dead-letter exchange is set
+	histories  commonHistories
+}
+
+// losses are what else did not stay in a queue.
 type losses struct {
-	refused   uint64
-	histories commonHistories
-	died      DeathCounters
-	dropped   DropCounters
+	refused uint64
+	dropped DropCounters // without those that died where no dead-letter exchange is set
+}
+
+// died returns the figures of deaths, to be changed.
+func (c *queueCounters) died() *deaths {
+	if c.deaths == nil {
+		c.deaths = &deaths{}
+	}
+	return c.deaths
 }
 
 // lost returns the figures of losses, to be changed.
@@ -345,7 +360,11 @@ func (q *Queue) Counters() QueueCounters {
 	c := QueueCounters{Published: n.enqueued - n.deadLetters, Enqueued: n.enqueued, DeliveryCounters: n.traffic.counters()}
 	if l := n.losses; l != nil {
 		c.Published += l.refused
-		c.Refused, c.Died, c.Dropped = l.refused, l.died, l.dropped
+		c.Refused, c.Dropped = l.refused, l.dropped
+	}
+	if d := n.deaths; d != nil {
+		c.Died = d.DeathCounters
+		c.Dropped.NoDeadLetterExchange += d.noExchange
 	}
 	return c
 }

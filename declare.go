@@ -123,7 +123,8 @@ func (ch *Channel) makeQueueLocked(name string, cfg QueueConfig, parsed *queueAr
 	}
 	cfg.Arguments, cfg.ArgumentFields = nil, nil
 	parsed.declared = args
-	q := &Queue{v: v, name: name, cfg: cfg, args: parsed}
+	q, impl := queueTypes[parsed.kind].make()
+	q.v, q.name, q.cfg, q.args, q.impl = v, name, cfg, parsed, impl
 	// The policies, while nothing has been changed yet: a match may take long.
 	if err := q.findPoliciesLocked(); err != nil {
 		return nil, err

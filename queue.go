@@ -81,7 +81,6 @@ func (q *Queue) usableLocked() error {
 func (v *vhost) newQueueLocked(q *Queue) {
 	q.kind = q.args.kind
 	q.traits = &v.b.behaviour.traits[q.args.kind]
-	q.impl = queueTypes[q.args.kind].make()
 	q.store = q.impl.init(q)
 	q.store.shared = &v.stored
 	v.queues[q.name] = q

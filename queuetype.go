@@ -97,12 +97,30 @@ type traits struct {
 
 // queueTypes are the types of queues, by kind. A stream is refused in the end (streams.go), so it has no acts.
 var queueTypes = [...]struct {
-	make   func() queueType
+	make   func() (*Queue, queueType)
 	traits func(*rules) traits
 }{
-	classicQueue: {func() queueType { return new(classic) }, classicTraits},
-	quorumQueue:  {func() queueType { return new(quorum) }, quorumTraits},
+	classicQueue: {makeClassic, classicTraits},
+	quorumQueue:  {makeQuorum, quorumTraits},
 	streamQueue:  {nil, func(*rules) traits { return traits{} }},
+}
+
+// A queue and what its type adds are one piece of memory: BenchmarkQueueTimers takes 6 % longer with two (GOGC=off).
+
+func makeClassic() (*Queue, queueType) {
+	made := &struct {
+		q Queue
+		c classic
+	}{}
+	return &made.q, &made.c
+}
+
+func makeQuorum() (*Queue, queueType) {
+	made := &struct {
+		q Queue
+		c quorum
+	}{}
+	return &made.q, &made.c
 }
 
 func classicTraits(r *rules) traits {

@@ -108,7 +108,7 @@ func (v *vhost) commonLocked(l *deadLetter, at int64) *extra {
 	if m.extra != nil {
 		after = m.extra.common.number
 	}
-	last := &l.q.counters.lost().histories[after%uint64(len(commonHistories{}))]
+	last := &l.q.counters.died().histories[after%uint64(len(commonHistories{}))]
 	if h := *last; h != nil && h.after == after && (h.again || h.death.at == at) {
 		if d := &h.death; d.reason == l.reason && d.exchange == m.exchange && d.key == m.key {
 			return &h.extra
