@@ -24,14 +24,19 @@ type Consumer struct {
 	settling int                   // of them, those that its channel settles for it: see countUnsettledLocked
 	place    ring.Place[*Consumer] // among its queue's consumers
 	turn     ring.Place[*Consumer] // in line, if it can take a message
-	exit     uint64                // which exit from a line of its queue its last one was
+	exit     uint64                // the number of its last exit from a line, among those of its queue
 	stalled  bool                  // its inbox remembers that it waits for room
 	ended    bool
 	err      error // why it has ended, nil before
 	late     bool  // did not settle in time: its queue counts it until its client cancels it, or its channel ends
 	inbox    *Inbox
-	timeout  int64 // ms that a delivery may stay unacknowledged; -1: no limit
-	timer    schedule.Timer[wakeable]
+	ackTimeout
+}
+
+// An ackTimeout is how long a consumer's deliveries may stay unacknowledged.
+type ackTimeout struct {
+	timeout int64 // ms; -1: no limit
+	timer   schedule.Timer[wakeable]
 }
 
 // ableLocked reports whether the consumer can take a message now.

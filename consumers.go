@@ -102,7 +102,7 @@ func (cs *consumers) served(c *Consumer) {
 		cs.exit(c)
 		return
 	}
-	if c.priority != cs.lines[0].priority { // that of a consumer whose tag it has taken
+	if c.priority != cs.lines[0].priority { // c has stood in the place of the cancelled consumer with its tag: D-29
 		cs.exit(c)
 		cs.enter(c)
 		return
@@ -138,7 +138,7 @@ func (cs *consumers) exit(c *Consumer) {
 		return
 	}
 	i, there := cs.lineOf(c.priority)
-	if !there || &cs.lines[i].List != in { // the line of a consumer whose tag it has taken
+	if !there || &cs.lines[i].List != in { // c stands in the place of the cancelled consumer with its tag: D-29
 		i = slices.IndexFunc(cs.lines, func(l *line) bool { return &l.List == in })
 	}
 	cs.spare = cs.lines[i]

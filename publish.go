@@ -19,7 +19,10 @@ func (ch *Channel) Publish(exchange, key string, m Message) (Outcome, error) {
 	if err == nil {
 		var e *Error
 		if out, e = ch.publishLocked(exchange, key, &m); e == errLongMatch {
-			out, e, err = ch.publishAgainLocked(exchange, key, &m)
+			e, err = ch.againLocked(func() (e *Error) {
+				out, e = ch.publishLocked(exchange, key, &m)
+				return e
+			})
 		}
 		if e != nil {
 			err = ch.failLocked("basic.publish", e)
@@ -27,16 +30,6 @@ func (ch *Channel) Publish(exchange, key string, m Message) (Outcome, error) {
 	}
 	v.unlock()
 	return out, err
-}
-
-// publishAgainLocked is publishLocked again, after a permission's pattern was matched without the lock. It is apart from
-// Publish because there the closure would keep the outcome in memory.
-func (ch *Channel) publishAgainLocked(exchange, key string, m *Message) (out Outcome, e *Error, gone error) {
-	e, gone = ch.againLocked(func() (e *Error) {
-		out, e = ch.publishLocked(exchange, key, m)
-		return e
-	})
-	return out, e, gone
 }
 
 // A publication is a message that has passed its checks, and the queues it was routed to.

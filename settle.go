@@ -368,7 +368,8 @@ func (ch *Channel) releaseLocked(u *unacked) bool {
 	return true
 }
 
-// releasedLocked follows the settlement of a delivery that c held, which was cancelled.
+// releasedLocked follows the settlement of a delivery that c, a consumer that has ended, held.
+// Rules: D-26.
 func (c *Consumer) releasedLocked() {
 	if heir := c.heirLocked(); heir != c && heir.window > 0 {
 		heir.window++ // D-26
