@@ -6,7 +6,7 @@
 // provider, KEDA's scaler, Celery's Flower, Telegraf and others. Users log in with basic authentication. What a user may
 // see and do depends on the user's tags, as on RabbitMQ: management, policymaker, monitoring, administrator.
 //
-// Every path but those of the metrics lies under /api. What needs a plugin that leveret has not (federation, shovels,
+// Every path of the API lies under /api; at / there is a page for browsers, and beside it the metrics. What needs a plugin that leveret has not (federation, shovels,
 // streams) answers as a RabbitMQ without that plugin. A broker of the 3.10 profile answers with the same paths; its
 // errors, its policies and its definitions are those of 3.10.
 //
@@ -18,6 +18,13 @@
 //
 // message_stats have RabbitMQ's figures but those of the store, which leveret has not. The rates mode is basic, RabbitMQ's
 // default: what single channels do with single exchanges and queues is not told.
+//
+// # The page
+//
+// / shows a browser the broker: figures with their rates and plots over the last minutes, queues with the settings in force
+// and where each comes from, exchanges, bindings, connections, channels, consumers, policies, and what was lost. An open
+// page changes as the broker does, at most once a second. It needs nothing from another host. Users log in as for the API,
+// and may see there what they may see by it.
 //
 // # Metrics
 //

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/leveretmq/leveret/mgmt/internal/page"
 )
 
 // The router finds the route of a path. http.ServeMux would not do: it takes the segment %2F, the name of the virtual
@@ -13,6 +15,7 @@ import (
 type router struct {
 	*node
 	routes []splitRoute
+	page   http.Handler
 }
 
 type splitRoute struct {
@@ -25,12 +28,17 @@ func newRouter(n *node) *router {
 	for _, route := range routes {
 		r.routes = append(r.routes, splitRoute{route, strings.Split(route.path, "/")})
 	}
+	r.page = page.Handler(n.broker, source{r})
 	return r
 }
 
-// ServeHTTP serves a path below /api, or the metrics. A slash at its end counts for nothing.
+// ServeHTTP serves a path below /api, the metrics, or the page. A slash at its end counts for nothing.
 func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if r.serveMetrics(w, req) {
+		return
+	}
+	if !strings.HasPrefix(req.URL.Path, "/api") {
+		r.page.ServeHTTP(w, req)
 		return
 	}
 	path, ok := strings.CutPrefix(req.URL.EscapedPath(), "/api/")
@@ -39,16 +47,25 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		nowhere(w)
 		return
 	}
+	route, ok := r.find(req, segments)
+	if !ok {
+		nowhere(w)
+		return
+	}
+	resource{r.node, route}.ServeHTTP(w, req)
+}
+
+// find returns the route of a path, and gives the request the names that are in it.
+func (r *router) find(req *http.Request, segments []string) (route, bool) {
 	for _, route := range r.routes {
 		if route.match(segments) {
 			for i, name := range route.segments {
 				req.SetPathValue(variable(name), segments[i])
 			}
-			resource{r.node, route.route}.ServeHTTP(w, req)
-			return
+			return route.route, true
 		}
 	}
-	nowhere(w)
+	return route{}, false
 }
 
 func unescape(segments []string) ([]string, error) {

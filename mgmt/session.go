@@ -11,11 +11,8 @@ import (
 // inChannel runs an operation as the user, with the user's permissions, on a channel of a connection that lasts as long
 // as the operation. RabbitMQ does so, too.
 func (c *call) inChannel(v *leveret.VHost, run func(*leveret.Channel) error) error {
-	conn, err := c.broker.Open(leveret.ConnConfig{User: c.user.Name, VHost: v.Name(), Name: "HTTP API of " + c.user.Name})
-	switch {
-	case isCode(err, leveret.NotAllowed), isCode(err, leveret.AccessRefused):
-		return notAuthorised("Access refused.")
-	case err != nil:
+	conn, err := c.open(v.Name())
+	if err != nil {
 		return err
 	}
 	defer conn.Close()
@@ -24,6 +21,15 @@ func (c *call) inChannel(v *leveret.VHost, run func(*leveret.Channel) error) err
 		return err
 	}
 	return run(ch)
+}
+
+// open opens a connection of the user.
+func (c *call) open(vhost string) (*leveret.Conn, error) {
+	conn, err := c.broker.Open(leveret.ConnConfig{User: c.user.Name, VHost: vhost, Name: "HTTP API of " + c.user.Name})
+	if isCode(err, leveret.NotAllowed) || isCode(err, leveret.AccessRefused) {
+		return nil, notAuthorised("Access refused.")
+	}
+	return conn, err
 }
 
 // operate is inChannel for a declaration, a deletion or a binding: the broker's refusal is told without its code.

@@ -1,0 +1,6 @@
+package page
+
+// A message is one that is shown.
+type message struct {
+	Position int
+}

@@ -1,0 +1,61 @@
+package page
+
+import (
+	"embed"
+	"html/template"
+	"net/url"
+)
+
+// All views, and the template of each. A template has a part "live", which changes by itself, and a part "rest", with
+// what a reader types into.
+
+//go:embed templates
+var templates embed.FS
+
+// parsed returns the template of a view, with the parts that all views have.
+func parsed(name string) *template.Template {
+	t := template.New("").Funcs(template.FuncMap{
+		"count": func(v any) string { return count(number(v)) }, "rate": func(v any) string { return perSecond(number(v)) },
+		"size": func(v any) string { return size(number(v)) }, "text": text, "at": at, "to": to, "id": url.QueryEscape,
+	})
+	return template.Must(t.ParseFS(templates, "templates/layout.html", "templates/parts.html", "templates/"+name+".html"))
+}
+
+var views = map[string]*view{
+	"/":            {title: "Overview", templates: parsed("overview"), load: (*visit).overview},
+	"/queues":      {title: "Queues", templates: parsed("list"), load: lister(queueTable)},
+	"/exchanges":   {title: "Exchanges", templates: parsed("list"), load: lister(exchangeTable)},
+	"/bindings":    {title: "Bindings", templates: parsed("list"), load: lister(bindingTable)},
+	"/connections": {title: "Connections", templates: parsed("list"), load: lister(connectionTable)},
+	"/channels":    {title: "Channels", templates: parsed("list"), load: lister(channelTable)},
+	"/consumers":   {title: "Consumers", templates: parsed("list"), load: lister(consumerTable)},
+	"/policies":    {title: "Policies", templates: parsed("list"), load: lister(policyTable, operatorPolicyTable)},
+	"/queue":       {title: "Queue", templates: parsed("queue"), named: true, load: (*visit).queue},
+	"/exchange":    {title: "Exchange", templates: parsed("exchange"), named: true, load: (*visit).exchange},
+}
+
+// stillViews do not change by themselves.
+var stillViews = map[string]bool{}
+
+var unknownView = view{title: "Not found", templates: parsed("unknown"), load: func(*visit) (any, error) {
+	return nil, &Refusal{Status: 404, Reason: "There is no such page."}
+}}
+
+// A section is an entry of the menu.
+type section struct {
+	Title, Href string
+	Here        bool
+}
+
+var menu = []section{{Title: "Overview", Href: "/"}, {Title: "Queues", Href: "/queues"}, {Title: "Exchanges", Href: "/exchanges"},
+	{Title: "Bindings", Href: "/bindings"}, {Title: "Connections", Href: "/connections"}, {Title: "Channels", Href: "/channels"},
+	{Title: "Consumers", Href: "/consumers"}, {Title: "Policies", Href: "/policies"}}
+
+// sections is the menu as this view has it.
+func (v *visit) sections() []section {
+	all := append([]section(nil), menu...)
+	for i := range all {
+		all[i].Here = all[i].Href == v.request.URL.Path
+	}
+	return all
+}
