@@ -167,6 +167,8 @@ func (ch *Channel) detachLocked(reason *Error) {
 func (ch *Channel) giveBackLocked(reason *Error) {
 	for _, q := range ch.leaving {
 		q.removeUnusedLocked()
+		ch.v.tookLocked(1)
+		ch.v.restLocked()
 	}
 	for _, tags := range ch.byQueueLocked() {
 		if of, some := ch.firstHolderLocked(tags); some {

@@ -204,13 +204,21 @@ func (q *Queue) Effective() Effective {
 	return q.args.effective(q.v.rules, q.policy, q.operator)
 }
 
-// Messages describes the ready messages in the order in which they would be handed out.
+// Messages describes the ready messages in the order in which they would be handed out, all as they were at one moment.
 func (q *Queue) Messages() []MessageInfo {
-	q.v.lock()
-	defer q.v.unlock()
-	infos := make([]MessageInfo, 0, q.store.ready.n)
+	v := q.v
+	v.lock()
+	defer v.unlock()
+	entries := make([]entry, 0, q.store.ready.n) // as they are now: others get in while they are described
 	for e := range q.store.all() {
-		infos = append(infos, q.describeLocked(e))
+		entries = append(entries, *e)
+	}
+	var infos []MessageInfo
+	v.apartLocked(func() { infos = make([]MessageInfo, 0, len(entries)) }) // of a million messages that is much memory
+	for i := range entries {
+		infos = append(infos, q.describeLocked(&entries[i]))
+		v.tookLocked(1)
+		v.restLocked()
 	}
 	return infos
 }

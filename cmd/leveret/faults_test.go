@@ -156,7 +156,8 @@ func TestFaultStalls(t *testing.T) {
 	_, err := f.ch.PublishWithDeferredConfirm("", "work", false, false, amqp.Publishing{})
 	require.NoError(t, err)
 	f.close()
-	assert.Equal(t, 320, (<-closed).Code)
+	// If the message comes when the server stops already, the connection is stalled until it is cut off.
+	assert.Contains(t, []int{amqp.ConnectionForced, amqp.FrameError}, (<-closed).Code)
 }
 
 // Messages of any size meet faults, also in frames that are larger than usual.

@@ -1,6 +1,7 @@
 package blackbox_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -89,6 +90,42 @@ func TestArrivalExpiresFewAtOnce(t *testing.T) {
 	step := largestStep(t, ready, func() { clk.Advance(time.Minute) })
 	require.True(t, published)
 	require.LessOrEqual(t, step, 140, "messages that expired while nobody got in, before the arrival and with it")
+}
+
+// A list of many messages lets others in while the messages are described. The list shows them as they were.
+func TestListsOfMessagesLetOthersIn(t *testing.T) {
+	b, _ := newTestBroker(t)
+	q := mustDeclare(t, b, "q", nil)
+	for range manySteps {
+		mustPublish(t, b, "q", "m", "")
+	}
+	var list []leveret.MessageInfo
+	times := 0
+	largestStep(t, func() int {
+		if times++; times == 3 {
+			_, err := q.Purge()
+			require.NoError(t, err)
+		}
+		return 0
+	}, func() { list = q.Messages() })
+	require.Len(t, list, manySteps)
+	require.Zero(t, q.Info().Ready)
+}
+
+// The end of a channel removes few of many auto-delete queues in one go.
+func TestRemovedQueuesLetOthersIn(t *testing.T) {
+	b, _ := newTestBroker(t)
+	ch := mustChannel(t, b)
+	for i := range manySteps {
+		name := strconv.Itoa(i)
+		_, err := ch.DeclareQueue(name, leveret.QueueConfig{AutoDelete: true})
+		require.NoError(t, err)
+		_, err = ch.Consume(name, leveret.ConsumeConfig{})
+		require.NoError(t, err)
+	}
+	step := largestStep(t, func() int { return len(b.Queues()) }, func() { require.NoError(t, ch.Close()) })
+	require.Empty(t, b.Queues())
+	require.LessOrEqual(t, step, 60, "queues that were removed while nobody got in")
 }
 
 // What a listener says of a client has values that AMQP has, as every other table: a listing would fail with others, and one that
