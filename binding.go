@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/leveretmq/leveret/internal/ring"
 )
 
 // A binding leads from a source exchange to a queue or an exchange. Its identity is source,
@@ -14,9 +16,10 @@ type binding struct {
 	exchange *Exchange
 	id       bindingName
 	args     Fields
-	headers  *headersMatch // compiled arguments, for a headers exchange
-	place    int           // index in the source's bindingList
-	seq      uint64        // age, for a stable order
+	headers  *headersMatch        // compiled arguments, for a headers exchange
+	place    int                  // index in the source's bindingList
+	in       ring.Place[*binding] // among those that lead to the destination
+	seq      uint64               // age, for a stable order
 }
 
 // A bindingName is a binding's identity within its source.
@@ -37,13 +40,8 @@ func (b *binding) info() BindingInfo {
 	return i
 }
 
-func sortedBindings(set map[*binding]struct{}) []*binding {
-	all := make([]*binding, 0, len(set))
-	for b := range set {
-		all = append(all, b)
-	}
+func sortByAge(all []*binding) {
 	slices.SortFunc(all, func(x, y *binding) int { return cmp.Compare(x.seq, y.seq) })
-	return all
 }
 
 // A bindRequest is one of the four methods: queue or exchange, bind or unbind.
@@ -136,7 +134,7 @@ func (ch *Channel) bindLocked(r *bindRequest) *Error {
 	if err := ch.checkOwner(b.queue); err != nil {
 		return err
 	}
-	if _, there := b.source.outgoing.all[b.id]; !there {
+	if b.source.outgoing.find(b.id) == nil {
 		v.attachLocked(b)
 	}
 	return nil
@@ -172,13 +170,14 @@ func (v *vhost) attachLocked(b *binding) {
 	b.source.outgoing.add(b)
 	in := b.incoming()
 	if *in == nil {
-		*in = map[*binding]struct{}{}
+		*in = new(incoming)
 	}
-	(*in)[b] = struct{}{}
+	b.in.Value = b
+	(*in).PushBack(&b.in)
 	v.bindingEventLocked(b, true)
 }
 
-func (b *binding) incoming() *map[*binding]struct{} {
+func (b *binding) incoming() **incoming {
 	if b.queue != nil {
 		return &b.queue.incoming
 	}
@@ -189,10 +188,11 @@ func (b *binding) incoming() *map[*binding]struct{} {
 // Rules: X-12.
 func (v *vhost) detachLocked(b *binding) (sourceEnds bool) {
 	v.topology++
+	b.source.outgoing.lose()
 	b.source.outgoing.remove(b)
-	delete(*b.incoming(), b)
+	b.in.Leave()
 	v.bindingEventLocked(b, false)
-	return b.source.cfg.AutoDelete && b.source.outgoing.len() == 0 && !b.source.deleted
+	return b.source.unusedLocked()
 }
 
 // unbindLocked removes the one binding that is identical to the request. It succeeds if the binding, or what it would
@@ -204,7 +204,7 @@ func (ch *Channel) unbindLocked(r *bindRequest) *Error {
 	if x == nil {
 		return nil
 	}
-	b := x.outgoing.all[bindingName{r.toQueue, r.destination, r.key, bindingID(r.args)}]
+	b := x.outgoing.find(bindingName{r.toQueue, r.destination, r.key, bindingID(r.args)})
 	if b == nil {
 		return nil
 	}

@@ -98,12 +98,17 @@ func (q *Queue) checkLocked(held holdings) error {
 }
 
 func (x *Exchange) checkLocked() error {
+	live := 0
 	for id, b := range x.outgoing.all {
-		_, there := (*b.incoming())[b]
+		if x.v.turns.waiting > 0 && b.leadsNowhere() {
+			continue // an operation that has let others in is going to remove it
+		}
+		live++
+		in := b.in.In()
 		switch {
 		case b.id != id || b.source != x:
 			return fmt.Errorf("binding %+v is filed under %+v", b.id, id)
-		case !there:
+		case in == nil || in != *b.incoming():
 			return fmt.Errorf("binding %+v is unknown to its destination", id)
 		case b.queue != nil && (b.queue.deleted || x.v.queues[b.queue.name] != b.queue):
 			return fmt.Errorf("binding %+v leads to a queue that is gone", id)
@@ -111,5 +116,23 @@ func (x *Exchange) checkLocked() error {
 			return fmt.Errorf("binding %+v leads to an exchange that is gone", id)
 		}
 	}
+	if live != x.outgoing.live {
+		return fmt.Errorf("%d bindings counted, %d there", x.outgoing.live, live)
+	}
+	if n := x.outgoing.arranged(); n != len(x.outgoing.all) {
+		return fmt.Errorf("%d bindings arranged for routing, %d there", n, len(x.outgoing.all))
+	}
 	return nil
+}
+
+// arranged counts the bindings in the arrangement for routing.
+func (o *outgoing) arranged() int {
+	if o.words != nil {
+		return o.words.Len()
+	}
+	n := len(o.list.b)
+	for _, l := range o.direct {
+		n += len(l.b)
+	}
+	return n
 }

@@ -22,7 +22,7 @@ const (
 )
 
 // A deadLetter is one item of the worklist: a message on its way from the queue in which it died or, if task is set,
-// what the queue does next.
+// what the queue, or the virtual host, does next.
 type deadLetter struct {
 	q          *Queue
 	m          *message
@@ -32,7 +32,7 @@ type deadLetter struct {
 	task       task
 }
 
-// A task is what a queue goes on with when those that died before have been sent.
+// A task is what an operation goes on with when those that died before have been sent.
 type task interface{ proceed() }
 
 // worklist is a FIFO that reuses its memory.
@@ -75,7 +75,7 @@ func (w *worklist) pop() deadLetter {
 // freeDeaths is how many deaths an operation may cause whatever there is in the virtual host.
 const freeDeaths = 100_000
 
-// laterLocked has a queue go on with a task when those that died before have been sent.
+// laterLocked has a queue, or the virtual host if q is nil, go on with a task when those that died before have been sent.
 func (v *vhost) laterLocked(q *Queue, t task) { v.deaths.push(deadLetter{q: q, task: t}) }
 
 // dieLocked puts a dead letter on the worklist. It reports false if one operation has caused more deaths than the cycle

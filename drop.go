@@ -51,23 +51,13 @@ func (q *Queue) dropAllLocked(n int, cause Cause, next func() entry) {
 	}
 }
 
-// tellLostLocked tells of n messages that q has lost. There may be a million, so each event is made when it is told.
+// tellLostLocked tells of n messages that q has lost.
 func (q *Queue) tellLostLocked(n int, cause Cause, next func() entry) {
-	hook, at := q.v.events.Dropped, q.v.timeLocked()
-	var tellAll func()
-	tellAll = func() {
-		defer func() {
-			if n > 0 { // the hook panicked or ended its goroutine
-				tellAll()
-			}
-		}()
-		for n > 0 {
-			n--
-			e := next()
-			hook(q.v.droppedEvent(q, loss{m: e.m, copy: e.seq, cause: cause}, at))
-		}
-	}
-	q.v.afterLocked(tellAll)
+	at := q.v.timeLocked()
+	tellEach(q.v, q.v.events.Dropped, n, func() DroppedEvent {
+		e := next()
+		return q.v.droppedEvent(q, loss{m: e.m, copy: e.seq, cause: cause}, at)
+	})
 }
 
 // dropHeldLocked drops the messages of a deleted queue that consumers and basic.get hold: settling them has no effect.

@@ -12,6 +12,23 @@ func tell[E any](v *vhost, hook func(E), e E) {
 	}
 }
 
+// tellEach has hook called with n events. There may be a million, so each event is made when it is told.
+func tellEach[E any](v *vhost, hook func(E), n int, next func() E) {
+	var tellAll func()
+	tellAll = func() {
+		defer func() {
+			if n > 0 { // the hook panicked or ended its goroutine
+				tellAll()
+			}
+		}()
+		for n > 0 {
+			n--
+			hook(next())
+		}
+	}
+	v.afterLocked(tellAll)
+}
+
 func (v *vhost) eventMessageLocked(m *message) EventMessage { return v.eventMessage(m, v.timeLocked()) }
 
 func (v *vhost) eventMessage(m *message, at time.Time) EventMessage {
@@ -178,6 +195,20 @@ func (v *vhost) bindingEventLocked(b *binding, bound bool) {
 	if ev := v.events; ev != nil {
 		tell(v, either(bound, ev.Bound, ev.Unbound), BindingEvent{v.timeLocked(), b.info()})
 	}
+}
+
+func (v *vhost) watchesUnbound() bool { return v.events != nil && v.events.Unbound != nil }
+
+// unboundEventsLocked tells that bindings have ended with what they led from or to, if anybody watches that.
+func (v *vhost) unboundEventsLocked(lost []*binding) {
+	if len(lost) == 0 {
+		return
+	}
+	at, next := v.timeLocked(), 0
+	tellEach(v, v.events.Unbound, len(lost), func() BindingEvent {
+		next++
+		return BindingEvent{at, lost[next-1].info()}
+	})
 }
 
 func (v *vhost) consumerEventLocked(c *Consumer) {

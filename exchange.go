@@ -31,7 +31,7 @@ type Exchange struct {
 	hasAlt   bool
 	deleted  bool
 	outgoing outgoing
-	incoming map[*binding]struct{}
+	incoming *incoming
 	visited  uint64 // the number of the last routing that visited the exchange, see router
 	counters PublishCounters
 	spread   spread // of what was published to the exchange
@@ -233,7 +233,7 @@ func (ch *Channel) deleteExchangeLocked(name string, cfg DeleteConfig) *Error {
 	if x == nil {
 		return nil
 	}
-	if cfg.IfUnused && x.outgoing.len() > 0 {
+	if cfg.IfUnused && x.outgoing.live > 0 {
 		return PreconditionFailed.errorf(name, "%s in use", v.exchangeText(name))
 	}
 	v.removeExchangeLocked(x)
@@ -248,20 +248,11 @@ func (v *vhost) removeExchangeLocked(x *Exchange) {
 	for len(doomed) > 0 {
 		x := doomed[0]
 		doomed = doomed[1:]
-		if x.deleted {
-			continue
-		}
-		x.deleted = true
+		v.endOutgoingLocked(&x.outgoing) // those to x itself are among them
+		x.deleted, x.visited = true, unreachable
 		delete(v.exchanges, x.name)
 		v.topology++
-		for _, b := range x.outgoing.sorted() {
-			v.detachLocked(b)
-		}
-		for _, b := range sortedBindings(x.incoming) {
-			if v.detachLocked(b) {
-				doomed = append(doomed, b.source)
-			}
-		}
+		v.endIncomingLocked(x.incoming, func(source *Exchange) { doomed = append(doomed, source) })
 		v.forgetTopics(x.name)
 		v.exchangeEventLocked(x.name, false)
 	}
@@ -283,6 +274,7 @@ type outgoing struct {
 	direct map[string]*bindingList
 	words  *topic.Trie[*binding]
 	list   bindingList // fanout, headers, random, hash
+	live   int         // how many there are, without those that lead nowhere any more (unbound.go)
 
 	byDestination []*binding // list in the order of x-modulus-hash; nil: not known
 }
@@ -297,10 +289,20 @@ func (o *outgoing) init(kind ExchangeType) {
 	}
 }
 
-func (o *outgoing) len() int { return len(o.all) }
+// find returns the binding of that identity, nil if there is none.
+func (o *outgoing) find(id bindingName) *binding {
+	if b := o.all[id]; b != nil && !b.leadsNowhere() {
+		return b
+	}
+	return nil
+}
 
 func (o *outgoing) add(b *binding) {
+	if o.live < len(o.all) {
+		o.forgetForerunner(b)
+	}
 	o.all[b.id] = b
+	o.live++
 	o.byDestination = nil
 	switch {
 	case o.direct != nil:
@@ -317,9 +319,22 @@ func (o *outgoing) add(b *binding) {
 	}
 }
 
+// forgetForerunner removes the binding that was as b to something that had the name before, if it is still there.
+func (o *outgoing) forgetForerunner(b *binding) {
+	if old := o.all[b.id]; old != nil {
+		o.remove(old)
+	}
+}
+
+// lose counts one binding less. It may stay in the tables for a while, if it leads nowhere.
+func (o *outgoing) lose() {
+	o.live--
+	o.byDestination = nil
+}
+
+// remove takes a binding out of the tables.
 func (o *outgoing) remove(b *binding) {
 	delete(o.all, b.id)
-	o.byDestination = nil
 	switch {
 	case o.direct != nil:
 		l := o.direct[b.id.key]
@@ -333,12 +348,22 @@ func (o *outgoing) remove(b *binding) {
 	}
 }
 
-func (o *outgoing) sorted() []*binding {
-	all := make(map[*binding]struct{}, len(o.all))
+// living returns the bindings that lead somewhere, in no order.
+func (o *outgoing) living() []*binding {
+	all := make([]*binding, 0, o.live)
 	for _, b := range o.all {
-		all[b] = struct{}{}
+		if !b.leadsNowhere() {
+			all = append(all, b)
+		}
 	}
-	return sortedBindings(all)
+	return all
+}
+
+// sorted returns the bindings that lead somewhere, the oldest first.
+func (o *outgoing) sorted() []*binding {
+	all := o.living()
+	sortByAge(all)
+	return all
 }
 
 // A bindingList removes in constant time: each binding knows its place, and the last one

@@ -22,7 +22,7 @@ type Queue struct {
 	args  *queueArgs
 	applied
 	visited  uint64 // the number of the last routing that visited the queue, see router
-	incoming map[*binding]struct{}
+	incoming *incoming
 }
 
 // applied are the policies that match a queue; nil: none.
@@ -115,7 +115,7 @@ func (q *Queue) consumerCountLocked() int { return q.consumers.len() + q.impl.gh
 // messages stay with their holders, and settling them has no effect.
 // Rules, D-13, D-33, DL-4.
 func (v *vhost) removeQueueLocked(q *Queue, cause Cause) {
-	q.deleted = true
+	q.deleted, q.visited = true, unreachable
 	delete(v.queues, q.name)
 	if q.owner != nil {
 		delete(q.owner.exclusives, q)
@@ -128,11 +128,7 @@ func (v *vhost) removeQueueLocked(q *Queue, cause Cause) {
 		v.timing.heap.Remove(&q.idle.timer)
 	}
 	q.endConsumersLocked()
-	for _, b := range sortedBindings(q.incoming) {
-		if v.detachLocked(b) {
-			v.removeExchangeLocked(b.source)
-		}
-	}
+	v.endIncomingLocked(q.incoming, v.removeExchangeLocked)
 	v.queueEventLocked(q.name, cause)
 }
 

@@ -8,7 +8,7 @@ import (
 
 // Turns. An operation that has much to do releases the lock now and then, so that nobody waits long for it: a million
 // messages that are settled, committed, trimmed or expired, a message that dies in thousands of queues, a policy over
-// all queues. The operation counts its steps, of about a microsecond each, and when its turn is over others get in
+// all queues, an exchange that goes with all its bindings. The operation counts its steps, of about a microsecond each, and when its turn is over others get in
 // between. It returns, as every operation, when all that it caused has happened. What is done in fewer steps is one
 // step to all others.
 //
