@@ -22,9 +22,10 @@
 // # The page
 //
 // / shows a browser the broker: figures with their rates and plots over the last minutes, queues with the settings in force
-// and where each comes from, exchanges, bindings, connections, channels, consumers, policies, and what was lost. An open
-// page changes as the broker does, at most once a second. It needs nothing from another host. Users log in as for the API,
-// and may see there what they may see by it.
+// and where each comes from, exchanges, bindings, connections, channels, consumers, policies, and what was lost. The messages of a
+// queue are shown with headers and deaths to those who may read from it, and stay as they are. Messages are published, got,
+// purged, and, if they have died, sent back to the queue where they died last. An open page changes as the broker does, at
+// most once a second. It needs nothing from another host. Users log in as for the API, and may see and do what they may there.
 //
 // # Metrics
 //

@@ -30,7 +30,8 @@ type server struct {
 type view struct {
 	title     string
 	templates *template.Template
-	named     bool                        // the title is that of the object in the query
+	named     bool                        // the query has the name of an object, which is in the title
+	still     bool                        // nothing changes by itself
 	load      func(*visit) (any, error)   // what the live part shows
 	acts      map[string]func(*visit) act // what a form's button "do" does
 }
@@ -136,7 +137,7 @@ func (v *visit) field(name string) string { return v.request.PostForm.Get(name) 
 // A sheet is what the layout shows.
 type sheet struct {
 	Title, User, Release string
-	Self                 string // the URL of the view
+	Path, Self           string // the URL of the view, without its query and with it
 	Sections             []section
 	Live, Paused         bool
 	Pause                string // the URL that turns Paused over
@@ -170,12 +171,12 @@ func (v *visit) answer(w http.ResponseWriter, done *act) {
 }
 
 func (v *visit) sheet(done *act) sheet {
-	s := sheet{Title: v.title, User: v.user.Name, Release: v.broker.Profile().Version(), Self: v.url(v.query), Done: done, Query: v.query,
+	s := sheet{Title: v.title, User: v.user.Name, Release: v.broker.Profile().Version(), Path: v.request.URL.Path, Self: v.url(v.query), Done: done, Query: v.query,
 		Paused: v.query.Has(paused)}
 	if v.named {
 		s.Title += " " + v.query.Get("name")
 	}
-	s.Live = !s.Paused && !v.still()
+	s.Live = !s.Paused && !v.still
 	s.Sections = v.sections()
 	turned := cloneValues(v.query)
 	if s.Paused {

@@ -18,15 +18,10 @@ const (
 	paused      = "paused"         // the parameter of a view that is to stand still
 )
 
-// still reports whether the view has nothing that changes by itself.
-func (v *visit) still() bool {
-	return v.templates.Lookup("live") == nil || stillViews[v.request.URL.Path]
-}
-
 // stream sends the live part, first at once, and then whenever it has changed, until the browser goes away or the user
 // is refused.
 func (v *visit) stream(w http.ResponseWriter) {
-	if v.still() {
+	if v.still {
 		http.Error(w, "This page does not change by itself.", http.StatusNotAcceptable)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/leveretmq/leveret"
 )
@@ -19,6 +20,8 @@ type queueData struct {
 	Bindings    listing
 	Consumers   []row
 	Columns     []head // of Consumers
+	Keyed       bool   // no: the routing key of a publish is the queue's name
+	Named       bool   // by a name that a publish by the API can have
 }
 
 // A setting is one that is in force, and where it comes from.
@@ -40,7 +43,7 @@ func (v *visit) queue() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := queueData{VHost: vhost, Name: name, Queue: answer.(Object), Settings: inForce(q.Effective())}
+	d := queueData{VHost: vhost, Name: name, Queue: answer.(Object), Settings: inForce(q.Effective()), Named: utf8.ValidString(name)}
 	d.Lengths, d.Rates = lengthsOf(d.Queue), ratesOf(d.Queue["message_stats"])
 	losses := map[string]uint64{}
 	addLosses(losses, q.Counters().Dropped)
@@ -105,6 +108,7 @@ type exchangeData struct {
 	Exchange     Object
 	Rates        plot
 	From, Toward listing
+	Keyed        bool // a publish has a routing key
 }
 
 func (v *visit) exchange() (any, error) {
@@ -114,7 +118,7 @@ func (v *visit) exchange() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := exchangeData{VHost: vhost, Name: name, Exchange: answer.(Object)}
+	d := exchangeData{VHost: vhost, Name: name, Exchange: answer.(Object), Keyed: true}
 	if d.From, err = v.listFrom(bindingTable, append(slices.Clone(path), "bindings", "source")); err != nil {
 		return nil, err
 	}

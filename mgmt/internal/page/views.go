@@ -30,14 +30,12 @@ var views = map[string]*view{
 	"/channels":    {title: "Channels", templates: parsed("list"), load: lister(channelTable)},
 	"/consumers":   {title: "Consumers", templates: parsed("list"), load: lister(consumerTable)},
 	"/policies":    {title: "Policies", templates: parsed("list"), load: lister(policyTable, operatorPolicyTable)},
-	"/queue":       {title: "Queue", templates: parsed("queue"), named: true, load: (*visit).queue},
-	"/exchange":    {title: "Exchange", templates: parsed("exchange"), named: true, load: (*visit).exchange},
+	"/queue":       {title: "Queue", templates: parsed("queue"), named: true, load: (*visit).queue, acts: queueActs},
+	"/exchange":    {title: "Exchange", templates: parsed("exchange"), named: true, load: (*visit).exchange, acts: exchangeActs},
+	"/messages":    {title: "Messages of", templates: parsed("messages"), named: true, still: true, load: (*visit).messages},
 }
 
-// stillViews do not change by themselves.
-var stillViews = map[string]bool{}
-
-var unknownView = view{title: "Not found", templates: parsed("unknown"), load: func(*visit) (any, error) {
+var unknownView = view{title: "Not found", still: true, templates: parsed("unknown"), load: func(*visit) (any, error) {
 	return nil, &Refusal{Status: 404, Reason: "There is no such page."}
 }}
 

@@ -133,7 +133,7 @@ func TestLogin(t *testing.T) {
 func TestSelfContained(t *testing.T) {
 	b, s := newSite(t)
 	fill(t, b)
-	for _, path := range append([]string{queue("orders"), "/exchange?vhost=%2F&name=dlx", "/nothing"}, views...) {
+	for _, path := range append([]string{queue("orders"), messages("orders"), "/exchange?vhost=%2F&name=dlx", "/nothing"}, views...) {
 		w := s.send(path, nil)
 		page := w.Body.String()
 		for _, u := range links(page, "") {
@@ -192,6 +192,9 @@ func TestHostileNames(t *testing.T) {
 			for _, u := range links(s.get(path+"?"+url.Values{"vhost": {name}}.Encode()), kind) {
 				page := s.get(u)
 				assertHarmless(t, u, page)
+				if kind == "/queue?" {
+					assertHarmless(t, u, s.get(strings.Replace(u, "/queue?", "/messages?", 1)))
+				}
 				parsed, err := url.Parse(u)
 				require.NoError(t, err)
 				if name := parsed.Query().Get("name"); name != "" && !strings.HasPrefix(name, "amq.") {
