@@ -24,7 +24,7 @@ func complete(args []string, std ctl.Streams) int {
 }
 
 // topLevel are leveret's own commands.
-var topLevel = []string{"serve", "ctl", "lint", "explain", "diff", "graph", "trace", "play", "move", "completion", "help", "version"}
+var topLevel = []string{"serve", "ctl", "lint", "explain", "diff", "graph", "trace", "play", "move", "dump", "load", "pull", "replay", "completion", "help", "version"}
 
 // serveFlags are the flags of leveret serve, as they are written.
 func serveFlags() (all []string) {

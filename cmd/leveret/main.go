@@ -9,6 +9,10 @@
 //	leveret trace [--consumer "QUEUE: ACTS"]… FILE --exchange X --key K
 //	leveret play [--amqp URL --admin URL] FILE…
 //	leveret move --from URL --to URL
+//	leveret dump --from URL FILE
+//	leveret load --to URL FILE
+//	leveret pull --from URL --queue PATTERN
+//	leveret replay --from URL --queue PATTERN
 //
 // leveret serve --help lists its flags. leveret ctl takes rabbitmqctl's commands, with their
 // options, output and exit codes, and advance, which moves a manual clock; leveret ctl help lists them.
@@ -31,7 +35,9 @@
 // if a script cannot be played.
 //
 // leveret move takes definitions and messages from one broker to another while both run; docs/move.md tells what is exact. Its
-// exit code is 1 if a queue was left with its messages, and 2 if the move could not be done.
+// exit code is 1 if a queue was left with its messages, and 2 if the move could not be done. leveret dump and leveret load do so with a
+// file between them. leveret pull copies dead letters into a leveret on this machine, and leveret replay sends dead letters back to
+// where they died.
 package main
 
 import (
@@ -52,6 +58,10 @@ const usage = `usage: leveret serve [flags]            run a broker; leveret ser
        leveret trace FILE --exchange X --key K  what becomes of a message that is published there
        leveret play FILE…               play scripts of what clients do; docs/scenarios.md tells more
        leveret move --from URL --to URL  move definitions and messages to another broker; docs/move.md tells more
+       leveret dump --from URL FILE     write definitions and messages to a file
+       leveret load --to URL FILE       load such a file into a broker
+       leveret pull --from URL --queue PATTERN  copy dead letters into a leveret on this machine
+       leveret replay --from URL --queue PATTERN  send dead letters back to where they died
        leveret completion SHELL         a script that completes commands and options, for bash, zsh or fish
        leveret version
 `
@@ -82,6 +92,14 @@ func run(args []string, std ctl.Streams) int {
 		return traceMessage(args[1:], std)
 	case "move":
 		return moveMessages(args[1:], std)
+	case "dump":
+		return dumpMessages(args[1:], std)
+	case "load":
+		return loadMessages(args[1:], std)
+	case "pull":
+		return pullMessages(args[1:], std)
+	case "replay":
+		return replayMessages(args[1:], std)
 	case "graph":
 		return drawGraph(args[1:], std)
 	case "completion":

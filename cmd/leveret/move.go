@@ -33,7 +33,11 @@ type moveSettings struct {
 	journal         string
 	format          string
 	dryRun, quiet   bool
+	sameBroker      bool // --to may be left out, or be --from
 	job             move.Job
+
+	act    func(context.Context) (*move.Report, error) // nil: job.Run
+	finish func() error                                // is called when all was done; nil: nothing
 }
 
 // moveFlags are those that every command of this kind has.
@@ -106,7 +110,7 @@ func (s *moveSettings) resolve(f *flag.FlagSet) (err error) {
 	switch {
 	case f.Lookup("from") != nil && s.from == "":
 		return errors.New("--from is expected")
-	case f.Lookup("to") != nil && s.to == "":
+	case f.Lookup("to") != nil && s.to == "" && !s.sameBroker:
 		return errors.New("--to is expected")
 	case s.format != formatText && s.format != formatJSON:
 		return fmt.Errorf("--format is %q, not text or json", s.format)
@@ -118,16 +122,25 @@ func (s *moveSettings) resolve(f *flag.FlagSet) (err error) {
 			return fmt.Errorf("--from: %w", err)
 		}
 	}
-	if s.to != "" {
-		to, err := move.ParseBroker(s.to, s.toAdmin)
-		if err != nil {
-			return fmt.Errorf("--to: %w", err)
-		}
-		if s.job.From != nil && s.job.From.String() == to.String() {
-			return errors.New("--from and --to are the same virtual host")
-		}
-		s.job.To = move.To(to)
+	return s.resolveTarget()
+}
+
+func (s *moveSettings) resolveTarget() error {
+	switch {
+	case s.to == "" && s.sameBroker:
+		s.job.To = move.To(s.job.From)
+		return nil
+	case s.to == "":
+		return nil
 	}
+	to, err := move.ParseBroker(s.to, s.toAdmin)
+	if err != nil {
+		return fmt.Errorf("--to: %w", err)
+	}
+	if !s.sameBroker && s.job.From != nil && s.job.From.String() == to.String() {
+		return errors.New("--from and --to are the same virtual host")
+	}
+	s.job.To = move.To(to)
 	return nil
 }
 
@@ -149,7 +162,7 @@ func (s *moveSettings) run(command string, std ctl.Streams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	r, err := s.job.Run(ctx)
+	r, err := s.perform(ctx)
 	s.print(std.Out, r)
 	switch {
 	case err != nil:
@@ -159,6 +172,19 @@ func (s *moveSettings) run(command string, std ctl.Streams) int {
 		return exitFound
 	}
 	return 0
+}
+
+// perform does the job, and what is to be done when all of it was done.
+func (s *moveSettings) perform(ctx context.Context) (*move.Report, error) {
+	act := s.act
+	if act == nil {
+		act = s.job.Run
+	}
+	r, err := act(ctx)
+	if err == nil && ctx.Err() == nil && s.finish != nil && (s.job.Copy || r.Whole()) {
+		err = s.finish()
+	}
+	return r, err
 }
 
 func (s *moveSettings) print(w io.Writer, r *move.Report) {

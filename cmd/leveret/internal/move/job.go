@@ -196,7 +196,7 @@ func (j *Job) move(ctx context.Context, q queueInfo) error {
 		err := j.attempt(ctx, q, r)
 		switch {
 		case err == nil:
-			r.Problem = ""
+			r.Problem = strings.Join(r.left, "; ")
 			return nil
 		case ofQueue(err):
 			r.Problem = err.Error()
@@ -247,7 +247,10 @@ func (j *Job) attempt(ctx context.Context, q queueInfo, r *QueueReport) (err err
 		return errors.Join(in.close(), j.Journal.drained(q.Name))
 	}
 	in.patience = j.Patience
-	p := &pump{in: in, journal: j.Journal, window: j.Window, most: j.Most, copies: j.Copy, pass: j.Pass, pace: j.pace, sent: func(n int) { j.count(r, n) }}
+	p := &pump{in: in, journal: j.Journal, window: j.Window, most: j.Most, copies: j.Copy, pass: j.Pass, pace: j.pace, sent: func(string) { j.count(r) }}
+	if j.Pass != nil {
+		p.leave = r.leave
+	}
 	if p.out, err = j.To.open(j.Window); err == nil {
 		err = j.pump(ctx, p, in, ready)
 	}
@@ -281,9 +284,9 @@ func (j *Job) pump(ctx context.Context, p *pump, in *consumption, ready int) err
 // largestWindow is the largest prefetch count of AMQP.
 const largestWindow = 1<<16 - 1
 
-// count counts messages that were moved, and tells of it.
-func (j *Job) count(r *QueueReport, n int) {
-	r.Moved += n
+// count counts a message that was moved, and tells of it once a second.
+func (j *Job) count(r *QueueReport) {
+	r.Moved++
 	if j.Tell != nil && time.Since(j.told) > time.Second {
 		j.told = time.Now()
 		j.Tell(Progress{Queue: r.Name, Moved: r.Moved, Found: max(r.Found, r.Moved)})

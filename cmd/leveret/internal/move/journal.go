@@ -76,7 +76,7 @@ func (j *Journal) read() error {
 		}
 		var s slot
 		octets, err := hex.DecodeString(string(bytes.TrimSpace(line)))
-		if err == nil {
+		if err == nil && len(octets) == len(s.queue)+len(s.message) {
 			copy(s.queue[:], octets)
 			copy(s.message[:], octets[len(s.queue):])
 		}

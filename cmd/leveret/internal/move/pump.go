@@ -19,11 +19,14 @@ type pump struct {
 	copies  bool                        // the source keeps its messages
 	pass    func(Letter) (Letter, bool) // what is sent for a message, and whether; nil: all as they are
 	pace    *pace
-	sent    func(n int) // is told how many messages were moved
+	sent    func(queue string)  // is told of each message that was moved
+	leave   func(problem error) // is told of a message that no queue can take; nil: that ends the move
+	ordered bool                // a message counts as moved only if all before it do
 }
 
 // A flight is a message that was sent.
 type flight struct {
+	queue     string
 	tag       uint64
 	slot      int
 	confirmed func() error
@@ -76,7 +79,7 @@ func (p *pump) send(ctx context.Context, flights chan<- flight) error {
 
 // launch sends one message. The journal knows of the message before the target does.
 func (p *pump) launch(got parcel, flights chan<- flight) error {
-	f := flight{tag: got.tag, slot: -1}
+	f := flight{queue: got.Queue, tag: got.tag, slot: -1}
 	var err error
 	if !p.copies {
 		if f.slot, err = p.journal.take(got); err != nil {
@@ -84,7 +87,12 @@ func (p *pump) launch(got parcel, flights chan<- flight) error {
 		}
 	}
 	if f.confirmed, err = p.out.send(got.Letter); err != nil {
-		return errors.Join(err, p.lose(f, err))
+		lost := p.lose(f, err)
+		if p.leave != nil && lost == nil && errors.As(err, new(refusal)) {
+			p.leave(err)
+			return nil
+		}
+		return errors.Join(err, lost)
 	}
 	flights <- f
 	return nil
@@ -99,9 +107,12 @@ func (p *pump) settle(flights <-chan flight, stop func()) (failed error) {
 	}
 	var batch []flight
 	for f := range flights {
-		if err := f.confirmed(); err == nil {
+		switch err := f.confirmed(); {
+		case err == nil && p.ordered && failed != nil:
+			p.journal.lose([]int{f.slot})
+		case err == nil:
 			batch = append(batch, f)
-		} else {
+		default:
 			fail(errors.Join(err, p.lose(f, err)))
 		}
 		if len(batch) == settleAtOnce || len(flights) == 0 {
@@ -132,7 +143,7 @@ func (p *pump) drop(batch []flight) error {
 		return nil
 	}
 	if p.copies {
-		p.sent(len(batch))
+		p.tell(batch)
 		return nil
 	}
 	tags, slots := make([]uint64, len(batch)), make([]int, len(batch))
@@ -143,8 +154,14 @@ func (p *pump) drop(batch []flight) error {
 		p.journal.lose(slots)
 		return err
 	}
-	p.sent(len(batch))
+	p.tell(batch)
 	return p.journal.settled(slots)
+}
+
+func (p *pump) tell(batch []flight) {
+	for _, f := range batch {
+		p.sent(f.queue)
+	}
 }
 
 // A pace is a limit of messages in a second.

@@ -29,10 +29,18 @@ type Report struct {
 
 // A QueueReport is what became of a queue.
 type QueueReport struct {
-	Name    string `json:"name"`
-	Found   int    `json:"found"` // messages that were ready, and those that came
-	Moved   int    `json:"moved"`
-	Problem string `json:"problem,omitempty"` // why it was left as it is
+	Name    string   `json:"name"`
+	Found   int      `json:"found"` // messages that were ready, and those that came
+	Moved   int      `json:"moved"`
+	Problem string   `json:"problem,omitempty"` // why it was left as it is
+	left    []string // problems of single messages, each once
+}
+
+// leave notes why a message was left. The queue is moved all the same.
+func (q *QueueReport) leave(problem error) {
+	if text := problem.Error(); !slices.Contains(q.left, text) {
+		q.left = append(q.left, text)
+	}
 }
 
 // queue returns the report of a queue.
@@ -100,7 +108,7 @@ func (r *Report) String() string {
 		fmt.Fprintf(&b, "left out: %s\n", what)
 	}
 	for _, what := range slices.Sorted(maps.Keys(r.Lost)) {
-		fmt.Fprintf(&b, "consumers see another %s: %d messages\n", what, r.Lost[what])
+		fmt.Fprintf(&b, "seen otherwise at the target: %s of %d messages\n", what, r.Lost[what])
 	}
 	fmt.Fprintf(&b, "messages: %d, of which at most %d came twice", r.Moved, r.Again)
 	if r.Interrupted > 0 {
