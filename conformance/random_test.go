@@ -272,12 +272,17 @@ func (c *campaign) tryAgain(t *testing.T) {
 	}
 }
 
+// makingHosts holds as many tokens as virtual hosts are being made.
+var makingHosts = make(chan bool, 8)
+
 // brokerSide is the broker with a virtual host of its own, until the side is let go; no broker if there is none.
 func (c *campaign) brokerSide(t *testing.T) (s side, letGo func()) {
 	if c.broker == nil {
 		return side{}, func() {}
 	}
+	makingHosts <- true // RabbitMQ takes too long for hundreds at once
 	d, err := c.broker.reusedDriver()
+	<-makingHosts
 	if err != nil {
 		t.Fatal(err)
 	}
