@@ -23,6 +23,7 @@ var (
 	seed     = flag.Uint64("seed", 0, "the first random program; 0: chosen at random")
 	duration = flag.Duration("duration", 0, "run random programs for so long, however many that are")
 	workers  = flag.Int("workers", 16, "how many random programs to run at once")
+	learn    = flag.Bool("learn", false, "choose random programs that lead the engine to what it has executed least")
 	keep     = flag.Bool("keep", false, "write random programs that differ to testdata/scenarios/found")
 	write    = flag.String("write", "", "only write the random programs into this directory, for TestPrograms of package leveret")
 	without  = flag.String("without", "", "the name of an exclusion (see exclusions.go): only programs are run that it would have changed")
@@ -34,6 +35,9 @@ var (
 // LEVERET_CONFORMANCE_AMQP and LEVERET_CONFORMANCE_ADMIN name one, on a real broker. All must show the same.
 func TestRandomPrograms(t *testing.T) {
 	broker := fromEnvironment(t)
+	if *learn && (*seed != 0 || *write != "" || *without != "") {
+		t.Fatal("-learn chooses the seeds: it does not go together with -seed, -write and -without")
+	}
 	if *without != "" && !slices.ContainsFunc(exclusions, func(x exclusion) bool { return x.name == *without }) {
 		t.Fatalf("no exclusion is named %s", *without)
 	}
@@ -104,7 +108,8 @@ type campaign struct {
 	broker  *Broker // nil: only leveret
 	count   int
 
-	seen *coverage
+	seen    *coverage
+	steered *steered // chooses the programs; nil: the seeds are consecutive
 
 	mu                    sync.Mutex
 	next, end             uint64
@@ -126,7 +131,10 @@ func (c *campaign) run(t *testing.T) {
 	if *duration > 0 {
 		c.until, c.end = time.Now().Add(*duration), 1<<63
 	}
-	c.seen = &coverage{learns: *seed == 0, without: *without, pairs: map[pair]int{}, excluded: map[string]int{}}
+	c.seen = &coverage{learns: *seed == 0 && !*learn, without: *without, pairs: map[pair]int{}, excluded: map[string]int{}}
+	if *learn {
+		c.steered = steer(t, c.profile, first)
+	}
 	c.first, c.start = first, time.Now()
 	var wg sync.WaitGroup
 	for range *workers {
@@ -137,6 +145,19 @@ func (c *campaign) run(t *testing.T) {
 	c.report(t)
 	t.Log(c.seen.report())
 	t.Log(c.seen.exclusions())
+	c.endSteering(t)
+}
+
+// endSteering tells what no program reached.
+func (c *campaign) endSteering(t *testing.T) {
+	if c.steered == nil {
+		return
+	}
+	report, err := c.steered.end()
+	if err != nil {
+		t.Error(err)
+	}
+	t.Log(report)
 }
 
 func (c *campaign) report(t *testing.T) {
@@ -145,8 +166,12 @@ func (c *campaign) report(t *testing.T) {
 	if c.broker != nil {
 		on = "programs on RabbitMQ " + c.broker.Version
 	}
-	t.Logf("%s: generator %s, seeds %d to %d, %d programs in %s (%.1f/s): %d differ, %d the same only when run again",
-		on, generatorDigest(t), c.first, c.next-1, c.done, elapsed.Round(time.Second),
+	seeds := fmt.Sprintf("seeds %d to %d", c.first, c.next-1)
+	if c.steered != nil {
+		seeds = fmt.Sprintf("seeds chosen from %d on", c.first)
+	}
+	t.Logf("%s: generator %s, %s, %d programs in %s (%.1f/s): %d differ, %d the same only when run again",
+		on, generatorDigest(t), seeds, c.done, elapsed.Round(time.Second),
 		float64(c.done)/elapsed.Seconds(), c.differ, c.retried)
 }
 
@@ -166,14 +191,21 @@ func generatorDigest(t *testing.T) string {
 }
 
 // seed takes the next program's.
-func (c *campaign) seed() (s uint64, ok bool) {
+func (c *campaign) seed(t *testing.T) (s uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.next >= c.end || !c.until.IsZero() && time.Now().After(c.until) {
 		return 0, false
 	}
 	c.next++
-	return c.next - 1, true
+	if c.steered == nil {
+		return c.next - 1, true
+	}
+	s, err := c.steered.next()
+	if err != nil {
+		t.Error(err)
+	}
+	return s, err == nil
 }
 
 // A trial is a random program that is compared.
@@ -186,7 +218,7 @@ type trial struct {
 // compose makes the next program; nil: there are no more.
 func (c *campaign) compose(t *testing.T) *trial {
 	for {
-		seed, ok := c.seed()
+		seed, ok := c.seed(t)
 		if !ok {
 			return nil
 		}

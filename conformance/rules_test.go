@@ -18,9 +18,6 @@ import (
 
 const rulesFile = "../docs/rules.md"
 
-// A ruleNumber is a rule's number wherever it stands: DL-24, D-12a.
-var ruleNumber = regexp.MustCompile(`\b(?:E|M|X|Q|D|T|L|DL|P|A|C|J|O|V|H)-\d+[a-d]?\b`)
-
 // A rulesLine is the end of a doc comment, the one form in which declarations name rules.
 var (
 	rulesWord = regexp.MustCompile(`^// Rules?:`)
@@ -76,7 +73,7 @@ func TestRulesText(t *testing.T) {
 			}
 		}
 	}
-	for _, number := range ruleNumber.FindAllString(book.text, -1) {
+	for _, number := range conformance.RuleNumbers(book.text) {
 		if !book.knows(number) {
 			t.Errorf("%s: the text refers to %s, which is not there", rulesFile, number)
 		}
@@ -146,7 +143,7 @@ func rulePlaces(t *testing.T) map[string]string {
 					t.Errorf("%s: rules are the last line of a comment, such as // Rules: DL-9, DL-15.", files.Position(line.Pos()))
 				}
 			}
-			for _, number := range ruleNumber.FindAllString(c.Text(), -1) {
+			for _, number := range conformance.RuleNumbers(c.Text()) {
 				if was, there := places[number]; !there || strings.Contains(was, "_test.go") {
 					places[number] = files.Position(c.Pos()).String()
 				}
