@@ -24,7 +24,11 @@
 // / shows a browser the broker: figures with their rates and plots over the last minutes, queues with the settings in force
 // and where each comes from, exchanges, bindings, connections, channels, consumers, policies, and what was lost. The messages of a
 // queue are shown with headers and deaths to those who may read from it, and stay as they are. Messages are published, got,
-// purged, and, if they have died, sent back to the queue where they died last. An open page changes as the broker does, at
+// purged, and, if they have died, sent back to the queue where they died last. The topology of a virtual host is a picture
+// with rates and losses; while somebody looks at it, and for a minute more, the broker is watched for what goes along its arrows.
+// Journeys of messages are recorded for administrators, from when they say so until they stop it or do not look for ten minutes.
+//
+// An open page changes as the broker does, at
 // most once a second. It needs nothing from another host. Users log in as for the API, and may see and do what they may there.
 //
 // # Metrics

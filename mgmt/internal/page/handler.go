@@ -19,11 +19,16 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 const maxForm = 20 << 20
 
 // Handler returns the page of a broker.
-func Handler(b *leveret.Broker, s Source) http.Handler { return &server{broker: b, source: s} }
+func Handler(b *leveret.Broker, s Source) http.Handler {
+	return &server{broker: b, source: s, flow: &flow{broker: b}, recording: &recording{broker: b}}
+}
 
 type server struct {
 	broker *leveret.Broker
 	source Source
+
+	flow      *flow
+	recording *recording
 }
 
 // A view is one kind of page.

@@ -30,6 +30,9 @@ var views = map[string]*view{
 	"/channels":    {title: "Channels", templates: parsed("list"), load: lister(channelTable)},
 	"/consumers":   {title: "Consumers", templates: parsed("list"), load: lister(consumerTable)},
 	"/policies":    {title: "Policies", templates: parsed("list"), load: lister(policyTable, operatorPolicyTable)},
+	"/topology":    {title: "Topology", templates: parsed("topology"), load: (*visit).topology},
+	"/journeys":    {title: "Journeys", templates: parsed("journeys"), load: (*visit).journeys, acts: recordingActs},
+	"/journey":     {title: "Journey", templates: parsed("journey"), load: (*visit).journey},
 	"/queue":       {title: "Queue", templates: parsed("queue"), named: true, load: (*visit).queue, acts: queueActs},
 	"/exchange":    {title: "Exchange", templates: parsed("exchange"), named: true, load: (*visit).exchange, acts: exchangeActs},
 	"/messages":    {title: "Messages of", templates: parsed("messages"), named: true, still: true, load: (*visit).messages},
@@ -47,7 +50,8 @@ type section struct {
 
 var menu = []section{{Title: "Overview", Href: "/"}, {Title: "Queues", Href: "/queues"}, {Title: "Exchanges", Href: "/exchanges"},
 	{Title: "Bindings", Href: "/bindings"}, {Title: "Connections", Href: "/connections"}, {Title: "Channels", Href: "/channels"},
-	{Title: "Consumers", Href: "/consumers"}, {Title: "Policies", Href: "/policies"}}
+	{Title: "Consumers", Href: "/consumers"}, {Title: "Policies", Href: "/policies"}, {Title: "Topology", Href: "/topology"},
+	{Title: "Journeys", Href: "/journeys"}}
 
 // sections is the menu as this view has it.
 func (v *visit) sections() []section {
