@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -164,12 +165,17 @@ var consumerTable = table{"Consumers", "consumers", []column{
 	counted("Prefetch", "prefetch_count", ""), plain("State", "activity_status", ""), argumentsColumn,
 }}
 
-var policyColumns = []column{
-	vhostColumn, plain("Name", "name", "name"), plain("Pattern", "pattern", ""), plain("Applies to", "apply-to", ""), plain("Definition", "definition", "json"),
-	counted("Priority", "priority", ""),
+// policyColumns are those of a kind of policies.
+func policyColumns(kind string) []column {
+	return []column{vhostColumn,
+		{"Name", "name", "name", func(o Object) cell {
+			q := url.Values{"vhost": {text(o["vhost"])}, "name": {text(o["name"])}, "kind": {kind}}
+			return cell{Text: shorten(text(o["name"])), Href: link("/policy", q)}
+		}},
+		plain("Pattern", "pattern", ""), plain("Applies to", "apply-to", ""), plain("Definition", "definition", "json"), counted("Priority", "priority", "")}
 }
 
 var (
-	policyTable         = table{"Policies", "policies", policyColumns}
-	operatorPolicyTable = table{"Operator policies", "operator-policies", policyColumns}
+	policyTable         = table{"Policies", userPolicies, policyColumns(userPolicies)}
+	operatorPolicyTable = table{"Operator policies", operatorPolicies, policyColumns(operatorPolicies)}
 )

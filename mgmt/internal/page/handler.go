@@ -54,6 +54,7 @@ type visit struct {
 type act struct {
 	Text     string
 	Messages []message // that were taken
+	Changes  []change  // that a policy would make
 	goTo     string    // the view to go on with; empty: the same
 	err      error
 }
@@ -178,8 +179,8 @@ func (v *visit) answer(w http.ResponseWriter, done *act) {
 func (v *visit) sheet(done *act) sheet {
 	s := sheet{Title: v.title, User: v.user.Name, Release: v.broker.Profile().Version(), Path: v.request.URL.Path, Self: v.url(v.query), Done: done, Query: v.query,
 		Paused: v.query.Has(paused)}
-	if v.named {
-		s.Title += " " + v.query.Get("name")
+	if name := v.query.Get("name"); v.named && name != "" {
+		s.Title += " " + name
 	}
 	s.Live = !s.Paused && !v.still
 	s.Sections = v.sections()

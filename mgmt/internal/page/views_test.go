@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var views = []string{"/", "/queues", "/exchanges", "/bindings", "/connections", "/channels", "/consumers", "/policies", "/topology", "/journeys"}
+var views = []string{"/", "/queues", "/exchanges", "/bindings", "/connections", "/channels", "/consumers", "/policies", "/policy", "/topology", "/journeys"}
 
 // fill makes something for each list to show.
 func fill(t *testing.T, b *leveret.Broker) {
