@@ -27,7 +27,8 @@
 // purged, and, if they have died, sent back to the queue where they died last. The topology of a virtual host is a picture
 // with rates and losses; while somebody looks at it, and for a minute more, the broker is watched for what goes along its arrows.
 // Journeys of messages are recorded for administrators, from when they say so until they stop it or do not look for ten minutes.
-// What setting or clearing a policy would change is shown by package lint before it is done.
+// What setting or clearing a policy would change is shown by package lint before it is done. With [Config.Clock]
+// administrators let the time pass by buttons.
 //
 // An open page changes as the broker does, at
 // most once a second. It needs nothing from another host. Users log in as for the API, and may see and do what they may there.

@@ -18,6 +18,12 @@ type Config struct {
 
 	// LoopbackUsers may log in from this machine only. Nil: guest. Empty: nobody is so restricted.
 	LoopbackUsers []string
+
+	// Clock is the broker's clock if it is a manual one. Administrators can let its time pass on the page. Nil: they cannot.
+	Clock *leveret.ManualClock
+	// Advance moves Clock by a duration that is not negative, and returns when all that was due has happened. Nil:
+	// Clock.Advance and Broker.Settle.
+	Advance func(time.Duration) error
 }
 
 // A Listener is an address at which the node accepts connections.

@@ -28,7 +28,7 @@ func newRouter(n *node) *router {
 	for _, route := range routes {
 		r.routes = append(r.routes, splitRoute{route, strings.Split(route.path, "/")})
 	}
-	r.page = page.Handler(n.broker, source{r})
+	r.page = page.Handler(n.broker, source{r}, page.ManualClock(n.broker, n.Clock, n.Advance))
 	return r
 }
 

@@ -2,9 +2,12 @@ package main
 
 import (
 	"io"
+	"net/http"
+	"net/url"
 	"testing"
 	"time"
 
+	"github.com/leveretmq/leveret"
 	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -117,4 +120,23 @@ func TestAdvanceRefuses(t *testing.T) {
 	_, stderr, status := startAdvancing(t).run([]string{"advance", "1s"}, "")
 	assert.Equal(t, 69, status)
 	assert.Contains(t, stderr, "the clock of this node cannot be moved: start it with leveret serve --clock manual")
+}
+
+// The page's clock is the one that the command moves.
+func TestAdvanceOnThePage(t *testing.T) {
+	s := testSettings(t)
+	s.clock = leveret.NewManualClock(time.Now())
+	s.http = httpSettings{addr: "127.0.0.1:0", asked: true}
+	srv := startForTest(t, s)
+	before := s.clock.Now()
+	page := "http://guest:guest@" + srv.doors[len(srv.doors)-1].listener.Addr().String() + "/clock"
+	res, err := http.PostForm(page, url.Values{"do": {"advance"}, "for": {"1h"}})
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	assert.Equal(t, http.StatusOK, res.StatusCode)
+	assert.Equal(t, time.Hour, s.clock.Now().Sub(before))
+	res, err = http.PostForm(page, url.Values{"do": {"advance"}, "for": {"2500000h"}})
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	assert.Equal(t, http.StatusBadRequest, res.StatusCode)
 }

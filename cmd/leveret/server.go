@@ -31,7 +31,8 @@ type server struct {
 	doors   []door
 	control *ctl.Server
 	memory  *memory.Guard
-	faults  *ctl.Faults // nil: none are taken
+	faults  *ctl.Faults      // nil: none are taken
+	time    *ctl.VirtualTime // nil: the time is the system's
 
 	certificates []*x509.Certificate // that are shown to clients
 
@@ -54,6 +55,9 @@ func start(s settings, log *slog.Logger) (_ *server, err error) {
 			srv.close()
 		}
 	}()
+	if s.clock != nil {
+		srv.time = &ctl.VirtualTime{Clock: s.clock, Written: srv.written}
+	}
 	srv.guardMemory(s.watermark, log)
 	if err := s.users.set(srv.broker); err != nil {
 		return nil, err
@@ -183,7 +187,8 @@ func (srv *server) openHTTP(s settings, log *slog.Logger) error {
 		l := d.describe()
 		listeners[i] = mgmt.Listener{Protocol: l.Protocol, Address: l.Interface, Port: l.Port}
 	}
-	api := mgmt.Handler(srv.broker, mgmt.Config{NodeName: nodeName, Listeners: listeners, LoopbackUsers: s.users.loopback})
+	api := mgmt.Handler(srv.broker, mgmt.Config{NodeName: nodeName, Listeners: listeners, LoopbackUsers: s.users.loopback,
+		Clock: s.clock, Advance: srv.advance})
 	srv.doors[len(srv.doors)-1].server = newHTTPServer(api, log)
 	return nil
 }
@@ -197,14 +202,18 @@ func (srv *server) openControl(s settings) error {
 		node.Listeners = append(node.Listeners, d.describe())
 	}
 	node.Certificates = srv.certificates
-	if s.clock != nil {
-		node.Time = &ctl.VirtualTime{Clock: s.clock, Written: srv.written}
-	}
+	node.Time = srv.time
 	var err error
 	if srv.control, err = ctl.Listen(s.control, node); err != nil {
 		return fmt.Errorf("%s: %w", s.from.of("control"), err)
 	}
 	return nil
+}
+
+// advance moves the manual clock.
+func (srv *server) advance(d time.Duration) error {
+	_, err := srv.time.Advance(srv.broker, d)
+	return err
 }
 
 // written returns when what the broker has for its AMQP clients has been written to their connections.

@@ -18,14 +18,15 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // maxForm is how many bytes a form may have.
 const maxForm = 20 << 20
 
-// Handler returns the page of a broker.
-func Handler(b *leveret.Broker, s Source) http.Handler {
-	return &server{broker: b, source: s, flow: &flow{broker: b}, recording: &recording{broker: b}}
+// Handler returns the page of a broker. A nil clock means that the time passes by itself.
+func Handler(b *leveret.Broker, s Source, c *Clock) http.Handler {
+	return &server{broker: b, source: s, clock: c, flow: &flow{broker: b}, recording: &recording{broker: b}}
 }
 
 type server struct {
 	broker *leveret.Broker
 	source Source
+	clock  *Clock
 
 	flow      *flow
 	recording *recording

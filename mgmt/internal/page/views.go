@@ -4,6 +4,7 @@ import (
 	"embed"
 	"html/template"
 	"net/url"
+	"slices"
 )
 
 // All views, and the template of each. A template has a part "live", which changes by itself, and a part "rest", with
@@ -34,6 +35,7 @@ var views = map[string]*view{
 	"/journeys":    {title: "Journeys", templates: parsed("journeys"), load: (*visit).journeys, acts: recordingActs},
 	"/journey":     {title: "Journey", templates: parsed("journey"), load: (*visit).journey},
 	"/policy":      {title: "Policy", templates: parsed("policy"), named: true, still: true, load: (*visit).policy, acts: policyActs},
+	"/clock":       {title: "Clock", templates: parsed("clock"), load: (*visit).showClock, acts: clockActs},
 	"/queue":       {title: "Queue", templates: parsed("queue"), named: true, load: (*visit).queue, acts: queueActs},
 	"/exchange":    {title: "Exchange", templates: parsed("exchange"), named: true, load: (*visit).exchange, acts: exchangeActs},
 	"/messages":    {title: "Messages of", templates: parsed("messages"), named: true, still: true, load: (*visit).messages},
@@ -56,7 +58,10 @@ var menu = []section{{Title: "Overview", Href: "/"}, {Title: "Queues", Href: "/q
 
 // sections is the menu as this view has it.
 func (v *visit) sections() []section {
-	all := append([]section(nil), menu...)
+	all := slices.Clone(menu)
+	if v.clock != nil {
+		all = append(all, section{Title: "Clock", Href: "/clock"})
+	}
 	for i := range all {
 		all[i].Here = all[i].Href == v.request.URL.Path
 	}

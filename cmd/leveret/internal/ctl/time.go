@@ -54,15 +54,15 @@ func advance(c *call) (result, error) {
 		return result{}, failed(exitUnavailable, "the clock of this node cannot be moved: start it with leveret serve --clock manual")
 	}
 	d, _ := parseDuration(c.args[0]) // validated
-	now, err := v.advance(c.node.Broker, d)
+	now, err := v.Advance(c.node.Broker, d)
 	if err != nil {
 		return result{}, err
 	}
 	return result{message: now.UTC().Format(time.RFC3339Nano)}, nil
 }
 
-// advance moves the clock and returns what it shows when all that is due has happened and has been written.
-func (v *VirtualTime) advance(b *leveret.Broker, d time.Duration) (now time.Time, err error) {
+// Advance moves the clock and returns what it shows when all that is due has happened and has been written.
+func (v *VirtualTime) Advance(b *leveret.Broker, d time.Duration) (now time.Time, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	last := time.Unix(0, math.MaxInt64)
