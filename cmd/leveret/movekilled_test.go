@@ -6,12 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -33,20 +31,10 @@ func TestMoveKilled(t *testing.T) {
 
 // TestMoveKilledOnBroker does so between leveret and the broker that the conformance suite is told of, in both directions.
 func TestMoveKilledOnBroker(t *testing.T) {
-	brokerURL, admin := os.Getenv("LEVERET_CONFORMANCE_AMQP"), os.Getenv("LEVERET_CONFORMANCE_ADMIN")
-	if brokerURL == "" || !strings.HasPrefix(admin, "http") {
-		t.Skip("no broker to move from and to: set LEVERET_CONFORMANCE_AMQP and LEVERET_CONFORMANCE_ADMIN")
-	}
 	for _, direction := range []string{"from", "to"} {
 		t.Run(direction, func(t *testing.T) {
-			vhost := fmt.Sprintf("leveret-move-%s-%d", direction, os.Getpid())
-			askBroker(t, http.MethodPut, admin+"/api/vhosts/"+vhost)
-			t.Cleanup(func() { askBroker(t, http.MethodDelete, admin+"/api/vhosts/"+vhost) })
-			live, err := url.Parse(brokerURL)
-			require.NoError(t, err)
-			live.Path = "/" + vhost
 			own := serveBroker(t)
-			k := killedMove{t: t, from: side{live.String(), admin}, to: side{own.url, own.admin}}
+			k := killedMove{t: t, from: liveSide(t), to: side{own.url, own.admin}}
 			if direction == "to" {
 				k.from, k.to = k.to, k.from
 			}
@@ -108,15 +96,8 @@ func (k killedMove) run() {
 	k.finish()
 }
 
-// channel opens a connection and a channel with confirms.
 func (k killedMove) channel(s side) *amqp.Channel {
-	conn, err := amqp.Dial(s.url)
-	require.NoError(k.t, err)
-	k.t.Cleanup(func() { conn.Close() })
-	ch, err := conn.Channel()
-	require.NoError(k.t, err)
-	require.NoError(k.t, ch.Confirm(false))
-	return ch
+	return channelTo(k.t, s)
 }
 
 // publish publishes messages to the queues of the source in turn, and waits for their confirms.

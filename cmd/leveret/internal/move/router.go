@@ -27,40 +27,44 @@ type router struct {
 // A topology is what the management API lists.
 type topology struct {
 	queues    []queueInfo
-	exchanges []struct {
-		Name       string         `json:"name"`
-		Type       string         `json:"type"`
-		Internal   bool           `json:"internal"`
-		Durable    bool           `json:"durable"`
-		AutoDelete bool           `json:"auto_delete"`
-		Arguments  map[string]any `json:"arguments"`
-	}
-	bindings []struct {
-		Source          string         `json:"source"`
-		Destination     string         `json:"destination"`
-		DestinationType string         `json:"destination_type"`
-		RoutingKey      string         `json:"routing_key"`
-		Arguments       map[string]any `json:"arguments"`
-	}
-	policies []struct {
-		Name       string         `json:"name"`
-		Pattern    string         `json:"pattern"`
-		ApplyTo    string         `json:"apply-to"`
-		Priority   int            `json:"priority"`
-		Definition map[string]any `json:"definition"`
-	}
+	exchanges []listedExchange
+	bindings  []listedBinding
+	policies  []listedPolicy
 }
 
-// topology lists what routes messages. Exclusive queues are among it, which definitions do not have.
+type listedExchange struct {
+	Name      string         `json:"name"`
+	Type      string         `json:"type"`
+	Internal  bool           `json:"internal"`
+	Arguments map[string]any `json:"arguments"`
+}
+
+type listedBinding struct {
+	Source          string         `json:"source"`
+	Destination     string         `json:"destination"`
+	DestinationType string         `json:"destination_type"`
+	RoutingKey      string         `json:"routing_key"`
+	Arguments       map[string]any `json:"arguments"`
+}
+
+type listedPolicy struct {
+	Name       string         `json:"name"`
+	Pattern    string         `json:"pattern"`
+	ApplyTo    string         `json:"apply-to"`
+	Priority   int            `json:"priority"`
+	Definition map[string]any `json:"definition"`
+}
+
+// topology lists what routes messages. Exclusive queues are among it, which definitions do not have. Bindings are asked for first:
+// what is deleted meanwhile is missing among the others, and so is known to be gone.
 func (b *Broker) topology() (t topology, err error) {
+	if err = b.get("bindings/"+b.segment(), &t.bindings); err != nil {
+		return t, err
+	}
 	if t.queues, err = b.queues(); err != nil {
 		return t, err
 	}
-	columns := "?disable_stats=true&columns=name,type,internal,durable,auto_delete,arguments"
-	if err = b.get("exchanges/"+b.segment()+columns, &t.exchanges); err != nil {
-		return t, err
-	}
-	if err = b.get("bindings/"+b.segment(), &t.bindings); err != nil {
+	if err = b.get("exchanges/"+b.segment()+"?disable_stats=true&columns=name,type,internal,arguments", &t.exchanges); err != nil {
 		return t, err
 	}
 	return t, b.get("policies/"+b.segment(), &t.policies)
@@ -87,19 +91,24 @@ func newRouter(t topology) (*router, error) {
 func (r *router) close() error { return r.broker.Close() }
 
 // document is the topology as definitions for the model. Its queues have other names, because names may be reserved, and hold
-// nothing. An exchange of a type that leveret has not is a fanout: it routes to too many queues rather than to too few.
+// nothing.
 func (r *router) document(t topology) map[string]any {
 	names := map[string]string{}
-	queues, exchanges, bindings, policies := []any{}, []any{}, []any{}, []any{}
+	queues := []any{}
 	for i, q := range t.queues {
 		names[q.Name] = fmt.Sprintf("q%d", i)
 		r.number[names[q.Name]], r.queues[q.Name] = q.Name, true
 		queues = append(queues, map[string]any{"name": names[q.Name], "durable": true, "auto_delete": false, "arguments": map[string]any{"x-max-length": 0}})
 	}
-	known := map[string]bool{}
+	return map[string]any{"queues": queues, "exchanges": r.exchanges(t), "bindings": r.bindings(t, names), "policies": policies(t)}
+}
+
+// exchanges are those for the model. One of a type that leveret has not is a fanout: it routes to too many queues rather than to
+// too few.
+func (r *router) exchanges(t topology) []any {
+	all := []any{}
 	for _, x := range t.exchanges {
 		r.internal[x.Name] = x.Internal
-		known[x.Name] = true
 		switch x.Type {
 		case "headers":
 			r.headers = true
@@ -107,30 +116,53 @@ func (r *router) document(t topology) map[string]any {
 		default:
 			x.Type = "fanout"
 		}
-		if x.Name != "" && !strings.HasPrefix(x.Name, "amq.") {
-			alternate := map[string]any{}
-			if name, ok := x.Arguments["alternate-exchange"]; ok {
-				alternate["alternate-exchange"] = name
-			}
-			exchanges = append(exchanges, map[string]any{"name": x.Name, "type": x.Type, "durable": true, "auto_delete": false, "internal": false, "arguments": alternate})
+		if x.Name == "" || strings.HasPrefix(x.Name, "amq.") {
+			continue // the model has it
 		}
+		alternate := map[string]any{}
+		if name, ok := x.Arguments["alternate-exchange"]; ok {
+			alternate["alternate-exchange"] = name
+		}
+		all = append(all, map[string]any{"name": x.Name, "type": x.Type, "durable": true, "auto_delete": false, "internal": false, "arguments": alternate})
 	}
+	return all
+}
+
+// bindings are those for the model: not those of the default exchange, and not those of what is gone or is RabbitMQ's own, such as
+// amq.rabbitmq.log, to which nobody publishes.
+func (r *router) bindings(t topology, queues map[string]string) []any {
+	known := map[string]bool{}
+	for _, x := range t.exchanges {
+		_, err := r.model.Exchange(x.Name)
+		known[x.Name] = x.Name != "" && (err == nil || !strings.HasPrefix(x.Name, "amq."))
+	}
+	all := []any{}
 	for _, b := range t.bindings {
-		if b.Source == "" {
+		leads := known[b.Destination]
+		if b.DestinationType == "queue" {
+			b.Destination, leads = queues[b.Destination], queues[b.Destination] != ""
+		}
+		if !known[b.Source] || !leads {
 			continue
 		}
-		if b.DestinationType == "queue" {
-			b.Destination = names[b.Destination]
+		if b.Arguments == nil {
+			b.Arguments = map[string]any{}
 		}
-		bindings = append(bindings, b)
+		all = append(all, b)
 	}
+	return all
+}
+
+// policies are those for the model: what they say about alternate exchanges.
+func policies(t topology) []any {
+	all := []any{}
 	for _, p := range t.policies {
 		if to, ok := p.Definition["alternate-exchange"]; ok {
 			p.Definition = map[string]any{"alternate-exchange": to}
-			policies = append(policies, p)
+			all = append(all, p)
 		}
 	}
-	return map[string]any{"queues": queues, "exchanges": exchanges, "bindings": bindings, "policies": policies}
+	return all
 }
 
 // route returns the queues that a message would come to, in no order. It is not known where a message to an exchange goes that
