@@ -60,7 +60,7 @@ func mailbox(t *testing.T, s side, kind string) {
 		require.NoError(t, err)
 		require.True(t, c.Wait())
 	}
-	send("x", "one", amqp.Publishing{MessageId: "exact", Timestamp: time.Unix(1700000000, 0), UserId: "guest", Priority: 3, Headers: amqp.Table{
+	send("x", "one", amqp.Publishing{MessageId: "exact", Timestamp: time.Unix(1700000000, 0), UserId: "guest", Priority: 4, Headers: amqp.Table{
 		"n": int32(1), "l": int64(2), "f": 0.5, "t": amqp.Table{"b": true}, "a": []any{"s", nil}, "x": []byte{1}}})
 	send("x", "both", amqp.Publishing{MessageId: "both", Headers: amqp.Table{"a": "b"}})
 	send("", "work", amqp.Publishing{MessageId: "cc", Headers: amqp.Table{"CC": []any{"audit"}}})
@@ -119,10 +119,10 @@ func TestMoveOnBroker(t *testing.T) {
 				require.Zero(t, status, out+stderr)
 				assert.Equal(t, loaded, seen(t, to, "work"), "a dump that leaves messages is as good as a move")
 				assert.Equal(t, []string{
-					`exact "x"/"one" redelivered false headers map[a:[s <nil>] f:0.5 l:2 n:1 t:map[b:true] x:[1]] stamp 1700000000 user "guest" priority 3 died `,
+					`exact "x"/"one" redelivered false headers map[a:[s <nil>] f:0.5 l:2 n:1 t:map[b:true] x:[1]] stamp 1700000000 user "guest" priority 4 died `,
 					`both ""/"both" redelivered false headers map[a:b] stamp -62135596800 user "" priority 0 died `,
 					`cc ""/"work" redelivered false headers map[] stamp -62135596800 user "" priority 0 died `,
-					`dead "x"/"again" redelivered false headers map[] stamp -62135596800 user "" priority 0 died retryexpired[retry]11`,
+					`dead "x"/"again" redelivered false headers map[] stamp -62135596800 user "" priority 0 died retryexpired[retry] 11`,
 				}, loaded)
 				assert.Len(t, seen(t, to, "audit"), 2)
 				assert.Empty(t, seen(t, from, "work"))

@@ -7,6 +7,7 @@ package move
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -28,9 +29,13 @@ type Broker struct {
 
 // ParseBroker reads URLs. Without a URL of the management API it is on the port that RabbitMQ has for it, with the same user.
 func ParseBroker(amqpURL, admin string) (*Broker, error) {
+	shown, err := redacted(amqpURL)
+	if err != nil {
+		return nil, err
+	}
 	u, err := amqp.ParseURI(amqpURL)
 	if err != nil {
-		return nil, fmt.Errorf("%q: %w", amqpURL, err)
+		return nil, fmt.Errorf("%q: %w", shown, err)
 	}
 	b := &Broker{AMQP: amqpURL, Admin: admin, VHost: u.Vhost, User: u.Username}
 	if admin == "" {
@@ -40,10 +45,20 @@ func ParseBroker(amqpURL, admin string) (*Broker, error) {
 		}
 		b.Admin = (&url.URL{Scheme: scheme, User: url.UserPassword(u.Username, u.Password), Host: net.JoinHostPort(u.Host, port)}).String()
 	}
-	if a, err := url.Parse(b.Admin); err != nil || a.Host == "" {
-		return nil, fmt.Errorf("%q is no URL of a management API", admin)
+	shown, err = redacted(b.Admin)
+	if a, failed := url.Parse(b.Admin); failed != nil || a.Host == "" {
+		return nil, errors.Join(err, fmt.Errorf("%q is no URL of a management API", shown))
 	}
 	return b, nil
+}
+
+// redacted is a URL without its password, for errors.
+func redacted(raw string) (string, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "", fmt.Errorf("this is no URL: %w", errors.Unwrap(err)) // the error itself has the password
+	}
+	return u.Redacted(), nil
 }
 
 // String names the virtual host without the password.

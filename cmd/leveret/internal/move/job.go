@@ -111,8 +111,8 @@ func (j *Job) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		if queues, _, err = j.From.chosen(j.Queues); err != nil {
-			return err
+		if listed, _, err := j.From.chosen(j.Queues); err == nil { // else the broker may come back
+			queues = listed
 		}
 	}
 }

@@ -137,3 +137,22 @@ func TestMoveRate(t *testing.T) {
 	r := p.run(j)
 	assert.GreaterOrEqual(t, r.Seconds, 0.1)
 }
+
+// Errors do not show passwords.
+func TestBrokerErrorsHidePasswords(t *testing.T) {
+	for _, urls := range [][2]string{
+		{"http://ann:secret@host/", ""}, {"amqp://ann:secret@host:port/", ""}, {"amqp://ann:sec%ret@host/", ""},
+		{"amqp://a:b@host/", "ann:secret"}, {"amqp://a:b@host/", "http://ann:sec%ret@host:80"}, {"amqp://a:b@host/", "http://ann:secret@/"},
+	} {
+		_, err := ParseBroker(urls[0], urls[1])
+		require.Error(t, err)
+		assert.NotContains(t, err.Error(), "sec%ret")
+		if urls[1] != "ann:secret" { // a scheme with an opaque rest: nobody knows that it is a password
+			assert.NotContains(t, err.Error(), "secret")
+		}
+	}
+	b, err := ParseBroker("amqps://ann:p%2Fw@host/v", "")
+	require.NoError(t, err)
+	assert.Equal(t, "https://ann:p%2Fw@host:15671", b.Admin)
+	assert.Equal(t, "v on host", b.String())
+}

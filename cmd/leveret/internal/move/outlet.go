@@ -29,16 +29,19 @@ type publication struct {
 	returns     chan amqp.Return
 	returned    map[key]int // messages that came back and were not asked for yet
 	router      *router
-	routedAt    time.Time
-	impersonate bool // the user may send any user-id
+	routedUntil time.Time // when the target is asked again
+	impersonate bool      // the user may send any user-id
 	lost        map[Loss]int
 
 	mu     sync.Mutex
 	reason *amqp.Error // why the channel was closed, once that is known
 }
 
-// topologyAge is how old what is known of the target's bindings may be.
-const topologyAge = 5 * time.Second
+// What is known of the target's bindings may be so old, or as old as asking for it takes so many times.
+const (
+	topologyAge   = 5 * time.Second
+	topologyShare = 10
+)
 
 // newPublication opens a channel. At most window messages are to be without confirm.
 func newPublication(conn *amqp.Connection, b *Broker, window int) (p *publication, err error) {
@@ -58,9 +61,10 @@ func newPublication(conn *amqp.Connection, b *Broker, window int) (p *publicatio
 
 // foretell asks for the target's topology, if what is known is old.
 func (p *publication) foretell() error {
-	if p.router != nil && time.Since(p.routedAt) < topologyAge {
+	if p.router != nil && time.Now().Before(p.routedUntil) {
 		return nil
 	}
+	began := time.Now()
 	t, err := p.broker.topology()
 	if err != nil {
 		return err
@@ -70,7 +74,7 @@ func (p *publication) foretell() error {
 		return err
 	}
 	p.forget()
-	p.router, p.routedAt = r, time.Now()
+	p.router, p.routedUntil = r, time.Now().Add(max(topologyAge, topologyShare*time.Since(began)))
 	return nil
 }
 
