@@ -104,7 +104,7 @@ func TestMessagesNeedPermission(t *testing.T) {
 		killed(t, b, "secret")
 		require.NoError(t, b.AddUser("man", "man", "management"))
 		assert.Less(t, 400, s.send(messages("parked"), nil, as("man")).Code, "not a member")
-		for read, code := range map[string]int{"": 401, "^other$": 401, "^park": 200} {
+		for read, code := range map[string]int{"": 403, "^other$": 403, "^park": 200} {
 			require.NoError(t, b.SetPermissions("man", leveret.Permissions{Read: read}))
 			w := s.send(messages("parked"), nil, as("man"))
 			assert.Equal(t, code, w.Code, read)

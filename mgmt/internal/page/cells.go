@@ -103,7 +103,7 @@ func moment(ms float64) string {
 	return time.UnixMilli(int64(ms)).UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// shortest is how long a text in a table may be before it is cut.
+// longest is how many characters of a text stand in a table; the rest is cut.
 const longest = 80
 
 // shorten cuts a text that is too long for a table, between two characters.

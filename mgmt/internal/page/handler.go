@@ -161,11 +161,11 @@ func (v *visit) answer(w http.ResponseWriter, done *act) {
 	status := http.StatusOK
 	data, err := v.load(v)
 	if err != nil {
-		status, s.Problem, s.Live = statusOf(err), textOf(err), false
+		status, s.Problem, s.Live = shownStatus(err), textOf(err), false
 	}
 	s.Data = data
 	if done != nil && done.err != nil {
-		status, s.Refused = statusOf(done.err), textOf(done.err)
+		status, s.Refused = shownStatus(done.err), textOf(done.err)
 	}
 	var out bytes.Buffer
 	if err := v.templates.ExecuteTemplate(&out, "page", s); err != nil {
@@ -226,6 +226,14 @@ func statusOf(err error) int {
 		return f.Status
 	}
 	return http.StatusServiceUnavailable
+}
+
+// shownStatus is the status for somebody who is logged in: to log in again would not help, as 401 says that it would.
+func shownStatus(err error) int {
+	if status := statusOf(err); status != http.StatusUnauthorized {
+		return status
+	}
+	return http.StatusForbidden
 }
 
 // textOf is an error as the page tells it: what the broker refuses, as a client of RabbitMQ would see it.

@@ -35,7 +35,7 @@ type head struct {
 	Sorted       string // as aria-sort has it; empty: not by this column
 }
 
-// A row is one object. Its first cell has an ID, so that it keeps the keyboard's focus.
+// A row is one object.
 type row struct{ Cells []cell }
 
 // lister returns what loads a view of lists.

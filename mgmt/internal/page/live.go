@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"html/template"
 	"io"
 	"net/http"
 	"strings"
@@ -50,7 +51,8 @@ func (v *visit) stream(w http.ResponseWriter) {
 	}
 }
 
-// live returns the HTML of the live part.
+// live returns the HTML of the live part. When what it is about is gone, it says so, and goes on: the next look may find it
+// again.
 func (v *visit) live() (string, error) {
 	if err := v.login(); err != nil {
 		return "", err
@@ -58,7 +60,7 @@ func (v *visit) live() (string, error) {
 	s := v.sheet(nil)
 	data, err := v.load(v)
 	if err != nil {
-		return "", err
+		return `<p class="bad" role="alert">` + template.HTMLEscapeString(textOf(err)) + "</p>", nil
 	}
 	s.Data = data
 	var out bytes.Buffer

@@ -80,6 +80,30 @@ func TestEvents(t *testing.T) {
 	})
 }
 
+// A view whose object goes says so, and shows it again when it is there again.
+func TestEventsOfWhatIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := leveret.New()
+		defer b.Close()
+		declare := func() {
+			_, err := b.DeclareQueue("q", leveret.QueueConfig{})
+			require.NoError(t, err)
+		}
+		declare()
+		ctx, cancel := context.WithCancel(t.Context())
+		events := site{t, mgmt.Handler(b)}.stream(ctx, queue("q"), "guest")
+		assert.Contains(t, <-events, "Settings in force")
+		_, err := b.DeleteQueue("q", leveret.DeleteConfig{})
+		require.NoError(t, err)
+		assert.Contains(t, <-events, `role="alert">Not Found</p>`)
+		declare()
+		assert.Contains(t, <-events, "Settings in force")
+		cancel()
+		for range events {
+		}
+	})
+}
+
 // Who may no longer see a view is told nothing more.
 func TestEventsEndWithTheUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

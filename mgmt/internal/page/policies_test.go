@@ -95,11 +95,11 @@ func TestPoliciesNeedTags(t *testing.T) {
 	form := url.Values{"policy": {"new"}, "pattern": {"^parked"}, "definition": {`{"max-length": 5}`}}
 	for _, do := range []string{"preview", "set", "previewclear", "clear"} {
 		w := s.send("/policy?name=limit&kind=policies", withDo(form, do), as("management"))
-		assert.Equal(t, http.StatusUnauthorized, w.Code, do)
+		assert.Equal(t, http.StatusForbidden, w.Code, do)
 		assert.NotContains(t, w.Body.String(), "orders")
 	}
 	assert.Equal(t, http.StatusOK, s.send("/policy", withDo(form, "preview"), as("policymaker")).Code)
 	assert.Equal(t, http.StatusSeeOther, s.send("/policy", withDo(form, "set"), as("policymaker")).Code)
 	form.Set("kind", "operator-policies")
-	assert.Equal(t, http.StatusUnauthorized, s.send("/policy", withDo(form, "set"), as("policymaker")).Code)
+	assert.Equal(t, http.StatusForbidden, s.send("/policy", withDo(form, "set"), as("policymaker")).Code)
 }
