@@ -139,6 +139,10 @@ func (c *conn) txCommitLocked(ch *channel, a *args) error {
 	for _, r := range returns {
 		c.out.returned(ch.number, r, c.tune.maxPayload())
 	}
+	if err != nil { // what the commit has delivered comes before the end of the channel
+		c.takeNoticesLocked()
+		c.encodeNoticesLocked(len(c.inbox.notices))
+	}
 	return c.answerLocked(ch, err, false, txCommitOk)
 }
 
