@@ -8,9 +8,9 @@ import (
 
 // Turns. An operation that has much to do releases the lock now and then, so that nobody waits long for it: a million
 // messages that are settled, committed, trimmed or expired, a message that dies in thousands of queues, a policy over
-// all queues, an exchange that goes with all its bindings. The operation counts its steps, of about a microsecond each, and when its turn is over others get in
-// between. It returns, as every operation, when all that it caused has happened. What is done in fewer steps is one
-// step to all others.
+// all queues, an exchange that goes with all its bindings. The operation counts its steps, of about a microsecond each,
+// and when its turn is over others get in between. It returns, as every operation, when all that it caused has
+// happened. What is done in fewer steps is one step to all others.
 //
 // Where an operation may let others in, nothing is half done: each message is in a place, and all figures are right.
 // What the operation knew before it looks at again. A queue may have gone, a channel may have ended, a delivery may

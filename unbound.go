@@ -4,9 +4,10 @@ import "github.com/leveretmq/leveret/internal/ring"
 
 // Bindings end with the exchange that they lead from, and with the exchange or the queue that they lead to: all in one
 // step, so that nobody sees a binding that leads nowhere, and a new queue of the same name has no old bindings. Of each
-// binding this step only takes the count, some 10 ns: BenchmarkBystander/bindings/queue has 200,000. To take a binding out of
-// the tables of its other side takes a hundred times as long, so that is done in turns, before the operation returns. Until then the tables of a source may have bindings that
-// lead nowhere: they are not counted, found, listed or routed by.
+// binding this step only takes the count, some 10 ns: BenchmarkBystander/bindings/queue has 200,000. To take a binding
+// out of the tables of its other side takes a hundred times as long, so that is done in turns, before the operation
+// returns. Until then the tables of a source may have bindings that lead nowhere: they are not counted, found, listed
+// or routed by.
 //
 // What has gone keeps its own tables as they were at that moment. Nobody else changes them any more, so they can be gone
 // through while others get in.
