@@ -1,6 +1,8 @@
 package amqpd
 
 import (
+	"errors"
+
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/wire"
 )
@@ -139,8 +141,8 @@ func (c *conn) txCommitLocked(ch *channel, a *args) error {
 	for _, r := range returns {
 		c.out.returned(ch.number, r, c.tune.maxPayload())
 	}
-	if err != nil { // what the commit has delivered comes before the end of the channel
-		c.takeNoticesLocked()
+	if e := (*leveret.Error)(nil); errors.As(err, &e) && !e.ClosesConnection() {
+		c.takeNoticesLocked() // what the commit has delivered comes before the end of the channel
 		c.encodeNoticesLocked(len(c.inbox.notices))
 	}
 	return c.answerLocked(ch, err, false, txCommitOk)
