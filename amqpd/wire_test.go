@@ -385,6 +385,8 @@ var wireCases = []wireCase{
 		ls(ss("x-max-length")+"I\x00\x00\x00\x00"+ss("x-overflow")+"S"+ls("reject-publish"))) +
 		declareOwn("amqpd.own") + call(1, txSelect) + consumeFrom("amqpd.own") + publish("amqpd.full", 0) + header(0) +
 		publish("amqpd.own", 0) + header(0) + call(1, txCommit), 0},
+	{"tx.commit to a deleted queue", onChannel1, declareOwn("amqpd.gone") + call(1, txSelect) + publish("amqpd.gone", 0) +
+		header(0) + call(1, queueDelete, u16(0), ss("amqpd.gone"), u8(0)) + call(1, txCommit), 0},
 	{"reserved flags", onChannel1, call(1, exchangeDeclare, u16(0), ss("amq.direct"), ss("direct"), u8(0xe3), u32(0)), 0},
 	{"no-wait does not silence errors", onChannel1, call(1, queueDeclare, u16(0), ss("amq.zz"), u8(0x10), u32(0)), 0},
 	{"get from a missing queue", onChannel1, getMissing, 0},
