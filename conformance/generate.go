@@ -27,7 +27,7 @@ type generator struct {
 	factors                   []int // by action: how much more often than usual this program does it
 }
 
-// compose makes the program of a seed for a release; what is rare in seen is more likely in it.
+// compose makes the program of a seed for a release, and counts in seen what the program does.
 func compose(p leveret.Profile, seed uint64, seen *coverage) *generator {
 	g := &generator{program: newProgram(p, seen.without), seen: seen, Rand: rand.New(rand.NewPCG(seed, 0)),
 		declared: map[string]string{}, channels: map[string]*books{}}
@@ -60,23 +60,16 @@ func (g *generator) add(format string, args ...any) (seen []string, ok bool) {
 	return seen, ok
 }
 
-// A choice is something to do, how often among all others, and the verbs by which it touches queues.
+// A choice is something to do, and how often among all others.
 type choice struct {
 	weight int
 	do     func()
-	verbs  []string
 }
 
 func (g *generator) choose(choices []choice) choice {
-	var traits []string
-	if g.seen.learns {
-		for _, q := range g.queues() {
-			traits = append(traits, g.traits(q.Name)...)
-		}
-	}
 	total := 0
 	for i := range choices {
-		choices[i].weight = g.weight(i, choices[i], traits)
+		choices[i].weight = g.weight(i, choices[i])
 		total += choices[i].weight
 	}
 	n := g.IntN(total)
@@ -88,10 +81,9 @@ func (g *generator) choose(choices []choice) choice {
 	panic("the weights do not add up")
 }
 
-// weight changes the usual weight of an action twice: every program does a few things much more often than others do,
-// and some never, so that what is usually rare meets itself; and it does more often what the programs before it did
-// rarely.
-func (g *generator) weight(i int, c choice, traits []string) int {
+// weight changes the usual weight of an action: every program does a few things much more often than others do, and some
+// never, so that what is usually rare meets itself.
+func (g *generator) weight(i int, c choice) int {
 	for len(g.factors) <= i {
 		g.factors = append(g.factors, []int{0, 1, 2, 2, 2, 2, 2, 12}[g.IntN(8)])
 	}
@@ -99,27 +91,25 @@ func (g *generator) weight(i int, c choice, traits []string) int {
 	if i == 0 {
 		factor = 2 // without messages there is nothing to see
 	}
-	return factor * g.seen.weight(c.verbs, traits, c.weight)
+	return factor * c.weight
 }
 
 // actions are always in the same order.
 func (g *generator) actions() []choice {
 	a := []choice{
-		{40, g.publish, nil}, {14, g.get, verbs("get")}, {22, g.settle, verbs("ack", "nack", "reject")}, {8, g.consume, verbs("consume")},
-		{3, g.cancel, verbs("cancel")}, {3, g.closeChannel, verbs("close")}, {2, g.closeConnection, verbs("kill", "disconnect")},
-		{2, g.purge, verbs("purge")}, {2, g.deleteQueue, verbs("delete")}, {2, g.declareQueue, verbs("declare")}, {3, g.rebind, nil},
-		{2, g.recover, verbs("recover")}, {1, g.qos, nil}, {2, g.misuse, nil}, {3, g.transaction, verbs("tx")}, {1, g.deleteExchange, nil},
+		{40, g.publish}, {14, g.get}, {22, g.settle}, {8, g.consume},
+		{3, g.cancel}, {3, g.closeChannel}, {2, g.closeConnection},
+		{2, g.purge}, {2, g.deleteQueue}, {2, g.declareQueue}, {3, g.rebind},
+		{2, g.recover}, {1, g.qos}, {2, g.misuse}, {3, g.transaction}, {1, g.deleteExchange},
 	}
 	if g.timed {
-		a = append(a, choice{7, g.advance, verbs("advance")})
+		a = append(a, choice{7, g.advance})
 	}
 	if g.policies {
-		a = append(a, choice{8, g.policy, verbs("policy", "clear-policy", "operator-policy")})
+		a = append(a, choice{8, g.policy})
 	}
 	return append(a, g.moreActions()...)
 }
-
-func verbs(list ...string) []string { return list }
 
 // queue returns a queue's name as a script has it.
 func (g *generator) queue() string { return scenario.Quote(g.pick(g.queueNames...)) }

@@ -42,28 +42,28 @@ func (g *generator) someMaterials() materials {
 func (g *generator) moreActions() []choice {
 	var a []choice
 	if g.wants.users {
-		a = append(a, choice{6, g.permit, nil}, choice{3, g.permitTopic, nil})
+		a = append(a, choice{6, g.permit}, choice{3, g.permitTopic})
 	}
 	if g.wants.replies {
-		a = append(a, choice{5, g.awaitReplies, nil}, choice{9, g.reply, nil})
+		a = append(a, choice{5, g.awaitReplies}, choice{9, g.reply})
 	}
 	if g.wants.imports {
-		a = append(a, choice{6, g.importDefinitions, verbs("import")})
+		a = append(a, choice{6, g.importDefinitions})
 	}
 	if g.wants.arguments {
-		a = append(a, choice{10, g.argument, nil}, choice{2, g.policyKey, nil})
+		a = append(a, choice{10, g.argument}, choice{2, g.policyKey})
 	}
 	if g.wants.limits {
-		a = append(a, choice{3, g.limit, nil})
+		a = append(a, choice{3, g.limit})
 	}
 	if g.wants.listed {
-		a = append(a, choice{3, g.listConsumers, nil})
+		a = append(a, choice{3, g.listConsumers})
 	}
 	if g.wants.episodes {
-		a = append(a, choice{8, g.episode, nil})
+		a = append(a, choice{8, g.episode})
 	}
 	if g.wants.wear {
-		a = append(a, choice{2, g.wear, nil})
+		a = append(a, choice{2, g.wear})
 	}
 	return a
 }

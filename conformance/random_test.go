@@ -117,6 +117,7 @@ type campaign struct {
 	start, until          time.Time
 	off                   []*trial // programs that have differed
 	done, retried, differ int
+	late                  int // differed also alone, in a run so slow that it proves nothing
 }
 
 func (c *campaign) run(t *testing.T) {
@@ -131,7 +132,7 @@ func (c *campaign) run(t *testing.T) {
 	if *duration > 0 {
 		c.until, c.end = time.Now().Add(*duration), 1<<63
 	}
-	c.seen = &coverage{learns: *seed == 0 && !*learn, without: *without, pairs: map[pair]int{}, excluded: map[string]int{}}
+	c.seen = newCoverage(*without)
 	if *learn {
 		c.steered = steer(t, c.profile, first)
 	}
@@ -170,17 +171,17 @@ func (c *campaign) report(t *testing.T) {
 	if c.steered != nil {
 		seeds = fmt.Sprintf("seeds chosen from %d on", c.first)
 	}
-	t.Logf("%s: generator %s, %s, %d programs in %s (%.1f/s): %d differ, %d the same only when run again",
+	t.Logf("%s: generator %s, %s, %d programs in %s (%.1f/s): %d differ, %d the same only when run again, %d too slow to tell",
 		on, generatorDigest(t), seeds, c.done, elapsed.Round(time.Second),
-		float64(c.done)/elapsed.Seconds(), c.differ, c.retried)
+		float64(c.done)/elapsed.Seconds(), c.differ, c.retried, c.late)
 }
 
 // generatorDigest names the generator that programs are from: two with the same digest make the same programs of the
 // same seeds.
 func generatorDigest(t *testing.T) string {
 	sum := sha256.New()
-	for _, file := range []string{"actions.go", "books.go", "effects.go", "endings.go", "episodes.go", "excluded.go", "exclusions.go", "generate.go",
-		"learning.go", "materials.go", "numbering.go", "program.go", "topology.go"} {
+	for _, file := range []string{"actions.go", "books.go", "coverage.go", "effects.go", "endings.go", "episodes.go", "excluded.go", "exclusions.go", "generate.go",
+		"materials.go", "numbering.go", "program.go", "topology.go"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Error(err)
@@ -265,7 +266,7 @@ func (c *campaign) work(t *testing.T) {
 }
 
 // quietWorkers is how many programs that differed beside many others run at once when they are tried again.
-const quietWorkers = 8
+const quietWorkers = 16
 
 // workAgain tries programs again that differed on the broker: a busy machine may have spoilt their runs.
 func (c *campaign) workAgain(t *testing.T, programs <-chan *trial) {
@@ -275,9 +276,10 @@ func (c *campaign) workAgain(t *testing.T, programs <-chan *trial) {
 	for again := range programs {
 		if broker.differs(again.script) != nil {
 			c.putOff(again)
-		} else {
-			c.judge(t, broker, again, nil)
+			continue
 		}
+		c.oneMore(&c.retried)
+		c.judge(t, broker, again, nil)
 	}
 }
 
@@ -288,9 +290,10 @@ func (c *campaign) tryAgain(t *testing.T) {
 		programs <- again
 	}
 	close(programs)
-	c.retried, c.off = len(c.off), nil
+	few := min(quietWorkers, len(c.off))
+	c.off = nil
 	var wg sync.WaitGroup
-	for range min(quietWorkers, c.retried) {
+	for range few {
 		wg.Go(func() { c.workAgain(t, programs) })
 	}
 	wg.Wait()
@@ -300,7 +303,15 @@ func (c *campaign) tryAgain(t *testing.T) {
 	broker, letGo := c.brokerSide(t)
 	defer letGo()
 	for _, again := range c.off {
-		c.judge(t, broker, again, broker.differs(again.script))
+		d := broker.differs(again.script)
+		switch {
+		case d == nil:
+			c.oneMore(&c.retried)
+		case broker.tooLate(again.script):
+			c.oneMore(&c.late)
+			d = nil
+		}
+		c.judge(t, broker, again, d)
 	}
 }
 
@@ -331,6 +342,13 @@ func (c *campaign) putOff(made *trial) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.off = append(c.off, made)
+}
+
+// oneMore counts one program more.
+func (c *campaign) oneMore(n *int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*n++
 }
 
 // judge counts a program, and tells of its difference, if there is one.

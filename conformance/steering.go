@@ -86,7 +86,7 @@ func (s *Steering) Next() (seed uint64, err error) {
 // make makes the next program and finds what it leads to. The program is run twice: when it is made, statements are tried
 // that are then taken back.
 func (s *Steering) make() (*candidate, error) {
-	g := compose(s.profile, s.seed, &coverage{pairs: map[pair]int{}, excluded: map[string]int{}})
+	g := compose(s.profile, s.seed, newCoverage(""))
 	c := &candidate{seed: s.seed, statements: slices.Clone(g.statements)}
 	g.end()
 	s.seed++
