@@ -85,14 +85,18 @@ func (d *Delivery) WireHeaders() Fields {
 }
 
 // WireProperties is for listeners. It returns Message.WireProperties of the publish for as long as nothing has changed
-// the properties, and if the queue is a classic queue. Empty means that the properties are to be encoded from
-// Properties and WireHeaders.
+// the properties, and if the queue is a classic queue or the message has the property expiration. Empty means that the
+// properties are to be encoded from Properties and WireHeaders.
 // Rules: M-21.
 func (d *Delivery) WireProperties() string {
-	if d.counted != noCounts {
-		return ""
+	wire := d.m.wireProperties()
+	switch {
+	case wire == "", d.counted == noCounts:
+		return wire
+	case d.counted == oldCounts && d.delivered == 0 && d.m.extra.expiration >= 0:
+		return wire // a quorum queue keeps the properties of such a message, to read the expiration there
 	}
-	return d.m.wireProperties()
+	return ""
 }
 
 // Rules: D-10, D-12.

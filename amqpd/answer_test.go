@@ -159,3 +159,53 @@ func TestDeliveryBeforeItsConfirm(t *testing.T) {
 		b.Close()
 	}
 }
+
+// A commit of publishes is answered behind what it has delivered, one of settlements before that.
+// Rules: C-10.
+func TestDeliveriesAndCommit(t *testing.T) {
+	type act struct {
+		frames string
+		answer []methodID
+	}
+	publish := func(key string, flags uint8) string { return publish(key, flags) + header(0) }
+	consume := act{consumeFrom("q"), []methodID{basicConsumeOk}}
+	reject := call(1, basicReject, u64(1), u8(1))
+	for name, acts := range map[string][]act{
+		"publishes": {consume, {publish("q", 0) + publish("nowhere", 1) + publish("q", 0) + call(1, txCommit),
+			[]methodID{basicReturn, basicDeliver, basicDeliver, txCommitOk}}},
+		"a publish and a reject": {{publish("q", 0) + call(1, txCommit), []methodID{txCommitOk}}, consume,
+			{"", []methodID{basicDeliver}}, {publish("other", 0) + reject + call(1, txCommit), []methodID{basicDeliver, txCommitOk}}},
+		"a reject": {{publish("q", 0) + call(1, txCommit), []methodID{txCommitOk}}, consume,
+			{"", []methodID{basicDeliver}}, {publish("nowhere", 0) + reject + call(1, txCommit), []methodID{txCommitOk, basicDeliver}}},
+		"a reject behind a rollback": {{publish("q", 0) + call(1, txCommit), []methodID{txCommitOk}}, consume,
+			{"", []methodID{basicDeliver}}, {publish("other", 0) + call(1, txRollback), []methodID{txRollbackOk}},
+			{call(1, txSelect) + reject + call(1, txCommit), []methodID{txSelectOk, txCommitOk, basicDeliver}}},
+		"a publish before tx.select again": {consume, {publish("q", 0) + call(1, txSelect) + call(1, txCommit),
+			[]methodID{txSelectOk, basicDeliver, txCommitOk}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := leveret.New()
+			defer b.Close()
+			srv := &Server{Broker: b}
+			defer srv.Close()
+			nc := dialed(t, srv, 0, declare(1, "q")+declare(1, "other")+call(1, txSelect))
+			defer nc.Close()
+			for id := methodID(0); id != txSelectOk; {
+				id, _ = readMethod(t, nc)
+			}
+			for _, a := range acts {
+				_, err := io.WriteString(nc, a.frames)
+				require.NoError(t, err)
+				var got []methodID
+				for range a.answer {
+					id, _ := readMethod(t, nc)
+					got = append(got, id)
+					if id == basicDeliver || id == basicReturn {
+						readMethod(t, nc) // the content header; an empty body has no frame
+					}
+				}
+				require.Equal(t, a.answer, got)
+			}
+		})
+	}
+}

@@ -49,6 +49,7 @@ func (c *conn) publishLocked(ch *channel) error {
 	if err != nil {
 		return err
 	}
+	ch.tx.routed = ch.tx.routed || ch.tx.selected && out.Queues > 0
 	c.in.burst.published(size, out.Return == nil && out.Sequence == 0)
 	if out.Return != nil {
 		c.out.returned(ch.number, out.Return, c.tune.maxPayload())

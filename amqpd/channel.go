@@ -14,6 +14,10 @@ type channel struct {
 	closing bool // channel.close was sent; everything but its answer is ignored
 	content assembly
 	pending confirmRun
+	tx      struct {
+		selected bool
+		routed   bool // one of its publishes has reached a queue
+	}
 
 	last lastProperties
 }
@@ -129,20 +133,26 @@ func (c *conn) txSelectLocked(ch *channel, a *args) error {
 	if err := a.end(); err != nil {
 		return err
 	}
-	return c.answerLocked(ch, ch.ch.Tx(), false, txSelectOk)
+	err := ch.ch.Tx()
+	ch.tx.selected = err == nil
+	return c.answerLocked(ch, err, false, txSelectOk)
 }
 
-// Rules: C-9.
+// txCommitLocked answers a commit. A commit with publishes waits for its queues, which deliver before they say that they
+// have a message: what such a commit has delivered to its own connection comes before the answer.
+// Rules: C-9, C-10.
 func (c *conn) txCommitLocked(ch *channel, a *args) error {
 	if err := a.end(); err != nil {
 		return err
 	}
+	waits := ch.tx.routed
+	ch.tx.routed = false
 	returns, err := ch.ch.Commit()
 	for _, r := range returns {
 		c.out.returned(ch.number, r, c.tune.maxPayload())
 	}
-	if e := (*leveret.Error)(nil); errors.As(err, &e) && !e.ClosesConnection() {
-		c.takeNoticesLocked() // what the commit has delivered comes before the end of the channel
+	if e := (*leveret.Error)(nil); waits && !(errors.As(err, &e) && e.ClosesConnection()) {
+		c.takeNoticesLocked()
 		c.encodeNoticesLocked(len(c.inbox.notices))
 	}
 	return c.answerLocked(ch, err, false, txCommitOk)
@@ -152,6 +162,7 @@ func (c *conn) txRollbackLocked(ch *channel, a *args) error {
 	if err := a.end(); err != nil {
 		return err
 	}
+	ch.tx.routed = false
 	return c.answerLocked(ch, ch.ch.Rollback(), false, txRollbackOk)
 }
 

@@ -441,8 +441,10 @@ var wireCases = []wireCase{
 	{"odd headers, dead letter", onChannel1, declareOwn("amqpd.w14") + call(1, queueDeclare, u16(0), ss("amqpd.v"), u8(4),
 		ls(ss("x-dead-letter-exchange")+"S"+ls("")+ss("x-dead-letter-routing-key")+"S"+ls("amqpd.w14")+ss("x-message-ttl")+"I"+u32(300))) +
 		consumeFrom("amqpd.w14") + publish("amqpd.v", 0) + odd("\x20\x02"+ls(oddFields)), 0},
-	{"odd headers to a quorum queue, consume", onChannel1, declareQuorum + consumeFrom("amqpd.x") + publish("amqpd.x", 0) +
+	{"odd headers to a quorum queue, consume", onChannel1, declareQuorum("amqpd.x") + consumeFrom("amqpd.x") + publish("amqpd.x", 0) +
 		odd("\x20\x02"+ls(oddFields)), 2 * time.Second},
+	{"odd headers and expiration to a quorum queue, consume", onChannel1, declareQuorum("amqpd.y") + consumeFrom("amqpd.y") +
+		publish("amqpd.y", 0) + odd("\x21\x02"+ls(oddFields)+ss("60000")), 2 * time.Second},
 	{"short strings that are not utf-8", onChannel1, declareOwn("amqpd.w16") + publish("amqpd.w16", 0) +
 		odd("\xc6\xac"+ss("\xff")+ss("\xfe")+ss("\xfd")+ss("\xfc")+ss("\xfb")+ss("\x00")+ss("")+ss("\xe9")) + getFrom("amqpd.w16"), 0},
 
@@ -513,7 +515,9 @@ func declareOwn(queue string) string {
 	return call(1, queueDeclare, u16(0), ss(queue), u8(4), u32(0))
 }
 
-var declareQuorum = call(1, queueDeclare, u16(0), ss("amqpd.x"), u8(2), ls(ss("x-queue-type")+"S"+ls("quorum")))
+func declareQuorum(queue string) string {
+	return call(1, queueDeclare, u16(0), ss(queue), u8(2), ls(ss("x-queue-type")+"S"+ls("quorum")))
+}
 
 func consumeFrom(queue string) string {
 	return call(1, basicConsume, u16(0), ss(queue), ss("t"), u8(0), u32(0))
