@@ -316,7 +316,7 @@ func (c *campaign) tryAgain(t *testing.T) {
 }
 
 // hostsAtOnce holds as many tokens as virtual hosts are being made or removed.
-var hostsAtOnce = make(chan bool, 8)
+var hostsAtOnce = make(chan bool, 4)
 
 // hostTries is how often a virtual host is made, or removed, before the test fails.
 const hostTries = 3

@@ -244,7 +244,7 @@ func (r *renderer) hideTimes(s string) string {
 
 // failure writes a refusal. The name of the run's virtual host reads as /.
 func (r *renderer) failure(e *leveret.Error, scope string) string {
-	text := r.plain(r.hideTerm(e.Text()))
+	text := cutAlike(r.plain(r.hideTerm(e.Text())))
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\\", `\\`), "\n", `\n`)
 	text = cutCharacters(text)
 	return fmt.Sprintf("%s closed: %d %s", scope, e.Code, text)
@@ -267,6 +267,19 @@ func (r *renderer) hideTerm(text string) string {
 		return text
 	}
 	return brokenTerm.ReplaceAllString(strings.ReplaceAll(text, term, `<<"/">>`), "")
+}
+
+// alike is the length, in octets, to which a cut text is cut further.
+const alike = 128
+
+// cutAlike cuts a reply text further that names the virtual host and ends in "...", as it had more than 255 octets: where it was
+// cut depends on the length of the virtual host's name.
+func cutAlike(text string) string {
+	named := strings.Contains(text, `<<"/">>`) || strings.Contains(text, "vhost '/'")
+	if !named || len(text) <= alike || !strings.HasSuffix(text, "...") {
+		return text
+	}
+	return text[:alike] + "..."
 }
 
 // cutCharacters writes the bytes of a character that a reply text has only a part of as \xc3.

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -68,6 +69,11 @@ func TestFailures(t *testing.T) {
 	r := &renderer{vhost: "s000000001"}
 	e := &leveret.Error{Code: leveret.NotFound, Reason: "no queue 'q' in vhost 's000000001'"}
 	require.Equal(t, "channel closed: 404 NOT_FOUND - no queue 'q' in vhost '/'", r.failure(e, "channel"))
+	long := "RESOURCE_ERROR - failed to deliver message: {not_found,{resource,<<\"/\">>,queue,<<\"" + strings.Repeat("n", 170)
+	require.Equal(t, cutAlike(long[:200]+"..."), cutAlike(long[:211]+"..."), "cut behind virtual hosts of 10 and of 1 octets")
+	require.Equal(t, long[:211], cutAlike(long[:211]))
+	unnamed := strings.Repeat("n", 200) + "..."
+	require.Equal(t, unnamed, cutAlike(unnamed))
 	require.Equal(t, "amq.gen-*", generated("amq.gen-JzTY20BRgKO-HjmUJj0wLg"))
 	require.Equal(t, "amq.gen-short", generated("amq.gen-short"))
 }
