@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/firehose"
 )
 
 func (c *call) listVHosts() (any, error) {
@@ -32,7 +33,8 @@ func (c *call) describeVHost(v *leveret.VHost) (object, error) {
 	info := v.Info()
 	metadata := object{"description": info.Description, "tags": tags(info.Tags), "default_queue_type": info.DefaultQueueType}
 	o := object{"name": info.Name, "description": info.Description, "tags": tags(info.Tags), "default_queue_type": info.DefaultQueueType,
-		"metadata": metadata, "tracing": false, "cluster_state": object{c.NodeName: "running"}, "protected_from_deletion": c.isProtected(info.Name)}
+		"metadata": metadata, "tracing": firehose.Traces(c.broker, info.Name), "cluster_state": object{c.NodeName: "running"},
+		"protected_from_deletion": c.isProtected(info.Name)}
 	if c.hidesFields {
 		delete(metadata, "default_queue_type")
 		delete(o, "protected_from_deletion")
@@ -74,7 +76,20 @@ func (c *call) putVHost() (any, error) {
 	if err == nil && missing != nil {
 		err = v.SetPermissions(c.user.Name, leveret.Permissions{Configure: ".*", Write: ".*", Read: ".*"})
 	}
+	c.setTracing(name, given.tracing)
 	return put(missing == nil), invalid(err)
+}
+
+// setTracing turns the firehose of a virtual host on or off; nil leaves it as it is.
+// Rules: O-6.
+func (c *call) setTracing(vhost string, on *bool) {
+	switch {
+	case on == nil:
+	case *on:
+		firehose.Start(c.broker, c.NodeName, vhost)
+	default:
+		firehose.Stop(c.broker, vhost)
+	}
 }
 
 // vhostSettings are what a PUT of a virtual host may set.
@@ -82,6 +97,7 @@ type vhostSettings struct {
 	description string
 	tags        []string
 	queueType   leveret.QueueType
+	tracing     *bool // nil: not mentioned
 }
 
 // vhostSettings returns what the body says. Of a virtual host that exists, what the body does not mention stays.
@@ -94,6 +110,11 @@ func (c *call) vhostSettings(old *leveret.VHost) (s vhostSettings, err error) {
 		c.body.read("defaultqueuetype", &s.queueType), c.body.read("default_queue_type", &s.queueType))
 	if given != nil {
 		s.tags = given
+	}
+	if _, mentioned := c.body["tracing"]; mentioned && err == nil {
+		var on bool
+		on, err = c.body.truth("tracing")
+		s.tracing = &on
 	}
 	if known := s.queueType == "" || s.queueType == leveret.QueueTypeClassic || s.queueType == leveret.QueueTypeQuorum; err == nil && !known {
 		err = badRequest(string(s.queueType) + " is not a valid queue type")

@@ -33,8 +33,7 @@ type Node struct {
 	Time         *VirtualTime        // nil: the time is the system's
 	Faults       *Faults             // nil: the node takes none
 
-	alarms   alarms // that eval has set
-	firehose firehose
+	alarms alarms // that eval has set
 }
 
 // A Listener is an address that the node accepts connections on.

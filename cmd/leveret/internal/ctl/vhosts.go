@@ -6,6 +6,7 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/firehose"
 )
 
 // Virtual hosts.
@@ -163,7 +164,7 @@ func (c *call) vhostItem(info leveret.VHostInfo, column string) any {
 	case "protected_from_deletion":
 		return false
 	case "tracing":
-		return c.node.firehose.on(info.Name)
+		return firehose.Traces(c.node.Broker, info.Name)
 	case "cluster_state":
 		return states{c.node.Name}
 	case "metadata":

@@ -1,10 +1,11 @@
-package ctl
+package firehose_test
 
 import (
 	"testing"
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/firehose"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -13,7 +14,6 @@ import (
 func TestFirehose(t *testing.T) {
 	b := leveret.New()
 	defer b.Close()
-	n := &Node{Broker: b, Name: "n@h"}
 	c, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Name: "me -> it"})
 	require.NoError(t, err)
 	ch, err := c.Channel()
@@ -35,9 +35,9 @@ func TestFirehose(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, trace.Info().Ready, "nobody traces")
 
-	on := n.Run(Request{Args: []string{"trace_on"}})
-	assert.Equal(t, "Starting tracing for vhost \"/\" ...\nTrace enabled for vhost /\n", on.Stdout)
-	assert.True(t, n.firehose.on("/"))
+	firehose.Start(b, "n@h", "/")
+	firehose.Start(b, "n@h", "/")
+	assert.True(t, firehose.Traces(b, "/"))
 	publish("q", leveret.Message{Body: []byte("one"), Properties: &leveret.Properties{
 		ContentType: "ct", Timestamp: time.Unix(77, 0), DeliveryMode: 2, Headers: leveret.Table{"h": int32(1), "CC": []any{"cc1"}}}})
 	publish("nowhere", leveret.Message{Body: []byte("two")})
@@ -66,8 +66,9 @@ func TestFirehose(t *testing.T) {
 	}
 	assert.Zero(t, trace.Info().Ready, "what is fetched of the copies is not copied")
 
-	off := n.Run(Request{Args: []string{"-q", "trace_off"}})
-	assert.Equal(t, "Trace disabled for vhost /\n", off.Stdout)
+	firehose.Stop(b, "/")
+	firehose.Stop(b, "/")
+	assert.False(t, firehose.Traces(b, "/"))
 	publish("q", leveret.Message{})
 	assert.Zero(t, trace.Info().Ready)
 	assert.NoError(t, b.Check())
@@ -88,7 +89,6 @@ func TestFirehoseOfManyKeys(t *testing.T) {
 	} {
 		b := leveret.New(leveret.WithProfile(tc.profile))
 		defer b.Close()
-		n := &Node{Broker: b, Name: "n@h"}
 		trace, err := b.DeclareQueue("trace", leveret.QueueConfig{})
 		require.NoError(t, err)
 		require.NoError(t, trace.Bind("amq.rabbitmq.trace", "publish.#", nil))
@@ -97,7 +97,8 @@ func TestFirehoseOfManyKeys(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, q.Bind("amq.fanout", "", nil))
 		}
-		n.Run(Request{Args: []string{"trace_on"}})
+		firehose.Start(b, "n@h", "/")
+		defer firehose.StopAll(b)
 		for _, exchange := range []string{"", "amq.fanout"} {
 			_, err := b.Publish(exchange, "q", leveret.Message{Properties: &leveret.Properties{HeaderFields: twice}})
 			require.NoError(t, err)
@@ -115,4 +116,39 @@ func TestFirehoseOfManyKeys(t *testing.T) {
 				"properties": leveret.Fields{{Name: "headers", Value: tc.headers}}}, got)
 		}
 	}
+}
+
+// A virtual host stays traced until it is said otherwise, also while there is none of its name, as on RabbitMQ. One virtual
+// host's end is not another's.
+func TestTracedVirtualHosts(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	other := leveret.New()
+	defer other.Close()
+	traced := func() []bool {
+		return []bool{firehose.Traces(b, "/"), firehose.Traces(b, "one"), firehose.Traces(other, "/")}
+	}
+	assert.Equal(t, []bool{false, false, false}, traced())
+	firehose.Start(b, "n@h", "/")
+	firehose.Start(b, "n@h", "one")
+	assert.Equal(t, []bool{true, true, false}, traced())
+	firehose.Stop(b, "/")
+	assert.Equal(t, []bool{false, true, false}, traced())
+
+	v, err := b.CreateVHost("one")
+	require.NoError(t, err)
+	trace, err := v.DeclareQueue("trace", leveret.QueueConfig{})
+	require.NoError(t, err)
+	require.NoError(t, trace.Bind("amq.rabbitmq.trace", "#", nil))
+	_, err = v.Publish("", "nowhere", leveret.Message{})
+	require.NoError(t, err)
+	assert.EqualValues(t, 1, trace.Info().Ready)
+
+	firehose.Start(b, "n@h", "/")
+	firehose.StopAll(b)
+	firehose.StopAll(other)
+	assert.Equal(t, []bool{false, false, false}, traced())
+	_, err = v.Publish("", "nowhere", leveret.Message{})
+	require.NoError(t, err)
+	assert.EqualValues(t, 1, trace.Info().Ready)
 }
