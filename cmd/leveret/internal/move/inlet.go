@@ -40,12 +40,13 @@ type consumption struct {
 	control    *amqp.Channel // for questions, so that an error does not return messages
 	closed     chan *amqp.Error
 	deliveries <-chan amqp.Delivery
+	cancelled  bool // what the broker has delivered by then is still to come
 }
 
 // consumerTag is that of a move in the brokers' listings.
 const consumerTag = "leveret move"
 
-// idle is how long nothing comes before the queue is asked whether it is empty.
+// idle is how long nothing comes before the queue is looked at.
 const idle = 50 * time.Millisecond
 
 // openQueue asks how many messages a queue has ready. The consumption gives nothing before it is started.
@@ -74,38 +75,73 @@ func (c *consumption) start(window int) (err error) {
 	if err = c.ch.Qos(window, 0, false); err != nil {
 		return err
 	}
+	return c.consume()
+}
+
+func (c *consumption) consume() (err error) {
+	c.cancelled = false
 	c.deliveries, err = c.ch.Consume(c.queue.Name, consumerTag, false, false, false, false, nil)
 	return err
 }
 
+func (c *consumption) cancel() error {
+	c.cancelled = true
+	return c.ch.Cancel(consumerTag, false)
+}
+
+// next looks at the queue when nothing comes for a while.
 func (c *consumption) next(ctx context.Context) (parcel, error) {
-	given, empty := time.Now(), 0
+	given := time.Now()
 	for {
+		var err error
 		select {
 		case d, ok := <-c.deliveries:
-			if !ok {
-				return parcel{}, c.ended()
+			if ok {
+				return parcel{Letter: letterOf(c.queue, d), tag: d.DeliveryTag, repeated: d.Redelivered}, nil
 			}
-			return parcel{Letter: letterOf(c.queue, d), tag: d.DeliveryTag, repeated: d.Redelivered}, nil
+			err = c.goOn()
 		case <-ctx.Done():
-			return parcel{}, io.EOF
+			err = io.EOF
 		case <-time.After(idle):
+			err = c.look(given)
 		}
-		n, err := c.ready()
-		switch {
-		case err != nil:
+		if err != nil {
 			return parcel{}, err
-		case n > 0 && time.Since(given) > c.patience:
-			return parcel{}, errHeld
-		case n > 0:
-			empty = 0
-		default:
-			empty++
-		}
-		if empty > 1 { // a message may have left the queue and not come yet
-			return parcel{}, io.EOF
 		}
 	}
+}
+
+// look asks the queue whether it is empty. The messages that have left it may not have come yet: the end of the consumer tells
+// that all are there.
+func (c *consumption) look(given time.Time) error {
+	if c.cancelled {
+		return nil
+	}
+	n, err := c.ready()
+	switch {
+	case err != nil:
+		return err
+	case n == 0:
+		return c.cancel()
+	case time.Since(given) > c.patience:
+		return errHeld
+	}
+	return nil
+}
+
+// goOn follows the end of the consumer. If the queue is not empty after all, messages are consumed again.
+func (c *consumption) goOn() error {
+	if !c.cancelled || c.ch.IsClosed() {
+		return c.ended()
+	}
+	n, err := c.ready()
+	switch {
+	case err != nil:
+		return err
+	case n == 0:
+		return io.EOF
+	}
+	return c.consume()
 }
 
 // ended says why no more deliveries come.
@@ -136,7 +172,7 @@ func (c *consumption) close() error {
 	if c.ch == nil || c.ch.IsClosed() {
 		return nil // all has been returned
 	}
-	if err := c.ch.Cancel(consumerTag, false); err != nil {
+	if err := c.cancel(); err != nil {
 		return err
 	}
 	const all = 0

@@ -1,9 +1,14 @@
 package move
 
 import (
+	"encoding/binary"
 	"fmt"
+	"io"
+	"net"
 	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/leverettest"
@@ -49,6 +54,89 @@ func TestMoveCut(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A queue that has no message ready may have given out messages that have not come yet.
+func TestMoveOfWhatComesLate(t *testing.T) {
+	p := newPair(t)
+	declare(t, p.from, "work", nil)
+	sent := fill(t, p.from, "work", 5)
+	j := p.job()
+	dial := j.From.Dial
+	j.From.Dial = func(network, addr string) (net.Conn, error) {
+		conn, err := dial(network, addr)
+		return &slowChannel{Conn: conn, channel: 2, by: 5 * idle}, err
+	}
+	r := p.run(j)
+	assert.Equal(t, sent, bodies(t, p.to, "work"))
+	assert.Empty(t, bodies(t, p.from, "work"))
+	assert.Zero(t, r.Reconnects)
+}
+
+// A slowChannel is a client's connection on which the frames of one channel come late from the first delivery on, those of the others
+// at once.
+type slowChannel struct {
+	net.Conn
+	channel uint16
+	by      time.Duration
+
+	once sync.Once
+	out  *io.PipeReader
+}
+
+func (c *slowChannel) Read(b []byte) (int, error) {
+	c.once.Do(func() {
+		var in *io.PipeWriter
+		c.out, in = io.Pipe()
+		go func() { in.CloseWithError(c.carry(in)) }()
+	})
+	return c.out.Read(b)
+}
+
+// carry passes frames on until the connection ends.
+func (c *slowChannel) carry(to io.Writer) error {
+	var mu sync.Mutex
+	var late []byte // frames that wait for the same moment
+	delivers := false
+	for {
+		frame, err := readFrame(c.Conn)
+		if err != nil {
+			return err
+		}
+		const basicDeliver = 60<<16 | 60
+		slow := binary.BigEndian.Uint16(frame[1:]) == c.channel
+		delivers = delivers || slow && binary.BigEndian.Uint32(frame[7:]) == basicDeliver
+		mu.Lock()
+		switch {
+		case !slow || !delivers:
+			_, err = to.Write(frame)
+		case len(late) == 0:
+			time.AfterFunc(c.by, func() {
+				mu.Lock()
+				defer mu.Unlock()
+				to.Write(late)
+				late = nil
+			})
+			fallthrough
+		default:
+			late = append(late, frame...)
+		}
+		mu.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func readFrame(r io.Reader) ([]byte, error) {
+	const head = 7
+	frame := make([]byte, head)
+	if _, err := io.ReadFull(r, frame); err != nil {
+		return nil, err
+	}
+	frame = append(frame, make([]byte, binary.BigEndian.Uint32(frame[3:])+1)...)
+	_, err := io.ReadFull(r, frame[head:])
+	return frame, err
 }
 
 // checkCounted demands that all has come, and that what came twice was counted.
