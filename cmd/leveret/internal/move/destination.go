@@ -3,6 +3,7 @@ package move
 import (
 	"maps"
 
+	"github.com/leveretmq/leveret/internal/address"
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
@@ -11,11 +12,11 @@ type destinationBroker struct {
 	*Broker
 	conn *amqp.Connection
 	out  *publication
-	lost map[Loss]int // of earlier outlets
+	lost map[address.Loss]int // of earlier outlets
 }
 
 // To returns a broker as a destination. Close ends its connection.
-func To(b *Broker) Destination { return &destinationBroker{Broker: b, lost: map[Loss]int{}} }
+func To(b *Broker) Destination { return &destinationBroker{Broker: b, lost: map[address.Loss]int{}} }
 
 func (d *destinationBroker) define(doc document) error { return d.accept(doc) }
 
@@ -36,7 +37,7 @@ func (d *destinationBroker) open(window int) (outlet, error) {
 	return d.out, nil
 }
 
-func (d *destinationBroker) losses() map[Loss]int {
+func (d *destinationBroker) losses() map[address.Loss]int {
 	all := maps.Clone(d.lost)
 	if d.out != nil {
 		for what, n := range d.out.lost {

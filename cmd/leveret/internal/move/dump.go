@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"github.com/leveretmq/leveret/internal/address"
 )
 
 // A dump is a file of lines of JSON: a title, the definitions, a line for each message, and at the end how many these are.
@@ -131,7 +133,7 @@ func (d *Dump) define(doc document) error { return d.write(dumpPart{Definitions:
 
 func (d *Dump) open(int) (outlet, error) { return dumpOutlet{d}, nil }
 
-func (d *Dump) losses() map[Loss]int { return nil }
+func (d *Dump) losses() map[address.Loss]int { return nil }
 
 // A dumpOutlet writes messages. Closing it leaves the file open for the next queue.
 type dumpOutlet struct{ *Dump }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leveretmq/leveret/internal/address"
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
@@ -40,7 +41,7 @@ type Destination interface {
 	define(document) error
 	// open returns the outlet, a new one if the last has failed.
 	open(window int) (outlet, error)
-	losses() map[Loss]int
+	losses() map[address.Loss]int
 	Close() error
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/address"
 	"github.com/leveretmq/leveret/leverettest"
 	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/stretchr/testify/assert"
@@ -62,8 +63,8 @@ func TestMoveUserID(t *testing.T) {
 	for _, c := range []struct {
 		tags []string
 		want string
-		lost map[Loss]int
-	}{{[]string{"administrator"}, "", map[Loss]int{LostUserID: 1}}, {[]string{"administrator", "impersonator"}, "ann", map[Loss]int{}}} {
+		lost map[address.Loss]int
+	}{{[]string{"administrator"}, "", map[address.Loss]int{address.LostUserID: 1}}, {[]string{"administrator", "impersonator"}, "ann", map[address.Loss]int{}}} {
 		p := newPair(t)
 		declare(t, p.from, "work", nil)
 		_, err := p.from.Publish("", "work", leveret.Message{Properties: &leveret.Properties{UserID: "ann"}})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/address"
 	"github.com/leveretmq/leveret/leverettest"
 	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/stretchr/testify/assert"
@@ -183,7 +184,7 @@ func TestMoveProperties(t *testing.T) {
 	got := received(t, p.to, "work")
 	require.Len(t, got, 1)
 	assert.Equal(t, sent, letterOf(queueInfo{}, got[0]).Message)
-	assert.Equal(t, map[Loss]int{TimeToLive: 1}, r.Lost)
+	assert.Equal(t, map[address.Loss]int{address.TimeToLive: 1}, r.Lost)
 }
 
 // How messages are addressed, by what else is bound at the target.
@@ -220,7 +221,7 @@ func TestMoveAddresses(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s/%s %v", d.Exchange, d.RoutingKey, d.Headers["CC"]))
 	}
 	assert.Equal(t, []string{"x/k.one <nil>", "/k.both <nil>", "/k.one <nil>", "/work <nil>", "/work <nil>", "/k.one [k.both]", "/work <nil>"}, got)
-	assert.Equal(t, map[Loss]int{LostExchange: 5, LostRoutingKey: 2, LostCC: 1}, r.Lost)
+	assert.Equal(t, map[address.Loss]int{address.LostExchange: 5, address.LostRoutingKey: 2, address.LostCC: 1}, r.Lost)
 	for _, other := range []string{"audit", "k.other"} {
 		assert.Empty(t, bodies(t, p.to, other), other)
 	}

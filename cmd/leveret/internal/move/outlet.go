@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/leveretmq/leveret/internal/address"
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
@@ -28,10 +29,10 @@ type publication struct {
 	closed      chan *amqp.Error
 	returns     chan amqp.Return
 	returned    map[key]int // messages that came back and were not asked for yet
-	router      *router
+	router      *address.Router
 	routedUntil time.Time // when the target is asked again
 	impersonate bool      // the user may send any user-id
-	lost        map[Loss]int
+	lost        map[address.Loss]int
 
 	mu     sync.Mutex
 	reason *amqp.Error // why the channel was closed, once that is known
@@ -45,7 +46,7 @@ const (
 
 // newPublication opens a channel. At most window messages are to be without confirm.
 func newPublication(conn *amqp.Connection, b *Broker, window int) (p *publication, err error) {
-	p = &publication{broker: b, returned: map[key]int{}, lost: map[Loss]int{}}
+	p = &publication{broker: b, returned: map[key]int{}, lost: map[address.Loss]int{}}
 	tags, err := b.tags()
 	if err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func (p *publication) foretell() error {
 	if err != nil {
 		return err
 	}
-	r, err := newRouter(t)
+	r, err := address.New(t)
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (p *publication) foretell() error {
 
 func (p *publication) forget() {
 	if p.router != nil {
-		p.router.close()
+		p.router.Close()
 	}
 }
 
@@ -88,14 +89,15 @@ func (p *publication) send(l Letter) (func() error, error) {
 	if err := p.foretell(); err != nil {
 		return nil, err
 	}
-	if !p.router.queues[l.Queue] {
+	if !p.router.Has(l.Queue) {
 		return nil, refusal{fmt.Sprintf("%v has no queue %s", p.broker, l.Queue)}
 	}
-	sent, lost := p.router.address(l)
-	lost = append(lost, l.losses()...)
+	routed := l.routed()
+	way := p.router.To(l.Queue, routed)
+	sent, lost := l.by(way), append(way.Lost, routed.Losses()...)
 	if user := l.Message.UserId; user != "" && user != p.broker.User && !p.impersonate {
 		sent.Message.UserId = ""
-		lost = append(lost, LostUserID)
+		lost = append(lost, address.LostUserID)
 	}
 	for _, what := range lost {
 		p.lost[what]++

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/leveretmq/leveret/internal/address"
 )
 
 // Progress is how far the move of a queue is.
@@ -15,10 +17,10 @@ type Progress struct {
 
 // A Report is what a job did.
 type Report struct {
-	Definitions map[string]int `json:"definitions,omitempty"` // entries by section
-	Queues      []*QueueReport `json:"queues"`
-	LeftOut     []string       `json:"left_out,omitempty"`
-	Lost        map[Loss]int   `json:"lost,omitempty"` // messages by what their consumers see otherwise
+	Definitions map[string]int       `json:"definitions,omitempty"` // entries by section
+	Queues      []*QueueReport       `json:"queues"`
+	LeftOut     []string             `json:"left_out,omitempty"`
+	Lost        map[address.Loss]int `json:"lost,omitempty"` // messages by what their consumers see otherwise
 
 	Moved       int     `json:"moved"`                 // messages, over all runs of the journal
 	Again       int     `json:"sent_again"`            // of these, those that may be at the target twice

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/address"
 	"github.com/leveretmq/leveret/leverettest"
 	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/stretchr/testify/assert"
@@ -39,9 +40,9 @@ func TestRouter(t *testing.T) {
 
 	topology, err := sideOf(t, b).topology()
 	require.NoError(t, err)
-	r, err := newRouter(topology)
+	r, err := address.New(topology)
 	require.NoError(t, err)
-	defer r.close()
+	defer r.Close()
 	for _, c := range []struct {
 		exchange, key string
 		headers       amqp.Table
@@ -58,30 +59,11 @@ func TestRouter(t *testing.T) {
 		{"policed", "m", nil, []string{"mine"}},
 		{"outer", "a.c", amqp.Table{"n": int32(1)}, []string{"b", "c"}},
 	} {
-		got, known := r.route(Letter{Exchange: c.exchange, RoutingKey: c.key, Message: amqp.Publishing{Headers: c.headers}})
+		got, known := r.Route(Letter{Exchange: c.exchange, RoutingKey: c.key, Message: amqp.Publishing{Headers: c.headers}}.routed())
 		slices.Sort(got)
 		assert.True(t, known)
 		assert.ElementsMatch(t, c.want, got, "%s/%s %v", c.exchange, c.key, c.headers)
 	}
-	_, known := r.route(Letter{Exchange: "nonesuch"})
+	_, known := r.Route(address.Letter{Exchange: "nonesuch"})
 	assert.False(t, known)
-}
-
-// An exchange of a plugin routes nobody knows where: to all that is bound.
-func TestRouterForeignExchange(t *testing.T) {
-	var topology topology
-	topology.queues = []queueInfo{{Name: "a"}, {Name: "amq.gen-b"}}
-	topology.exchanges = []listedExchange{{Name: "later", Type: "x-delayed-message"}, {Name: "amq.rabbitmq.log", Type: "topic"}}
-	topology.bindings = []listedBinding{{Source: "amq.rabbitmq.log", Destination: "a", DestinationType: "queue"},
-		{Source: "later", Destination: "gone", DestinationType: "queue"}, {Source: "gone", Destination: "a", DestinationType: "queue"},
-		{Source: "later", Destination: "gone", DestinationType: "exchange"}}
-	for _, q := range topology.queues {
-		topology.bindings = append(topology.bindings, listedBinding{Source: "later", Destination: q.Name, DestinationType: "queue", RoutingKey: q.Name})
-	}
-	r, err := newRouter(topology)
-	require.NoError(t, err)
-	defer r.close()
-	got, known := r.route(Letter{Exchange: "later", RoutingKey: "a"})
-	assert.True(t, known)
-	assert.ElementsMatch(t, []string{"a", "amq.gen-b"}, got)
 }
