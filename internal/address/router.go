@@ -216,3 +216,21 @@ func (r *Router) byName(l Letter) (queues []string) {
 	}
 	return queues
 }
+
+// Of returns the topology of a virtual host in this process.
+func Of(v *leveret.VHost, p leveret.Profile) Topology {
+	t := Topology{Profile: p}
+	for _, b := range v.Bindings() { // first: what is deleted meanwhile is missing below
+		t.Bindings = append(t.Bindings, Binding{b.Source, b.Destination, string(b.DestinationType), b.RoutingKey, definitions.Arguments{Table: b.Arguments}})
+	}
+	for _, q := range v.Queues() {
+		t.Queues = append(t.Queues, q.Name)
+	}
+	for _, x := range v.Exchanges() {
+		t.Exchanges = append(t.Exchanges, Exchange{x.Name, string(x.Type), x.Internal, definitions.Arguments{Table: x.Arguments}})
+	}
+	for _, o := range v.Policies() {
+		t.Policies = append(t.Policies, Policy{o.Name, o.Pattern, string(o.ApplyTo), o.Priority, definitions.Arguments{Table: o.Definition}})
+	}
+	return t
+}

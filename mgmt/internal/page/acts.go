@@ -8,10 +8,10 @@ import (
 	"strconv"
 )
 
-// What the forms of queues and exchanges do. All is done by the API, so with the user's permissions.
+// What the forms of queues and exchanges do, with the user's permissions: by the API, or as the user's client (transfer.go).
 
 var queueActs = map[string]func(*visit) act{"publish": (*visit).publishToQueue, "get": (*visit).get, "purge": (*visit).purge,
-	"delete": (*visit).deleteQueue, "sendback": (*visit).sendBack}
+	"delete": (*visit).deleteQueue, "sendback": (*visit).sendBack, "move": (*visit).move}
 
 var exchangeActs = map[string]func(*visit) act{"publish": (*visit).publishToExchange}
 

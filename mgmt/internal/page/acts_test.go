@@ -232,10 +232,10 @@ func TestSendBackStops(t *testing.T) {
 	require.NoError(t, b.Check())
 }
 
-// A message that another user has signed cannot be published again.
+// What another user has signed goes back without the signature.
 func TestSendBackOfAnothersMessage(t *testing.T) {
 	b, s := newSite(t)
-	_, parked := killed(t, b)
+	killed(t, b)
 	_, err := b.Publish("", "work", leveret.Message{Properties: &leveret.Properties{UserID: "somebody"}})
 	require.NoError(t, err)
 	work, err := b.Queue("work")
@@ -243,10 +243,36 @@ func TestSendBackOfAnothersMessage(t *testing.T) {
 	d, _, err := work.Get()
 	require.NoError(t, err)
 	require.NoError(t, d.Reject(false))
-	w := s.send(queue("parked"), url.Values{"do": {"sendback"}})
-	assert.Equal(t, http.StatusConflict, w.Code)
-	assert.Contains(t, words(w.Body.String()), "user_id property set to 'somebody'")
-	assert.Equal(t, 1, parked.Info().Ready)
+	assert.Contains(t, words(s.post(queue("parked"), url.Values{"do": {"sendback"}})), "user-id of 1")
+	require.Len(t, work.Messages(), 1)
+	assert.Empty(t, work.Messages()[0].Properties.UserID)
+}
+
+// A dead letter has the exchange and the routing key again that it had before it died, and, if so wanted, its history.
+func TestSendBackKeeps(t *testing.T) {
+	for _, profile := range []leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310} {
+		b, s := newSite(t, leveret.WithProfile(profile))
+		work, _ := killed(t, b)
+		_, err := b.DeclareExchange("events", leveret.Topic, leveret.ExchangeConfig{})
+		require.NoError(t, err)
+		require.NoError(t, work.Bind("events", "order.*", nil))
+		for range 2 {
+			_, err = b.Publish("events", "order.new", leveret.Message{})
+			require.NoError(t, err)
+			d, _, err := work.Get()
+			require.NoError(t, err)
+			require.NoError(t, d.Reject(false))
+		}
+		assert.NotContains(t, words(s.post(queue("parked"), url.Values{"do": {"sendback"}})), "exchange of 1")
+		s.post(queue("parked"), url.Values{"do": {"sendback"}, "keep": {"1"}})
+		for _, kept := range []bool{false, true} {
+			d, ok, err := work.Get()
+			require.NoError(t, err)
+			require.True(t, ok)
+			assert.Equal(t, "events/order.new", d.Exchange+"/"+d.RoutingKey)
+			assert.Equal(t, kept, d.Headers["x-death"] != nil)
+		}
+	}
 }
 
 // A row that feeds itself ends.
