@@ -528,18 +528,20 @@ var longName = strings.Repeat("é", 125)
 // RabbitMQ 4.3 drops a connection that it would have to end with a text that it cannot send. What it has sent by then
 // is left to chance, so the answer is not recorded.
 func TestUnsendableTextDropsTheConnection(t *testing.T) {
-	b := wireBroker(t, leveret.RabbitMQ43)
-	defer b.Close()
-	srv := &Server{Broker: b}
-	defer srv.Close()
-	nc, err := srv.Dial()
-	require.NoError(t, err)
-	defer nc.Close()
-	consume := call(1, basicConsume, u16(0), ss("q"), ss(longName), u8(8), u32(0))
-	tc := wireCase{stage: onChannel1, input: declare(1, "q") + consume + consume}
-	answer := tc.run(t, nc)
-	assert.NotContains(t, answer, "10.50", "no connection.close")
-	assert.True(t, strings.HasSuffix(answer, "closed\n"), answer)
+	synctest.Test(t, func(t *testing.T) {
+		b := wireBroker(t, leveret.RabbitMQ43)
+		defer b.Close()
+		srv := &Server{Broker: b}
+		defer srv.Close()
+		nc, err := srv.Dial()
+		require.NoError(t, err)
+		defer nc.Close()
+		consume := call(1, basicConsume, u16(0), ss("q"), ss(longName), u8(8), u32(0))
+		tc := wireCase{stage: onChannel1, input: declare(1, "q") + consume + consume}
+		answer := tc.run(t, nc)
+		assert.NotContains(t, answer, "10.50", "no connection.close")
+		assert.True(t, strings.HasSuffix(answer, "closed\n"), answer)
+	})
 }
 
 func TestWire(t *testing.T) {

@@ -164,7 +164,7 @@ func init() {
 	peers = append(peers,
 		peer{name: "leveret", open: openLeveret(leveretOptions{}), topic: topicLeveret},
 		peer{name: "leveret-copy", open: openLeveret(leveretOptions{copy: true})},
-		peer{name: "leveret-push", open: openLeveret(leveretOptions{push: true})},
+		peer{name: "leveret-consumer", open: openLeveret(leveretOptions{push: true})},
 		peer{name: "leveret-lazy", open: openLeveret(leveretOptions{lazy: true}), only: "dlx"},
 		peer{name: "leveret-amqp-pipe", open: openDoor(false, 0)},
 		peer{name: "leveret-amqp-tcp", open: openDoor(true, 0)},

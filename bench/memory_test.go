@@ -246,5 +246,5 @@ func BenchmarkGoroutines(b *testing.B) {
 			return &natsCore{tb: tb, s: srv, pub: nc}
 		}, runtime.NumGoroutine)
 	})
-	b.Run("impl=leveret-push", func(b *testing.B) { count(b, openLeveret(leveretOptions{push: true}), runtime.NumGoroutine) })
+	b.Run("impl=leveret-consumer", func(b *testing.B) { count(b, openLeveret(leveretOptions{push: true}), runtime.NumGoroutine) })
 }
