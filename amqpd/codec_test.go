@@ -265,7 +265,7 @@ func TestWaitingSocketHoldsNoBuffer(t *testing.T) {
 	o.b = append(o.b, make([]byte, 5000)...)
 	o.end(at)
 	wait := func() {
-		server.SetReadDeadline(time.Now().Add(30 * time.Millisecond)) // too short, and the read ends before it has looked
+		server.SetReadDeadline(time.Now().Add(100 * time.Millisecond)) // too short, and the read ends before it has looked
 		require.ErrorIs(t, fr.fill(), os.ErrDeadlineExceeded)
 		server.SetReadDeadline(time.Now().Add(time.Minute))
 	}
