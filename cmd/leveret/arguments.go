@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
+	"github.com/leveretmq/leveret/internal/ctl"
 )
 
 // parseFiles reads flags and the names of files, in any order; - is standard input. It writes what --help asks for to help.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
+	"github.com/leveretmq/leveret/internal/ctl"
 )
 
 // Completions for shells: scripts that know the commands, their options and the columns of listings.

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
+	"github.com/leveretmq/leveret/internal/ctl"
 	"github.com/leveretmq/leveret/lint"
 )
 

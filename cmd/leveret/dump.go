@@ -7,8 +7,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
 	"github.com/leveretmq/leveret/cmd/leveret/internal/move"
+	"github.com/leveretmq/leveret/internal/ctl"
 )
 
 // leveret dump and leveret load keep what leveret move moves in a file.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
 	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -15,10 +14,10 @@ import (
 func TestFaultsFlag(t *testing.T) {
 	s, err := parseSettings(nil, io.Discard)
 	require.NoError(t, err)
-	assert.Nil(t, s.faults)
+	assert.False(t, s.faults)
 	s, err = parseSettings([]string{"--faults"}, io.Discard)
 	require.NoError(t, err)
-	assert.NotNil(t, s.faults)
+	assert.True(t, s.faults)
 	_, err = parseSettings([]string{"--faults", "--control", "none"}, io.Discard)
 	assert.ErrorContains(t, err, "--faults needs --control")
 }
@@ -43,7 +42,7 @@ func startFaultyServer(t *testing.T, flags ...string) *faulty {
 	given, err := parseSettings(flags, io.Discard)
 	require.NoError(t, err)
 	s := testSettings(t)
-	s.faults, s.clock, s.clients = &ctl.Faults{}, given.clock, given.clients
+	s.faults, s.clock, s.clients = true, given.clock, given.clients
 	srv, err := start(s, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	f := &faulty{server: srv, t: t, run: controlOf(s)}

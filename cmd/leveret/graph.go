@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
 	"github.com/leveretmq/leveret/definitions"
 	"github.com/leveretmq/leveret/graph"
+	"github.com/leveretmq/leveret/internal/ctl"
 )
 
 // leveret graph draws what a definitions file has in a virtual host.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
+	"github.com/leveretmq/leveret/internal/ctl"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )

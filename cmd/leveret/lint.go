@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
+	"github.com/leveretmq/leveret/internal/ctl"
 	"github.com/leveretmq/leveret/lint"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
+	"github.com/leveretmq/leveret/internal/ctl"
 	"github.com/leveretmq/leveret/lint"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"

@@ -45,7 +45,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
+	"github.com/leveretmq/leveret/internal/ctl"
 	"github.com/leveretmq/leveret/internal/similar"
 )
 

@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
 	"github.com/leveretmq/leveret/cmd/leveret/internal/move"
+	"github.com/leveretmq/leveret/internal/ctl"
 )
 
 // leveret move takes definitions and messages from one broker to another.

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
 	"github.com/leveretmq/leveret/conformance"
+	"github.com/leveretmq/leveret/internal/ctl"
 	"github.com/leveretmq/leveret/internal/scenario"
 )
 

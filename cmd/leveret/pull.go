@@ -4,8 +4,8 @@ import (
 	"errors"
 	"flag"
 
-	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
 	"github.com/leveretmq/leveret/cmd/leveret/internal/move"
+	"github.com/leveretmq/leveret/internal/ctl"
 )
 
 // leveret pull and leveret replay are for dead letters.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
-	"github.com/leveretmq/leveret/cmd/leveret/internal/memory"
+	"github.com/leveretmq/leveret/internal/ctl"
+	"github.com/leveretmq/leveret/internal/memory"
 )
 
 // serve runs a broker until a signal ends it. What goes wrong is said in one line.
@@ -59,6 +59,7 @@ func (s settings) run(log *slog.Logger, std ctl.Streams) error {
 	tell(log, "READY=1")
 	select {
 	case <-signals:
+	case <-srv.asked:
 	case err = <-srv.failed:
 	}
 	signal.Stop(signals) // a second signal ends the process at once

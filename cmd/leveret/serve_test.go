@@ -116,6 +116,33 @@ func TestServeAndStop(t *testing.T) {
 	}
 }
 
+// An operator ends the process as a signal does: clients are told, and all that the process has made is taken away.
+func TestStoppedByAnOperator(t *testing.T) {
+	for _, command := range []string{"stop", "shutdown"} {
+		p, url := spawnControlled(t, "--pid-file", filepath.Join(t.TempDir(), "pid"))
+		conn, err := amqp.Dial(url)
+		require.NoError(t, err)
+		closed := conn.NotifyClose(make(chan *amqp.Error, 1))
+		exited := make(chan int, 1)
+		go func() {
+			status, _ := p.exit()
+			exited <- status
+		}()
+		out := p.ctl(command)
+		assert.Zero(t, <-exited)
+		if command == "shutdown" {
+			assert.Contains(t, out, fmt.Sprintf("RabbitMQ node leveret@localhost running at PID %d successfully shut down\n", p.Process.Pid))
+		} else {
+			assert.Equal(t, "Stopping and halting node leveret@localhost ...\n", out)
+		}
+		told := <-closed
+		require.NotNil(t, told)
+		assert.Equal(t, amqp.ConnectionForced, told.Code)
+		_, err = os.Lstat(p.socket)
+		assert.ErrorIs(t, err, os.ErrNotExist)
+	}
+}
+
 func TestControlProcess(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "s")
 	p := spawn(t, "serve", "--amqp=127.0.0.1:0", "--control="+socket)

@@ -15,9 +15,10 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
-	"github.com/leveretmq/leveret/cmd/leveret/internal/memory"
+	"github.com/leveretmq/leveret/control"
 	"github.com/leveretmq/leveret/definitions"
+	"github.com/leveretmq/leveret/internal/ctl"
+	"github.com/leveretmq/leveret/internal/memory"
 	"github.com/leveretmq/leveret/mgmt"
 )
 
@@ -29,14 +30,16 @@ const nodeName = "leveret@localhost"
 type server struct {
 	broker  *leveret.Broker
 	doors   []door
-	control *ctl.Server
+	control *control.Socket
 	memory  *memory.Guard
-	faults  *ctl.Faults      // nil: none are taken
+	limit   string           // the setting behind the memory limit; empty: there is none
 	time    *ctl.VirtualTime // nil: the time is the system's
 
 	certificates []*x509.Certificate // that are shown to clients
 
+	asked   chan struct{} // closed when an operator wants the server to end
 	stopped chan struct{} // closed to stop the guard
+	ended   chan struct{} // closed by close
 	failed  chan error    // a door that was closed otherwise than by close
 }
 
@@ -49,7 +52,7 @@ type door struct {
 
 // start opens everything. The broker has its definitions before the first client can connect.
 func start(s settings, log *slog.Logger) (_ *server, err error) {
-	srv := &server{broker: newBroker(s, log), faults: s.faults, stopped: make(chan struct{})}
+	srv := &server{broker: newBroker(s, log), asked: make(chan struct{}), stopped: make(chan struct{}), ended: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			srv.close()
@@ -119,10 +122,13 @@ func (s *settings) name(b *leveret.Broker) error {
 // limit.
 func (srv *server) guardMemory(w memory.Watermark, log *slog.Logger) {
 	srv.memory = memory.NewGuard(srv.broker)
-	limit, err := srv.memory.Set(w)
+	limit, err := w.Limit()
+	srv.limit = w.Given
 	if err != nil {
+		srv.limit = ""
 		log.Warn("there is no memory limit: the computer's memory is not known", "error", err)
 	}
+	srv.memory.Limit(limit)
 	srv.broker.SetMemoryLimit(limit)
 	go srv.memory.Run(srv.stopped)
 }
@@ -184,8 +190,7 @@ func (srv *server) openHTTP(s settings, log *slog.Logger) error {
 	srv.doors = append(srv.doors, door{name: "http", listener: l})
 	listeners := make([]mgmt.Listener, len(srv.doors))
 	for i, d := range srv.doors {
-		l := d.describe()
-		listeners[i] = mgmt.Listener{Protocol: l.Protocol, Address: l.Interface, Port: l.Port}
+		listeners[i] = d.describe()
 	}
 	api := mgmt.Handler(srv.broker, mgmt.Config{NodeName: nodeName, Listeners: listeners, LoopbackUsers: s.users.loopback,
 		Clock: s.clock, Advance: srv.advance})
@@ -197,17 +202,24 @@ func (srv *server) openControl(s settings) error {
 	if s.control == "" {
 		return nil
 	}
-	node := &ctl.Node{Broker: srv.broker, Name: nodeName, Started: time.Now(), Memory: srv.memory, Faults: s.faults}
-	for _, d := range srv.doors {
-		node.Listeners = append(node.Listeners, d.describe())
+	c := control.Config{
+		Path: s.control, NodeName: nodeName, Certificates: srv.certificates, Faults: s.faults, Stop: srv.stop,
+		Clock: s.clock, Settle: srv.written, MemoryLimit: srv.limit, BeforeMemoryLimit: srv.memory.Limit,
 	}
-	node.Certificates = srv.certificates
-	node.Time = srv.time
+	for _, d := range srv.doors {
+		c.Listeners = append(c.Listeners, control.Listener(d.describe()))
+	}
 	var err error
-	if srv.control, err = ctl.Listen(s.control, node); err != nil {
+	if srv.control, err = control.Open(srv.broker, c); err != nil {
 		return fmt.Errorf("%s: %w", s.from.of("control"), err)
 	}
 	return nil
+}
+
+// stop has the server end, and returns when it has.
+func (srv *server) stop() {
+	close(srv.asked)
+	<-srv.ended
 }
 
 // advance moves the manual clock.
@@ -228,13 +240,13 @@ func (srv *server) written(ctx context.Context) error {
 	return nil
 }
 
-func (d door) describe() ctl.Listener {
-	l := ctl.Listener{Protocol: d.name}
+func (d door) describe() mgmt.Listener {
+	l := mgmt.Listener{Protocol: d.name}
 	if d.name == "amqps" {
 		l.Protocol = "amqp/ssl"
 	}
 	if a, ok := d.listener.Addr().(*net.TCPAddr); ok {
-		l.Interface, l.Port = a.IP.String(), a.Port
+		l.Address, l.Port = a.IP.String(), a.Port
 	}
 	return l
 }
@@ -266,13 +278,11 @@ func (srv *server) greeting() string {
 }
 
 // close ends the connections before the broker, so that clients are told why, and the control
-// socket first of all, so that no command sees half a broker.
+// socket first of all, so that no command sees half a broker. With it end faults: a connection that is stalled could not be
+// closed.
 func (srv *server) close() {
 	if srv.control != nil {
 		srv.control.Close()
-	}
-	if srv.faults != nil {
-		srv.faults.Close() // a connection that is stalled could not be closed
 	}
 	for _, d := range slices.Backward(srv.doors) {
 		d.server.Close()
@@ -280,4 +290,5 @@ func (srv *server) close() {
 	}
 	close(srv.stopped)
 	srv.broker.Close()
+	close(srv.ended)
 }

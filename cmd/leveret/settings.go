@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
-	"github.com/leveretmq/leveret/cmd/leveret/internal/memory"
+	"github.com/leveretmq/leveret/control"
+	"github.com/leveretmq/leveret/internal/ctl"
+	"github.com/leveretmq/leveret/internal/memory"
 	"github.com/leveretmq/leveret/internal/similar"
 )
 
@@ -32,7 +33,7 @@ type settings struct {
 	log         logSettings
 	watermark   memory.Watermark
 	clock       *leveret.ManualClock // nil: the system's
-	faults      *ctl.Faults          // nil: none are taken
+	faults      bool                 // they are taken
 	from        origins
 	ignored     []string // lines of the configuration file that have no effect
 }
@@ -160,7 +161,7 @@ func (s *settings) flags(f *flag.FlagSet) {
 		"PEM `file` with the authorities of clients' certificates, with which clients may log in by EXTERNAL")
 	f.BoolVar(&s.tls.demand, "client-cert-required", false, "turn away clients without a certificate of --client-ca")
 	f.StringVar(&s.definitions, "definitions", "", "JSON `file` with definitions to import before clients are accepted")
-	f.StringVar(&s.control, "control", ctl.DefaultSocket(), "control `socket` for leveret ctl; none: no socket")
+	f.StringVar(&s.control, "control", control.DefaultPath(), "control `socket` for leveret ctl; none: no socket")
 	f.StringVar(&s.pidFile, "pid-file", "", "`file` that has the process's number while clients are accepted, for leveret ctl wait")
 	f.StringVar(&s.clusterName, "cluster-name", "", "`name` of the cluster that the broker is; its node's name if not given")
 	f.DurationVar(&s.clients.heartbeat, "heartbeat", time.Minute,
@@ -246,7 +247,7 @@ func (s *settings) setFaults(w flagWords) error {
 	if !w.faults {
 		return nil
 	}
-	s.faults = &ctl.Faults{}
+	s.faults = true
 	if s.control == "" {
 		return errors.New("--faults needs --control, because leveret ctl injects them")
 	}
@@ -317,18 +318,14 @@ func (s *settings) setTLS(w flagWords) error {
 	return nil
 }
 
-// setWatermark reads the memory limit. A number with a point, 0 and 1 are fractions, other numbers are bytes.
+// setWatermark reads the memory limit.
 func (s *settings) setWatermark(w flagWords) (err error) {
-	given := w.watermark
-	if given == none {
+	if w.watermark == none {
 		return nil
 	}
-	s.watermark, err = ctl.ParseWatermark(given, false)
-	if err != nil {
-		s.watermark, err = ctl.ParseWatermark(given, true)
-	}
-	if err != nil {
-		return fmt.Errorf("%s is %q, not a fraction of 0 to 1, a size such as 2GB, or none", s.from.of("vm-memory-high-watermark"), given)
+	s.watermark, err = ctl.ParseLimit(w.watermark)
+	if err != nil || w.watermark == "" {
+		return fmt.Errorf("%s is %q, not a fraction of 0 to 1, a size such as 2GB, or none", s.from.of("vm-memory-high-watermark"), w.watermark)
 	}
 	return nil
 }

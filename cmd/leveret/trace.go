@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/cmd/leveret/internal/ctl"
 	"github.com/leveretmq/leveret/graph"
+	"github.com/leveretmq/leveret/internal/ctl"
 	"github.com/leveretmq/leveret/internal/scenario"
 	"github.com/leveretmq/leveret/trace"
 )

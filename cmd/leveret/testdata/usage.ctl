@@ -129,3 +129,21 @@ $ set_vm_memory_high_watermark absolute 1 2 3
 ! 
 ! PROGRAM set_vm_memory_high_watermark <fraction> | absolute <value>
 = 64
+$ stop a b
+! Error (argument validation): too many arguments.
+! Arguments given:
+! 	stop a b
+! 
+! Usage
+! 
+! PROGRAM stop [--idempotent] [<pidfile>]
+= 64
+$ shutdown a
+! Error (argument validation): too many arguments.
+! Arguments given:
+! 	shutdown a
+! 
+! Usage
+! 
+! PROGRAM shutdown [--wait] [--timeout <timeout>]
+= 64

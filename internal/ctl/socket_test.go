@@ -121,7 +121,7 @@ func TestNoServer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	_, stderr, status := ask("", "--control", path, "status")
 	assert.Equal(t, exitUnavailable, status)
-	assert.True(t, strings.HasPrefix(stderr, "Error: no leveret serve answers at "+path), stderr)
+	assert.True(t, strings.HasPrefix(stderr, "Error: no leveret answers at "+path), stderr)
 
 	out, _, status := ask("", "help", "set_policy")
 	assert.Zero(t, status)

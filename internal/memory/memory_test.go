@@ -65,9 +65,8 @@ func TestGuard(t *testing.T) {
 		g := NewGuard(b)
 		g.inUse = func() int64 { return live.Load() + garbage.Load() }
 		g.collect = func() { garbage.Store(0); collections.Add(1) }
-		limit, err := g.Set(Watermark{Given: "1000", Bytes: 1000})
-		require.NoError(t, err)
-		b.SetMemoryLimit(limit)
+		g.Limit(1000)
+		b.SetMemoryLimit(1000)
 		stop := make(chan struct{})
 		go g.Run(stop)
 		defer close(stop)

@@ -117,10 +117,15 @@ func (w waiter) until(done func() (bool, error)) error {
 // answers reports whether a server is at the socket. A socket that belongs to somebody else is an error at once.
 func (w waiter) answers() (bool, error) {
 	_, err := exchange(w.socket, Request{Args: []string{"ping"}})
-	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, io.EOF) {
+	if err == nil || isAbsent(err) {
 		return err == nil, nil
 	}
 	return false, err
+}
+
+// isAbsent reports whether an error says that nobody serves at a socket, or no longer.
+func isAbsent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, io.EOF)
 }
 
 // readPid reads the file of a process id. One that is empty or not there may be written soon.

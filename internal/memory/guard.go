@@ -50,10 +50,9 @@ type Guard struct {
 	inUse   func() int64
 	collect func()
 
-	mu        sync.Mutex
-	watermark Watermark
-	limit     int64
-	next      time.Time // when garbage may be collected again
+	mu    sync.Mutex
+	limit int64
+	next  time.Time // when garbage may be collected again
 }
 
 // NewGuard returns a guard of the process's memory for a broker.
@@ -76,24 +75,12 @@ func (g *Guard) Run(stop <-chan struct{}) {
 	}
 }
 
-// Set sets the watermark and returns it in bytes, for Broker.SetMemoryLimit. The broker knows by then what is used.
-func (g *Guard) Set(w Watermark) (limit int64, err error) {
-	limit, err = w.Limit()
-	if err != nil {
-		return 0, err
-	}
+// Limit tells the guard of a limit in bytes that the broker is about to get. The broker knows by then what is used.
+func (g *Guard) Limit(bytes int64) {
 	g.mu.Lock()
-	g.watermark, g.limit, g.next = w, limit, time.Time{}
+	g.limit, g.next = bytes, time.Time{}
 	g.mu.Unlock()
 	g.Look()
-	return limit, nil
-}
-
-// Watermark returns what Set was given last, and its limit in bytes.
-func (g *Guard) Watermark() (w Watermark, limit int64) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.watermark, g.limit
 }
 
 // Look tells the broker how much memory is used now.

@@ -17,10 +17,11 @@ func (n *Node) Follow(ctx context.Context, req Request, send func(Response) erro
 	_, cmd := find(req.Args)
 	c := newCall(cmd, req.Args)
 	c.node = n
-	if c.check() != nil || c.is("help", false) || cmd.validate(c) != nil {
-		return send(n.Run(req)) // which refuses it
+	refused := c.check() != nil || cmd.validate != nil && cmd.validate(c) != nil
+	if refused || c.is("help", false) || c.is("dry-run", false) {
+		return send(n.Run(req))
 	}
-	err := cmd.follow(ctx, c, func(text string) error { return send(Response{Stdout: text, More: true}) })
+	err := cmd.follow(ctx, c, send)
 	var f *failure
 	if errors.As(err, &f) {
 		return send(c.failed("", err))
@@ -29,6 +30,11 @@ func (n *Node) Follow(ctx context.Context, req Request, send func(Response) erro
 		return err // nobody listens any more
 	}
 	return send(Response{})
+}
+
+// needsSocket is what such a command answers if it is run otherwise.
+func needsSocket(c *call) (result, error) {
+	return result{}, errors.New(c.command.name + " needs a socket")
 }
 
 // follows reports whether a request is answered piece by piece.
@@ -56,19 +62,28 @@ func (s *Server) follow(c net.Conn, req Request) {
 
 // listenTo prints what a server answers piece by piece.
 func listenTo(socket string, req Request, std Streams) int {
+	status := 0
+	if err := eachAnswer(socket, req, func(resp Response) { status = print(std, resp) }); err != nil {
+		return print(std, unreachable(socket, err))
+	}
+	return status
+}
+
+// eachAnswer calls answered with each piece of a server's answer. The error is of a connection that ended before the answer.
+func eachAnswer(socket string, req Request, answered func(Response)) error {
 	c, err := dial(socket, req)
 	if err != nil {
-		return print(std, unreachable(socket, err))
+		return err
 	}
 	defer c.Close()
 	for from := json.NewDecoder(c); ; {
 		var resp Response
 		if err := from.Decode(&resp); err != nil {
-			return print(std, unreachable(socket, err))
+			return err
 		}
-		status := print(std, resp)
+		answered(resp)
 		if !resp.More {
-			return status
+			return nil
 		}
 	}
 }

@@ -38,7 +38,7 @@ func messageCommands() []*command {
 		{name: "tail", usage: "tail [--vhost <vhost>] [--count <count>] [--timeout <timeout>] <queue>", min: 1, max: 1, table: true,
 			switches: map[string]kind{"count": integer}, validate: validateTail, follow: tail,
 			about: "Shows the messages that come to a queue from now on, and leaves them there; until --count have come, or for --timeout seconds.",
-			run:   func(*call) (result, error) { return result{}, errors.New("tail needs a socket") },
+			run:   needsSocket,
 			banner: func(c *call) string {
 				return `Messages that come to queue "` + c.args[0] + `" in vhost "` + c.vhostName() + `" ...`
 			}},
@@ -255,7 +255,7 @@ func validateTail(c *call) error {
 const tailBacklog = 1000
 
 // tail shows each message that comes to a queue.
-func tail(ctx context.Context, c *call, show func(text string) error) error {
+func tail(ctx context.Context, c *call, send func(Response) error) error {
 	q, err := c.namedQueue()
 	if err != nil {
 		return err
@@ -280,6 +280,7 @@ func tail(ctx context.Context, c *call, show func(text string) error) error {
 		},
 	})
 	defer stop()
+	show := func(text string) error { return send(Response{Stdout: text, More: true}) }
 	if err := show(c.tailHeader()); err != nil {
 		return err
 	}

@@ -2,7 +2,7 @@
 // codes are rabbitmqctl's, so that a script written for it runs with leveret ctl in its place.
 //
 // A [Node] is a running broker; its Run executes one command line and returns what the
-// command's process is to print. [Serve] and [Call] carry that over a local socket. Nothing
+// command's process is to print. [Listen] and [Call] carry that over a local socket. Nothing
 // here reads the caller's files or standard input: a command that needs some says so in
 // Response.Need, and the caller runs it again with a Request that has it. Which file that may be the
 // caller knows by itself, from its own reading of the command line.
@@ -15,10 +15,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/cmd/leveret/internal/memory"
 )
 
 // A Node is a broker that commands act on.
@@ -27,13 +27,24 @@ type Node struct {
 	Name      string // as commands show it, such as leveret@localhost
 	Started   time.Time
 	Listeners []Listener
-	Memory    *memory.Guard
+	Memory    MemoryLimit
 
 	Certificates []*x509.Certificate // of the listeners with TLS
 	Time         *VirtualTime        // nil: the time is the system's
 	Faults       *Faults             // nil: the node takes none
+	Stop         func()              // ends the node, and returns when it has ended; nil: the node cannot be stopped
 
-	alarms alarms // that eval has set
+	alarms   alarms // that eval has set
+	stopping sync.Once
+}
+
+// Close ends what commands have put in force for as long as there is somebody to end it: faults and the alarms
+// of eval.
+func (n *Node) Close() {
+	if n.Faults != nil {
+		n.Faults.Close()
+	}
+	n.alarms.clearAll(n.Broker)
 }
 
 // A Listener is an address that the node accepts connections on.
@@ -62,6 +73,7 @@ type Response struct {
 	Stderr string `json:"stderr,omitempty"`
 	Status int    `json:"status,omitempty"`
 	More   bool   `json:"more,omitempty"` // another response follows
+	Await  *Await `json:"await,omitempty"`
 
 	Need *Need `json:"need,omitempty"` // the command has not run: it needs this first
 	Save *Save `json:"save,omitempty"` // a file to write
@@ -83,6 +95,12 @@ const (
 	NeedFile  NeedKind = "file"  // the contents of the file Path
 	NeedStat  NeedKind = "stat"  // only whether Path exists
 )
+
+// Await is a process whose end the caller is to wait for, and what is printed then.
+type Await struct {
+	PID  int    `json:"pid"`
+	Text string `json:"text"`
+}
 
 // Save is a file that the caller is to write.
 type Save struct {
@@ -115,7 +133,7 @@ type command struct {
 	validate           func(*call) error
 	banner             func(*call) string
 	run                func(*call) (result, error)
-	follow             func(ctx context.Context, c *call, show func(text string) error) error // in place of run; nil: none
+	follow             func(ctx context.Context, c *call, send func(Response) error) error // in place of run; nil: none
 }
 
 // A call is a command being carried out.

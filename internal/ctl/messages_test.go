@@ -116,7 +116,7 @@ func TestTail(t *testing.T) {
 	next, status = tailing("--control", path, "tail", "-q", "other")
 	assert.Contains(t, next(), "time\t")
 	require.NoError(t, s.Close())
-	assert.Contains(t, next(), "Error: no leveret serve answers")
+	assert.Contains(t, next(), "Error: no leveret answers")
 	assert.Equal(t, 69, status())
 }
 

@@ -15,7 +15,8 @@ import (
 // VirtualTime is a clock that the command advance moves.
 type VirtualTime struct {
 	Clock *leveret.ManualClock
-	// Written returns when what the broker has for its clients has been written to their connections.
+	// Written returns when what the broker has for its clients has been written to their connections. Nil: that is not
+	// waited for.
 	Written func(context.Context) error
 
 	mu sync.Mutex // one advance at a time
@@ -51,7 +52,7 @@ func parseDuration(s string) (time.Duration, error) {
 func advance(c *call) (result, error) {
 	v := c.node.Time
 	if v == nil {
-		return result{}, failed(exitUnavailable, "the clock of this node cannot be moved: start it with leveret serve --clock manual")
+		return result{}, failed(exitUnavailable, "the clock of this node cannot be moved: start it with leveret serve --clock manual, or give control.Config its ManualClock")
 	}
 	d, _ := parseDuration(c.args[0]) // validated
 	now, err := v.Advance(c.node.Broker, d)
@@ -71,6 +72,9 @@ func (v *VirtualTime) Advance(b *leveret.Broker, d time.Duration) (now time.Time
 	}
 	v.Clock.Advance(d)
 	b.Settle()
+	if v.Written == nil {
+		return v.Clock.Now(), nil
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), writtenLimit)
 	defer cancel()
 	if err := v.Written(ctx); err != nil {

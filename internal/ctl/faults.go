@@ -101,7 +101,7 @@ func wordsOf[V any](of map[string]V) string {
 
 func (n *Node) faultsOf() (*Faults, error) {
 	if n.Faults == nil {
-		return nil, failed(exitUnavailable, "this node takes no faults: start it with leveret serve --faults")
+		return nil, failed(exitUnavailable, "this node takes no faults: start it with leveret serve --faults, or set control.Config.Faults")
 	}
 	return n.Faults, nil
 }

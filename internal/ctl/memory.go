@@ -4,11 +4,56 @@ import (
 	"math"
 	"regexp"
 	"strconv"
+	"sync"
 
-	"github.com/leveretmq/leveret/cmd/leveret/internal/memory"
+	"github.com/leveretmq/leveret/internal/memory"
 )
 
-// The memory limit. It bounds what the process uses.
+// The memory limit. It bounds what the process uses, if the program tells the broker of that, or else the message bodies.
+
+// A MemoryLimit is the setting behind a broker's memory limit.
+type MemoryLimit struct {
+	Before func(bytes int64) // told of a limit that the broker is about to get; nil: nobody is
+
+	mu    sync.Mutex
+	given memory.Watermark
+	limit int64 // in bytes that was made of it
+}
+
+// Keep says that a watermark is the setting behind a limit that the broker has.
+func (m *MemoryLimit) Keep(w memory.Watermark, limit int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.given, m.limit = w, limit
+}
+
+// watermark returns the setting behind a limit: what was given, unless the program has set another limit since.
+func (m *MemoryLimit) watermark(limit int64) memory.Watermark {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case limit == m.limit:
+		return m.given
+	case limit == 0:
+		return memory.Watermark{}
+	}
+	bytes := max(limit, 0) // a limit of 0 is kept as a negative one
+	return memory.Watermark{Given: strconv.FormatInt(bytes, 10), Bytes: bytes}
+}
+
+// setMemory gives the broker a limit.
+func (n *Node) setMemory(w memory.Watermark) error {
+	limit, err := w.Limit()
+	if err != nil {
+		return err
+	}
+	if n.Memory.Before != nil {
+		n.Memory.Before(limit)
+	}
+	n.Memory.Keep(w, limit)
+	n.alarms.setLimit(n.Broker, limit)
+	return nil
+}
 
 func memoryCommands() []*command {
 	return []*command{{
@@ -80,12 +125,23 @@ func parseFraction(s string) (float64, error) {
 // setWatermark sets a limit for the whole process, as rabbitmqctl does.
 func setWatermark(c *call) (result, error) {
 	w, _ := ParseWatermark(c.args[len(c.args)-1], len(c.args) == 2) // validated
-	limit, err := c.node.Memory.Set(w)
-	if err != nil {
+	if err := c.node.setMemory(w); err != nil {
 		return result{}, failed(exitUnavailable, "the computer's memory is not known ("+err.Error()+"): use absolute <value>")
 	}
-	c.node.alarms.setLimit(c.node.Broker, limit)
 	return result{}, nil
+}
+
+// ParseLimit reads a limit as a program is given it. A number with a point, 0 and 1 are fractions, other numbers are
+// bytes; an empty text is no limit.
+func ParseLimit(s string) (memory.Watermark, error) {
+	if s == "" {
+		return memory.Watermark{}, nil
+	}
+	w, err := ParseWatermark(s, false)
+	if err != nil {
+		w, err = ParseWatermark(s, true)
+	}
+	return w, err
 }
 
 // ParseWatermark reads a fraction, or an absolute size with a unit.

@@ -60,6 +60,21 @@ func (a *alarms) clear(b *leveret.Broker, resource string) {
 	}
 }
 
+func (a *alarms) clearAll(b *leveret.Broker) {
+	a.clear(b, "memory")
+	a.clear(b, "disk")
+}
+
+// limitOf returns the memory limit, that which waits for the alarms to end if there are any.
+func (a *alarms) limitOf(b *leveret.Broker) int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.set) > 0 {
+		return a.limit
+	}
+	return b.Memory().Limit
+}
+
 // list returns the resources whose alarm is set, by eval or by the memory limit.
 func (a *alarms) list(b *leveret.Broker) []string {
 	a.mu.Lock()

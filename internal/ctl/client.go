@@ -39,7 +39,11 @@ func Call(argv []string, std Streams) int {
 			return print(std, c.failed("", err))
 		}
 	}
-	if cmd.follow != nil && !c.is("help", false) {
+	switch help := c.is("help", false); {
+	case help:
+	case endsNode(req) && c.check() == nil && !c.is("dry-run", false):
+		return c.endNode(socket, req, std)
+	case cmd.follow != nil:
 		return listenTo(socket, req, std)
 	}
 	ask := func(req Request) (Response, error) { return exchange(socket, req) }
@@ -151,7 +155,7 @@ func dial(socket string, req Request) (net.Conn, error) {
 }
 
 func unreachable(socket string, err error) Response {
-	text := fmt.Sprintf("Error: no leveret serve answers at %s: %v", socket, err)
+	text := fmt.Sprintf("Error: no leveret answers at %s: %v", socket, err)
 	return Response{Stderr: text + "\n", Status: exitUnavailable}
 }
 

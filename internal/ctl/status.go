@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/cmd/leveret/internal/memory"
+	"github.com/leveretmq/leveret/internal/memory"
 )
 
 // The node: its state, its memory limit, and whether it is there at all.
@@ -112,8 +112,8 @@ func (c *call) takeStatus() statusReport {
 		uptime: int64(time.Since(c.node.Started).Seconds()), process: memory.InUse(), bodies: info.Bodies, alarm: info.Alarm,
 		release: release[b.Profile()], connections: len(b.Connections()),
 	}
-	s.watermark, s.limit = c.node.Memory.Watermark()
-	s.limit = max(s.limit, 0) // a limit of 0 is kept as a negative one
+	limit := c.node.alarms.limitOf(b)
+	s.watermark, s.limit = c.node.Memory.watermark(limit), max(limit, 0) // a limit of 0 is kept as a negative one
 	for _, info := range b.VHosts() {
 		s.vhosts++
 		if v, err := b.VHost(info.Name); err == nil {

@@ -17,6 +17,7 @@ func init() {
 		accessCommands(), userCommands(), vhostCommands(), limitCommands(), policyCommands(), queueCommands(), routingCommands(),
 		connectionCommands(), definitionCommands(), nodeCommands(), evalCommands(), traceCommands(), timeCommands(), faultCommands(),
 		healthCommands(), parameterCommands(), globalCommands(), nothingCommands(), waitCommands(), localCommands(), messageCommands(), sizeCommands(),
+		stopCommands(),
 	} {
 		for _, c := range group {
 			commands[c.name] = c
@@ -65,7 +66,7 @@ func paragraph(text string) string {
 }
 
 const generalOptions = `General options:
-  --control <socket>     the control socket of the leveret serve to talk to
+  --control <socket>     the control socket of the broker to talk to
   -p, --vhost <vhost>    the virtual host, "/" if not given
   -q, --quiet            no banner
   -s, --silent           no banner and no table header

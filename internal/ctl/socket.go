@@ -39,6 +39,8 @@ type Server struct {
 	listener *net.UnixListener
 	path     string
 
+	closing sync.Once
+
 	mu     sync.Mutex
 	conns  map[net.Conn]struct{}
 	closed bool
@@ -120,8 +122,14 @@ func removeStale(path string) error {
 	return os.Remove(path)
 }
 
-// Close stops the server, drops its connections, and removes the socket.
-func (s *Server) Close() error {
+// Close stops the server, drops its connections, removes the socket, and ends what commands have put in force.
+// A command that ends the node is not waited for, because it may be who calls.
+func (s *Server) Close() (err error) {
+	s.closing.Do(func() { err = s.close() })
+	return err
+}
+
+func (s *Server) close() error {
 	s.mu.Lock()
 	s.closed = true
 	for c := range s.conns {
@@ -131,6 +139,7 @@ func (s *Server) Close() error {
 	os.Remove(s.path)
 	err := s.listener.Close()
 	s.done.Wait()
+	s.node.Close()
 	return err
 }
 
@@ -168,18 +177,26 @@ func (s *Server) add(c net.Conn) bool {
 	return true
 }
 
-func (s *Server) answer(c net.Conn) {
-	defer s.done.Done()
-	defer func() {
-		c.Close()
-		s.mu.Lock()
+// letGo has Close neither end a connection nor wait for it.
+func (s *Server) letGo(c net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, held := s.conns[c]; held {
 		delete(s.conns, c)
-		s.mu.Unlock()
-	}()
+		s.done.Done()
+	}
+}
+
+func (s *Server) answer(c net.Conn) {
+	defer s.letGo(c)
+	defer c.Close()
 	var req Request
 	c.SetReadDeadline(time.Now().Add(requestTimeout))
 	if err := json.NewDecoder(c).Decode(&req); err != nil {
 		return
+	}
+	if endsNode(req) && s.node.Stop != nil {
+		s.letGo(c) // ending the node closes the server
 	}
 	if follows(req) {
 		s.follow(c, req)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/cmd/leveret/internal/memory"
 	"github.com/leveretmq/leveret/definitions"
 )
 
@@ -25,7 +24,7 @@ func FuzzCommands(f *testing.F) {
 		clock := leveret.NewManualClock(time.Unix(1_700_000_000, 0))
 		b := leveret.New(leveret.WithClock(clock), leveret.WithSeed(1))
 		defer b.Close()
-		n := &Node{Broker: b, Name: "leveret@localhost", Started: time.Unix(0, 0), Memory: memory.NewGuard(b)}
+		n := &Node{Broker: b, Name: "leveret@localhost", Started: time.Unix(0, 0)}
 		furnish(t, b)
 		for i, line := range strings.Split(script, "\n") {
 			if i == 20 {
@@ -44,7 +43,7 @@ func FuzzCommands(f *testing.F) {
 
 // scriptedCommands are the command lines of the scripts that were recorded with rabbitmqctl.
 func scriptedCommands(f *testing.F) (scripts []string) {
-	files, err := filepath.Glob("../../testdata/*.ctl")
+	files, err := filepath.Glob("../../cmd/leveret/testdata/*.ctl")
 	if err != nil || len(files) == 0 {
 		f.Fatal("no scripts: ", err)
 	}
