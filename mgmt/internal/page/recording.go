@@ -102,11 +102,14 @@ type journeysData struct {
 	Journeys []journeyLine
 	Some     bool // there are more than those
 	Losses   []lossLine
+	More     bool // losses than those
 }
 
-// A lossLine is one loss in the list: Where is its queue, or the exchange that had no queue for it.
+// A lossLine is one loss in the list: Where is its queue, or the exchange that had no queue for it. Href leads to the
+// message's journey; empty: that is not recorded.
 type lossLine struct {
-	Time, VHost, Where, Key, Cause, Reason string
+	Time, VHost, Where, Key, Cause, Reason, Href string
+	Message, Copy                                uint64
 }
 
 // clockTime is how times of events are written.
@@ -124,21 +127,34 @@ func (v *visit) journeys() (any, error) {
 	}
 	all, lost, running := v.recording.look()
 	d := journeysData{Running: running}
+	recorded := map[string]bool{}
+	for _, j := range all {
+		recorded[hrefOf(j.VHost, j.Message)] = true
+	}
 	for _, e := range lost[:min(len(lost), perPage)] {
-		d.Losses = append(d.Losses, lossLine{e.Time.UTC().Format(clockTime), e.VHost, cmp.Or(shorten(e.Queue), nameOf(e.Exchange)), shorten(e.RoutingKey),
-			string(e.Cause), string(e.Reason)})
+		line := lossLine{Time: e.Time.UTC().Format(clockTime), VHost: e.VHost, Where: cmp.Or(shorten(e.Queue), nameOf(e.Exchange)),
+			Key: cmp.Or(shorten(e.RoutingKey), "(empty key)"), Cause: string(e.Cause), Reason: string(e.Reason), Message: e.Message, Copy: e.Copy}
+		if href := hrefOf(e.VHost, e.Message); recorded[href] {
+			line.Href = href
+		}
+		d.Losses = append(d.Losses, line)
 	}
 	for _, j := range all[:min(len(all), perPage)] {
 		d.Journeys = append(d.Journeys, lineOf(j))
 	}
-	d.Some = len(all) > perPage
+	d.Some, d.More = len(all) > perPage, len(lost) > perPage
 	return d, nil
+}
+
+// hrefOf is the view of a message's journey.
+func hrefOf(vhost string, message uint64) string {
+	return link("/journey", url.Values{"vhost": {vhost}, "message": {strconv.FormatUint(message, 10)}})
 }
 
 func lineOf(j *journey.Journey) journeyLine {
 	published, ends := j.Published(), j.Ends()
 	l := journeyLine{Title: shorten(cmp.Or(published.RoutingKey, "(empty key)")), VHost: j.VHost, Exchange: nameOf(published.Exchange),
-		Ends: ends.String(), Bad: !ends.Well(), Href: link("/journey", url.Values{"vhost": {j.VHost}, "message": {strconv.FormatUint(j.Message, 10)}})}
+		Ends: ends.String(), Bad: !ends.Well(), Href: hrefOf(j.VHost, j.Message)}
 	if first, ok := j.Events[0].(leveret.PublishedEvent); ok {
 		l.Time = first.Time.UTC().Format(clockTime)
 	}
