@@ -20,7 +20,7 @@ type list []item
 type item struct {
 	vhost, name string
 	show        func() object
-	quick       func(column string) any // what show tells of a column, if that is known without it; nil: nothing is
+	quick       func(column string) (v any, known bool) // what show tells of a column, if that is known without it; nil: nothing is
 }
 
 // shown is an item that is there already.
@@ -116,7 +116,9 @@ func (c *call) sorted(l list, paged bool) list {
 		order[i] = i
 		if by != "" && by != "name" && by != "vhost" {
 			values[i] = l[i].value(by)
-			keys[i] = text(values[i])
+			if _, isNumber := numeric(values[i]); !isNumber {
+				keys[i] = text(values[i])
+			}
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
@@ -142,7 +144,7 @@ func (c *call) sorted(l list, paged bool) list {
 // value returns what an item has in a column.
 func (i item) value(column string) any {
 	if i.quick != nil {
-		if v := i.quick(column); v != nil {
+		if v, known := i.quick(column); known {
 			return v
 		}
 	}

@@ -6,12 +6,9 @@ import (
 
 // describeQueue is a queue as lists have it.
 func (c *call) describeQueue(v *leveret.VHost, info leveret.QueueInfo) (object, error) {
-	o := object{
-		"name": info.Name, "vhost": info.VHost, "type": info.Type, "node": c.NodeName, "state": "running",
-		"durable": info.Durable, "auto_delete": info.AutoDelete, "exclusive": info.Exclusive, "internal": false, "internal_owner": false,
-		"arguments": arguments(info.Arguments), "policy": textOrNull(info.Policy), "operator_policy": textOrNull(info.OperatorPolicy),
-		"effective_policy_definition": arguments(info.EffectivePolicy),
-	}
+	o := object{"name": info.Name, "vhost": info.VHost, "node": c.NodeName, "internal": false, "internal_owner": false,
+		"arguments": arguments(info.Arguments), "effective_policy_definition": arguments(info.EffectivePolicy)}
+	fill(o, declaredColumns, &info)
 	if c.statsDisabled() {
 		c.totalsOnly(o, info)
 		return o, nil
@@ -20,11 +17,7 @@ func (c *call) describeQueue(v *leveret.VHost, info leveret.QueueInfo) (object, 
 	if err != nil {
 		return o, nil // deleted meanwhile
 	}
-	o["consumers"] = info.Consumers
-	o["consumer_capacity"], o["consumer_utilisation"] = capacity(info), capacity(info)
-	o["message_bytes"], o["message_bytes_ready"], o["message_bytes_unacknowledged"] = info.Bytes, info.BytesReady, info.BytesUnacked
-	o["messages_ram"], o["message_bytes_ram"] = info.Messages, info.Bytes
-	o["memory"] = info.Bytes + int64(info.Messages)*messageOverhead
+	fill(o, statisticsColumns, &info)
 	describeType(o, q, info, c.NodeName)
 	s, f := subject{aQueue, info.VHost, info.Name}, queueFigures(info, q.Counters())
 	if err := c.messageStats(o, s, f, queueStats); err != nil {
@@ -46,25 +39,6 @@ func (c *call) totalsOnly(o object, info leveret.QueueInfo) {
 	for _, name := range []string{"effective_policy_definition", "internal", "internal_owner", "policy", "operator_policy"} {
 		delete(o, name)
 	}
-}
-
-// messageOverhead is how many bytes a message takes besides its body, at least.
-const messageOverhead = 96
-
-func textOrNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-// capacity tells whether the queue's consumers could take a message at this moment: 1 if they can, else 0. RabbitMQ
-// takes the mean over some time.
-func capacity(info leveret.QueueInfo) int {
-	if info.Consumers > 0 && info.Ready == 0 {
-		return 1
-	}
-	return 0
 }
 
 // describeType adds what only one type of queues has.

@@ -18,29 +18,13 @@ func (c *call) listQueues(describe func(*call, *leveret.VHost, leveret.QueueInfo
 	l := list{}
 	for _, v := range vhosts {
 		for _, info := range v.Queues() {
-			l = append(l, item{vhost: info.VHost, name: info.Name, quick: lengthOf(info), show: func() object {
+			l = append(l, item{vhost: info.VHost, name: info.Name, quick: c.quickly(v, info), show: func() object {
 				o, _ := describe(c, v, info) // the spans, which alone can be wrong, are checked
 				return o
 			}})
 		}
 	}
 	return l, nil
-}
-
-// lengthOf tells a queue's lengths, by which lists are mostly sorted, without all the rest: a page of 10,000 queues in
-// the order of their lengths takes 20 ms instead of 110 ms (BenchmarkPage).
-func lengthOf(info leveret.QueueInfo) func(column string) any {
-	return func(column string) any {
-		switch column {
-		case figureTable[messages].name:
-			return info.Messages
-		case figureTable[messagesReady].name:
-			return info.Ready
-		case figureTable[messagesUnacked].name:
-			return info.Unacked
-		}
-		return nil
-	}
 }
 
 // pathQueue returns the queue in the path.
