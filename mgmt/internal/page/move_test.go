@@ -231,7 +231,7 @@ func TestMoveOfAnothersMessage(t *testing.T) {
 	for _, tag := range []string{"administrator", "impersonator"} {
 		b, s := newSite(t)
 		declare(t, vhost(t, b, "/"), nil, "from", "to")
-		_, err := b.Publish("", "from", leveret.Message{Properties: &leveret.Properties{UserID: "somebody", MessageID: "m"}})
+		_, err := b.Publish("", "from", leveret.Message{Properties: &leveret.Properties{UserID: "somebody", MessageID: "m", Present: leveret.PropUserID}})
 		require.NoError(t, err)
 		require.NoError(t, b.SetUserTags("guest", "administrator", tag))
 		page := words(s.post(queue("from"), moveTo("to", "1")))

@@ -33,10 +33,10 @@ func (v *visit) sendBack() act {
 func back(r *address.Router, d *leveret.Delivery, l address.Letter, keep bool) (publication, error) {
 	died, ok := lastDeath(d)
 	if !ok {
-		return publication{}, &wayBack{"it has not died."}
+		return publication{}, &obstacle{"it has not died."}
 	}
 	if !r.Has(died.Queue) {
-		return publication{}, &wayBack{fmt.Sprintf("there is no queue '%s' any more.", died.Queue)}
+		return publication{}, &obstacle{fmt.Sprintf("there is no queue '%s' any more.", died.Queue)}
 	}
 	l.Exchange, l.RoutingKey = died.Exchange, died.RoutingKeys[0]
 	if !keep {

@@ -41,10 +41,10 @@ type publication struct {
 	refused       string // and if a queue refuses it
 }
 
-// A wayBack is why a message stays.
-type wayBack struct{ reason string }
+// An obstacle is why a message stays.
+type obstacle struct{ reason string }
 
-func (e *wayBack) Error() string { return e.reason }
+func (e *obstacle) Error() string { return e.reason }
 
 // transfer makes ready to move messages of the view's queue to a virtual host. It has to be closed.
 func (v *visit) transfer(target string) (*transfer, error) {
@@ -135,11 +135,11 @@ func (t *transfer) moveOne(d *leveret.Delivery) error {
 		d.Nack(true) // has no effect if the error has closed this channel, which has put the message back
 		return err
 	case out.Return != nil:
-		return errors.Join(&wayBack{p.returned}, d.Nack(true))
+		return errors.Join(&obstacle{p.returned}, d.Nack(true))
 	case out.Rejected && out.Queues > 1:
-		return errors.Join(&wayBack{p.refused + " The other queues have it."}, d.Nack(true))
+		return errors.Join(&obstacle{p.refused + " The other queues have it."}, d.Nack(true))
 	case out.Rejected:
-		return errors.Join(&wayBack{p.refused}, d.Nack(true))
+		return errors.Join(&obstacle{p.refused}, d.Nack(true))
 	}
 	for _, what := range p.lost {
 		t.lost[what]++
@@ -156,7 +156,7 @@ func (t *transfer) publication(d *leveret.Delivery) (publication, error) {
 	}
 	if by := p.properties.UserID; by != "" && by != t.user.Name && !slices.Contains(t.user.Tags, "impersonator") {
 		unsigned := *p.properties
-		unsigned.UserID = ""
+		unsigned.UserID, unsigned.Present = "", unsigned.Present&^leveret.PropUserID
 		p.properties, p.lost = &unsigned, append(p.lost, address.LostUserID)
 	}
 	return p, nil
@@ -205,7 +205,7 @@ func (t *transfer) losses() string {
 
 // refusalOf is why the next message stays, with a status.
 func refusalOf(err error) error {
-	var stays *wayBack
+	var stays *obstacle
 	var refused *leveret.Error
 	switch {
 	case errors.As(err, &stays):
