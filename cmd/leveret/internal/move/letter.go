@@ -38,12 +38,6 @@ func letterOf(q queueInfo, d amqp.Delivery) Letter {
 	}}
 }
 
-// has reports whether the message has a header.
-func (l Letter) has(header string) bool {
-	_, ok := l.Message.Headers[header]
-	return ok
-}
-
 // without returns the letter without some headers.
 func (l Letter) without(headers ...string) Letter {
 	if l.Message.Headers == nil {
