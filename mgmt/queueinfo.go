@@ -20,6 +20,9 @@ func (c *call) describeQueue(v *leveret.VHost, info leveret.QueueInfo) (object, 
 	fill(o, statisticsColumns, &info)
 	describeType(o, q, info, c.NodeName)
 	s, f := subject{aQueue, info.VHost, info.Name}, queueFigures(info, q.Counters())
+	if since, known := c.recorder.idleSince(s, f); known && info.Type == leveret.QueueTypeClassic {
+		o["idle_since"] = since.UTC().Format(idleFormat)
+	}
 	if err := c.messageStats(o, s, f, queueStats); err != nil {
 		return nil, err
 	}
@@ -40,6 +43,9 @@ func (c *call) totalsOnly(o object, info leveret.QueueInfo) {
 		delete(o, name)
 	}
 }
+
+// idleFormat is how RabbitMQ writes the time since which a classic queue has had nothing to do.
+const idleFormat = "2006-01-02T15:04:05.000+00:00"
 
 // describeType adds what only one type of queues has.
 func describeType(o object, q *leveret.Queue, info leveret.QueueInfo, node string) {

@@ -102,7 +102,7 @@ func TestKEDA(t *testing.T) {
 }
 
 // Flower, Celery's monitor, reads of the list of queues: name, messages, messages_unacknowledged, messages_ready,
-// consumers and idle_since, and shows N/A for one that is not there.
+// consumers and idle_since, and shows N/A for one that is not there. A queue in use has no idle_since.
 func TestFlower(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := leveret.New()
@@ -110,21 +110,36 @@ func TestFlower(t *testing.T) {
 		api := direct{t, mgmt.Handler(b)}
 		q, err := b.DeclareQueue("celery", leveret.QueueConfig{})
 		require.NoError(t, err)
+		api.decode("queues/%2F", new(any))
 		workTwoEachSecond(t, b, "celery", 2)
+		time.Sleep(300 * time.Millisecond)
 		c, err := q.Consume(leveret.ConsumeConfig{Tag: "worker", Prefetch: 1})
 		require.NoError(t, err)
 		defer c.Cancel()
-		var queues []struct {
-			Name           string `json:"name"`
-			Messages       *int   `json:"messages"`
-			Unacknowledged *int   `json:"messages_unacknowledged"`
-			Ready          *int   `json:"messages_ready"`
-			Consumers      *int   `json:"consumers"`
+		type queue struct {
+			Name           string  `json:"name"`
+			Messages       *int    `json:"messages"`
+			Unacknowledged *int    `json:"messages_unacknowledged"`
+			Ready          *int    `json:"messages_ready"`
+			Consumers      *int    `json:"consumers"`
+			IdleSince      *string `json:"idle_since"`
 		}
-		api.decode("queues/%2F", &queues)
-		require.Len(t, queues, 1)
-		of := queues[0]
-		require.NotContains(t, []*int{of.Messages, of.Unacknowledged, of.Ready, of.Consumers}, (*int)(nil))
-		assert.Equal(t, []any{"celery", 6, 3, 3, 1}, []any{of.Name, *of.Messages, *of.Unacknowledged, *of.Ready, *of.Consumers})
+		look := func() queue {
+			var queues []queue
+			api.decode("queues/%2F", &queues)
+			require.Len(t, queues, 1)
+			return queues[0]
+		}
+		busy := look()
+		require.NotContains(t, []*int{busy.Messages, busy.Unacknowledged, busy.Ready, busy.Consumers}, (*int)(nil))
+		assert.Equal(t, []any{"celery", 6, 3, 3, 1}, []any{busy.Name, *busy.Messages, *busy.Unacknowledged, *busy.Ready, *busy.Consumers})
+		assert.Nil(t, busy.IdleSince, "something has happened since the figures of a second ago")
+
+		time.Sleep(30 * time.Second)
+		idle := look()
+		require.NotNil(t, idle.IdleSince)
+		since, err := time.Parse(time.RFC3339, *idle.IdleSince)
+		require.NoError(t, err)
+		assert.Equal(t, 29300*time.Millisecond, time.Since(since), "the figures are taken each second")
 	})
 }

@@ -122,6 +122,19 @@ func (r *recorder) rate(s subject, f figure, now moment) float64 {
 	return float64(now.value-before.figures[f]) / max(elapsed, interval).Seconds()
 }
 
+// idleSince returns when the figures of a subject changed last. It is not known if they have changed since the last snapshot,
+// or not at all since the first.
+func (r *recorder) idleSince(s subject, now figures) (since time.Time, known bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.courses[s]
+	if c == nil || len(c.points) < 2 {
+		return time.Time{}, false
+	}
+	last := c.points[len(c.points)-1]
+	return last.at, last.figures == now
+}
+
 // at returns what the figures were at a time: the first that are known for a time before.
 func (c *course) at(t time.Time) point {
 	i, found := slices.BinarySearchFunc(c.points, t, func(p point, t time.Time) int { return p.at.Compare(t) })
