@@ -2,7 +2,10 @@ package mgmt
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/leveretmq/leveret"
 )
@@ -16,7 +19,7 @@ const (
 	componentPolicy   = "policy"
 )
 
-// parameters lists all parameters but policies, which have a path of their own.
+// parameters lists all parameters but policies, which have a path of their own, by virtual host and name.
 func (c *call) parameters() (any, error) {
 	vhosts, err := c.listed()
 	if err != nil {
@@ -31,6 +34,9 @@ func (c *call) parameters() (any, error) {
 			}
 		}
 	}
+	slices.SortStableFunc(l, func(a, b item) int {
+		return cmp.Or(strings.Compare(a.vhost, b.vhost), strings.Compare(a.name, b.name))
+	})
 	return l, nil
 }
 
