@@ -190,10 +190,10 @@ func (v *vhost) catchUp() {
 	v.mu.Unlock()
 }
 
-// end stops everything that was to happen by itself.
+// end stops everything that was to happen by itself. Operations that wait for their next turn still unset timers.
 func (t *timing) end() {
 	if t.armed != nil {
 		t.armed.Stop()
 	}
-	t.heap = schedule.Heap[wakeable]{}
+	t.heap.Clear()
 }

@@ -260,6 +260,57 @@ func TestCloseInShortTurns(t *testing.T) {
 	}
 }
 
+// A channel that ends lets others in between its consumers. A broker that is closed there leaves nothing that the channel
+// stumbles over.
+func TestCloseWhileAChannelEnds(t *testing.T) {
+	shortTurns(t)
+	b := leveret.New(leveret.WithProfile(leveret.RabbitMQ310))
+	mustDeclare(t, b, "q", nil)
+	ch := mustChannel(t, b)
+	for range 20 {
+		_, err := ch.Consume("q", leveret.ConsumeConfig{})
+		require.NoError(t, err)
+	}
+	for range 20 {
+		mustPublish(t, b, "q", "m", "")
+	}
+	require.NoError(t, ch.Ack(0, true)) // the timers of 3.10's consumers are still set
+	var once sync.Once
+	turns.SetBetween(func() { once.Do(func() { b.Close() }) })
+	defer turns.SetBetween(nil)
+	require.NoError(t, ch.Close())
+}
+
+// Whatever waits for its next turn when a virtual host or the broker goes ends in order, in both releases.
+func TestCloseBetweenTurns(t *testing.T) {
+	shortTurns(t)
+	turns.SetLength(1)
+	defer turns.SetBetween(nil)
+	for seed := range uint64(max(scaled(1000), 40)) {
+		b := leveret.New(leveret.WithProfile([]leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310}[seed%2]))
+		s := &stress{b: b, r: rand.New(rand.NewPCG(seed, 7))}
+		rests, last := 0, s.r.IntN(300)
+		turns.SetBetween(func() {
+			if rests++; rests != last+1 {
+				return
+			}
+			if seed%4 < 2 {
+				require.NoError(t, b.DeleteVHost("/"))
+			} else {
+				require.NoError(t, b.Close())
+			}
+		})
+		for range 3000 {
+			if s.step(); rests > last && s.conn == nil {
+				break
+			}
+		}
+		require.Greater(t, rests, last, "seed %d: the broker was not closed", seed)
+		require.Zero(t, b.Memory().Used, "seed %d", seed)
+		require.NoError(t, b.Close())
+	}
+}
+
 // A list of many queues lets others in. It has each queue that is there all the time once, by name, and none that has gone.
 func TestListsLetOthersIn(t *testing.T) {
 	shortTurns(t)

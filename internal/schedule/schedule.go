@@ -125,6 +125,14 @@ func (h *Heap[T]) Remove(t *Timer[T]) {
 	h.shrink()
 }
 
+// Clear unsets all timers.
+func (h *Heap[T]) Clear() {
+	for i := range h.entries {
+		h.entries[i].timer.place = 0
+	}
+	h.entries = nil
+}
+
 // shrink gives memory back when a large heap has become almost empty.
 func (h *Heap[T]) shrink() {
 	if n := cap(h.entries); n > 1024 && len(h.entries) < n/8 {
