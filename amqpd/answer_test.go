@@ -160,9 +160,10 @@ func TestDeliveryBeforeItsConfirm(t *testing.T) {
 	}
 }
 
-// A commit of publishes is answered behind what it has delivered, one of settlements before that.
-// Rules: C-10.
-func TestDeliveriesAndCommit(t *testing.T) {
+// A commit of publishes is answered behind what it has delivered to its own channel, one of settlements before that. A channel
+// that is closed has been sent what was delivered to it.
+// Rules: C-10, D-13.
+func TestDeliveriesAndAnswers(t *testing.T) {
 	type act struct {
 		frames string
 		answer []methodID
@@ -180,6 +181,11 @@ func TestDeliveriesAndCommit(t *testing.T) {
 		"a reject behind a rollback": {{publish("q", 0) + call(1, txCommit), []methodID{txCommitOk}}, consume,
 			{"", []methodID{basicDeliver}}, {publish("other", 0) + call(1, txRollback), []methodID{txRollbackOk}},
 			{call(1, txSelect) + reject + call(1, txCommit), []methodID{txSelectOk, txCommitOk, basicDeliver}}},
+		"the consumer of another channel": {{openChan(2) + call(2, basicConsume, u16(0), ss("q"), ss("t"), u8(0), u32(0)),
+			[]methodID{channelOpenOk, basicConsumeOk}}, {publish("q", 0) + call(1, txCommit), []methodID{txCommitOk, basicDeliver}}},
+		"channel.close": {{openChan(2) + call(2, basicConsume, u16(0), ss("q"), ss("t"), u8(0), u32(0)),
+			[]methodID{channelOpenOk, basicConsumeOk}}, {publish("q", 0) + publish("q", 0) + call(1, txCommit) + closeChan(2),
+			[]methodID{txCommitOk, basicDeliver, basicDeliver, channelCloseOk}}},
 		"a publish before tx.select again": {consume, {publish("q", 0) + call(1, txSelect) + call(1, txCommit),
 			[]methodID{txSelectOk, basicDeliver, txCommitOk}}},
 	} {

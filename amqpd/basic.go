@@ -150,8 +150,7 @@ func (c *conn) basicCancelLocked(ch *channel, a *args) error {
 	if err := ch.ch.Cancel(tag); err != nil {
 		return err
 	}
-	c.takeNoticesLocked()
-	c.encodeNoticesLocked(len(c.inbox.notices))
+	c.deliverToLocked(ch)
 	if noWait {
 		return nil
 	}

@@ -85,6 +85,7 @@ func (c *conn) channelCloseLocked(ch *channel, a *args) error {
 		return err
 	}
 	c.flushConfirmsLocked()
+	c.deliverToLocked(ch)
 	ch.ch.Close()
 	c.forgetLocked(ch)
 	c.batch.closed = append(c.batch.closed, ch.number)
@@ -139,7 +140,7 @@ func (c *conn) txSelectLocked(ch *channel, a *args) error {
 }
 
 // txCommitLocked answers a commit. A commit with publishes waits for its queues, which deliver before they say that they
-// have a message: what such a commit has delivered to its own connection comes before the answer.
+// have a message: what such a commit has delivered to its own channel comes before the answer.
 // Rules: C-9, C-10.
 func (c *conn) txCommitLocked(ch *channel, a *args) error {
 	if err := a.end(); err != nil {
@@ -152,8 +153,7 @@ func (c *conn) txCommitLocked(ch *channel, a *args) error {
 		c.out.returned(ch.number, r, c.tune.maxPayload())
 	}
 	if e := (*leveret.Error)(nil); waits && !(errors.As(err, &e) && e.ClosesConnection()) {
-		c.takeNoticesLocked()
-		c.encodeNoticesLocked(len(c.inbox.notices))
+		c.deliverToLocked(ch)
 	}
 	return c.answerLocked(ch, err, false, txCommitOk)
 }

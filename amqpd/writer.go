@@ -132,6 +132,22 @@ func (c *conn) encodeNoticesLocked(n int) {
 	}
 }
 
+// deliverToLocked sends what the broker has for a channel before an answer to that channel. What is for others keeps its place.
+// Rules: C-5a, C-10, D-13.
+func (c *conn) deliverToLocked(ch *channel) {
+	c.takeNoticesLocked()
+	others := c.inbox.notices[:0]
+	for i := range c.inbox.notices {
+		if n := c.inbox.notices[i]; n.Channel == ch.ch {
+			c.encodeNoticeLocked(&n)
+		} else {
+			others = append(others, n)
+		}
+	}
+	clear(c.inbox.notices[len(others):]) // lets go of the messages
+	c.inbox.notices = others
+}
+
 // Rules: D-13.
 func (c *conn) encodeNoticeLocked(n *leveret.Notification) {
 	if c.stage != running {

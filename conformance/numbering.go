@@ -28,13 +28,9 @@ func (s span) with(tag uint64) span {
 	return span{min(s.first, tag), max(s.last, tag)}
 }
 
-// divides reports whether what a settlement means depends on the order within the span.
-func (s span) divides(tag uint64, multiple bool) bool {
-	if multiple {
-		return s.first <= tag && tag < s.last
-	}
-	return s.first <= tag && tag <= s.last
-}
+// has reports whether what a settlement of a tag means depends on the order within the span: which message it is, or which
+// are before it, or whether it is settled already.
+func (s span) has(tag uint64) bool { return s.first <= tag && tag <= s.last }
 
 // mixed reports whether the last statement had several queues deliver to a channel.
 func (g *program) mixed(actor string) bool { return len(g.effects.served[actor]) > 1 }
@@ -127,7 +123,7 @@ func (g *program) settlesAnyQueues() bool {
 		several := n.names[words[2]]
 		return several > 1 || several == 1 && (multiple || len(last.Want("4.3")) > 0) // an error names the tag
 	}
-	return slices.ContainsFunc(n.spans, func(s span) bool { return s.divides(tag, multiple) })
+	return slices.ContainsFunc(n.spans, func(s span) bool { return s.has(tag) })
 }
 
 // oneChannel has two queues deliver to several consumers of one channel, at the same time.

@@ -23,6 +23,7 @@ type program struct {
 	ready   map[string]int    // by queue, before the statement
 	unacked map[string]int    // the same
 	types   map[string]string // by queue, of all queues there have been
+	former  map[string]bool   // queues that were deleted while channels held messages of theirs
 
 	subscribed map[string]leveret.ConsumerInfo // by tag, before the statement
 	numberings map[string]*numbering           // by channel, if something of it is not known
@@ -50,6 +51,7 @@ func (g *program) reset() {
 	g.effects.forget()
 	g.ready, g.unacked = map[string]int{}, map[string]int{}
 	g.types, g.subscribed = map[string]string{}, map[string]leveret.ConsumerInfo{}
+	g.former = map[string]bool{}
 	g.numberings = map[string]*numbering{}
 }
 
