@@ -217,6 +217,18 @@ func (c *Consumer) inheritLocked() {
 	if at, ok := c.nextWake(); ok && c.timeout >= 0 {
 		c.ch.v.wakeAtLocked(&c.timer, at)
 	}
+	if c.window > 0 && !c.q.v.rules.deathAddsCredit {
+		c.window = max(c.window, c.unacked) // see narrowLocked
+	}
+}
+
+// narrowLocked follows a settlement. What c has taken over may be more than its own window. Then each settlement makes room for
+// another message, but never for more at once than the own window has.
+// Rules: D-29.
+func (c *Consumer) narrowLocked() {
+	if t := c.q.traits; t.heirs && !c.q.v.rules.deathAddsCredit {
+		c.window = min(c.window, cmp.Or(c.prefetch, t.window)+c.unacked)
+	}
 }
 
 // add takes in a new consumer.

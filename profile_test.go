@@ -111,7 +111,6 @@ var idleTraits = map[shown.Key]string{
 	{Release: "3.10", Switch: "traits.classic.ownAckTimeout"}: "no argument and no policy sets a timeout",
 	{Release: "3.10", Switch: "traits.quorum.ownAckTimeout"}:  "no argument and no policy sets a timeout",
 
-	{Release: "4.3", Switch: "traits.classic.heirs"}:           "a cancelled consumer of a classic queue holds nothing for another one",
 	{Release: "3.10", Switch: "traits.classic.heirs"}:          "a cancelled consumer of a classic queue holds nothing for another one",
 	{Release: "4.3", Switch: "traits.classic.holdersInOrder"}:  "each message goes to its old position, whichever is first",
 	{Release: "3.10", Switch: "traits.classic.holdersInOrder"}: "each message goes to its old position, whichever is first",

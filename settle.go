@@ -357,8 +357,11 @@ func (ch *Channel) releaseLocked(u *unacked) bool {
 			ch.settled++
 		}
 		c.unacked--
-		if c.ended {
+		switch {
+		case c.ended:
 			c.releasedLocked()
+		case c.window > c.prefetch:
+			c.narrowLocked()
 		}
 	}
 	if u.q.deleted {

@@ -31,7 +31,7 @@ const (
 
 // BenchmarkScraped has publishers and consumers at work all the time, and somebody who asks the management API and the
 // metrics every second in every other slice of time. ratio is the median throughput of the slices with questions by that of
-// those without, of the same broker in the same run; which slice of a round is the first takes turns. The load is four producers
+// those without, which have a broker of their own, in the same run; which slice of a round is the first takes turns. The load is four producers
 // and four consumers on the Go API, so that an answer has to take its processor from them.
 //
 // When somebody has asked, the recorder of rates goes on for a minute. So the slices without questions have a broker of their
