@@ -160,14 +160,46 @@ func TestDeliveryBeforeItsConfirm(t *testing.T) {
 	}
 }
 
+// An act is what a client sends at once, and the methods that answer it.
+type act struct {
+	frames string
+	answer []methodID
+}
+
+// playActs has a client of a broker with the queues q and other send select on its channel 1, and then the acts.
+func playActs(t *testing.T, selects methodID, acts []act) {
+	b := leveret.New()
+	defer b.Close()
+	srv := &Server{Broker: b}
+	defer srv.Close()
+	begin := call(1, selects)
+	if selects == confirmSelect {
+		begin = call(1, selects, u8(0))
+	}
+	nc := dialed(t, srv, 0, declare(1, "q")+declare(1, "other")+begin)
+	defer nc.Close()
+	for id := methodID(0); id != selects+1; {
+		id, _ = readMethod(t, nc)
+	}
+	for _, a := range acts {
+		_, err := io.WriteString(nc, a.frames)
+		require.NoError(t, err)
+		var got []methodID
+		for range a.answer {
+			id, _ := readMethod(t, nc)
+			got = append(got, id)
+			if id == basicDeliver || id == basicReturn {
+				readMethod(t, nc) // the content header; an empty body has no frame
+			}
+		}
+		require.Equal(t, a.answer, got)
+	}
+}
+
 // A commit of publishes is answered behind what it has delivered to its own channel, one of settlements before that. A channel
 // that is closed has been sent what was delivered to it.
 // Rules: C-10, D-13.
 func TestDeliveriesAndAnswers(t *testing.T) {
-	type act struct {
-		frames string
-		answer []methodID
-	}
 	publish := func(key string, flags uint8) string { return publish(key, flags) + header(0) }
 	consume := act{consumeFrom("q"), []methodID{basicConsumeOk}}
 	reject := call(1, basicReject, u64(1), u8(1))
@@ -189,29 +221,29 @@ func TestDeliveriesAndAnswers(t *testing.T) {
 		"a publish before tx.select again": {consume, {publish("q", 0) + call(1, txSelect) + call(1, txCommit),
 			[]methodID{txSelectOk, basicDeliver, txCommitOk}}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			b := leveret.New()
-			defer b.Close()
-			srv := &Server{Broker: b}
-			defer srv.Close()
-			nc := dialed(t, srv, 0, declare(1, "q")+declare(1, "other")+call(1, txSelect))
-			defer nc.Close()
-			for id := methodID(0); id != txSelectOk; {
-				id, _ = readMethod(t, nc)
-			}
-			for _, a := range acts {
-				_, err := io.WriteString(nc, a.frames)
-				require.NoError(t, err)
-				var got []methodID
-				for range a.answer {
-					id, _ := readMethod(t, nc)
-					got = append(got, id)
-					if id == basicDeliver || id == basicReturn {
-						readMethod(t, nc) // the content header; an empty body has no frame
-					}
-				}
-				require.Equal(t, a.answer, got)
-			}
-		})
+		t.Run(name, func(t *testing.T) { playActs(t, txSelect, acts) })
+	}
+}
+
+// What queues decide about is not confirmed any more on a channel that is closed in the same breath. Other channels get what it held
+// before it is closed.
+// Rules: C-5a, D-31.
+func TestAnswersOfAClosedChannel(t *testing.T) {
+	publish := func(key string) string { return publish(key, 0) + header(0) }
+	qos := func(channel uint16) string { return call(channel, basicQos, u32(0), u16(0), u8(0)) }
+	consume := act{consumeFrom("q"), []methodID{basicConsumeOk}}
+	consume2 := act{openChan(2) + call(2, basicConsume, u16(0), ss("q"), ss("t2"), u8(0), u32(0)), []methodID{channelOpenOk, basicConsumeOk}}
+	held := act{publish("q"), []methodID{basicDeliver, basicAck}}
+	for name, acts := range map[string][]act{
+		"its client closes it":                {consume, {publish("q") + closeChan(1) + closeConn(), []methodID{basicDeliver, channelCloseOk, connectionCloseOk}}},
+		"an error":                            {consume, {publish("q") + getMissing + closeConn(), []methodID{channelClose, connectionCloseOk}}},
+		"the connection is closed":            {consume, {publish("q") + closeConn(), []methodID{connectionCloseOk}}},
+		"what no queue decides about":         {{publish("nowhere") + getMissing, []methodID{basicAck, channelClose}}},
+		"in another breath":                   {consume, held, {getMissing, []methodID{channelClose}}},
+		"its client closes it, held messages": {consume, held, consume2, {closeChan(1), []methodID{basicDeliver, channelCloseOk}}},
+		"an error, held messages":             {consume, held, consume2, {getMissing, []methodID{basicDeliver, channelClose}}},
+		"another channel closes, and goes on": {consume, consume2, {publish("q") + closeChan(2) + qos(1), []methodID{basicDeliver, basicAck, channelCloseOk, basicQosOk}}},
+	} {
+		t.Run(name, func(t *testing.T) { playActs(t, confirmSelect, acts) })
 	}
 }

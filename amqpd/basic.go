@@ -55,7 +55,7 @@ func (c *conn) publishLocked(ch *channel) error {
 		c.out.returned(ch.number, out.Return, c.tune.maxPayload())
 	}
 	if out.Sequence != 0 {
-		c.confirmLocked(ch, out.Sequence, out.Rejected)
+		c.confirmLocked(ch, out)
 	}
 	return nil
 }

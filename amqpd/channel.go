@@ -34,6 +34,7 @@ type confirmRun struct {
 	last   uint64 // the last sequence number
 	count  int
 	reject bool
+	queued bool // a queue decides about one of them
 }
 
 // Rules: E-2, C-16.
@@ -84,13 +85,14 @@ func (c *conn) channelCloseLocked(ch *channel, a *args) error {
 	if err := a.end(); err != nil {
 		return err
 	}
+	c.endConfirmsLocked(ch)
+	c.sendNoticesLocked()
 	c.flushConfirmsLocked()
-	c.deliverToLocked(ch)
 	ch.ch.Close()
+	c.sendNoticesLocked() // what others get of what the channel held
 	c.forgetLocked(ch)
 	c.batch.closed = append(c.batch.closed, ch.number)
-	c.out.bare(ch.number, channelCloseOk)
-	return nil
+	return c.answerLocked(ch, nil, false, channelCloseOk)
 }
 
 // channelFlowLocked answers channel.flow, by which clients once asked for a pause. RabbitMQ knows no pause.
@@ -168,7 +170,7 @@ func (c *conn) txRollbackLocked(ch *channel, a *args) error {
 
 // answerLocked sends the reply without arguments to a method that succeeded.
 func (c *conn) answerLocked(ch *channel, err error, noWait bool, reply methodID) error {
-	if err == nil && !noWait {
+	if err == nil && !noWait && c.stage == running {
 		c.out.bare(ch.number, reply)
 	}
 	return err
@@ -177,16 +179,26 @@ func (c *conn) answerLocked(ch *channel, err error, noWait bool, reply methodID)
 // confirmLocked notes that a publish is to be confirmed. Confirms wait until the frames that were read
 // together are done, so that one multiple answers them all.
 // Rules: C-4.
-func (c *conn) confirmLocked(ch *channel, sequence uint64, reject bool) {
+func (c *conn) confirmLocked(ch *channel, out leveret.Outcome) {
 	run := &ch.pending
-	if run.count > 0 && run.reject != reject {
+	if run.count > 0 && run.reject != out.Rejected {
 		c.sendConfirmLocked(ch)
 	}
 	if run.count == 0 {
 		c.batch.confirms = append(c.batch.confirms, ch)
 	}
 	run.count++
-	run.last, run.reject = sequence, reject
+	run.last, run.reject = out.Sequence, out.Rejected
+	run.queued = run.queued || out.Queues > 0
+}
+
+// endConfirmsLocked ends the confirms of a channel that is closed in the same breath. Those that queues decide about come too late
+// in RabbitMQ.
+// Rules: C-5a.
+func (c *conn) endConfirmsLocked(ch *channel) {
+	if ch.pending.queued {
+		ch.pending = confirmRun{}
+	}
 }
 
 // sendConfirmsLocked sends the confirms that wait, behind the deliveries that the publishes have led to: RabbitMQ's queue
@@ -196,8 +208,7 @@ func (c *conn) sendConfirmsLocked() {
 	if len(c.batch.confirms) == 0 {
 		return
 	}
-	c.takeNoticesLocked()
-	c.encodeNoticesLocked(len(c.inbox.notices))
+	c.sendNoticesLocked()
 	c.flushConfirmsLocked()
 }
 

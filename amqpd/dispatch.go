@@ -86,6 +86,9 @@ func (c *conn) connectionFrameLocked(f frame) error {
 // closedByClientLocked answers connection.close. By then exclusive queues are gone.
 // Rules: Q-31.
 func (c *conn) closedByClientLocked() error {
+	for _, ch := range c.batch.confirms {
+		c.endConfirmsLocked(ch)
+	}
 	c.flushConfirmsLocked()
 	c.session.Close()
 	c.stage = closing
@@ -194,7 +197,7 @@ func omitsQueue(id methodID, arguments []byte) bool {
 func (c *conn) closeUnopenedLocked(number uint16, id methodID) {
 	ch := &channel{number: number}
 	c.open.byNumber[number] = ch
-	c.closeChannelLocked(ch, errorf(leveret.NotFound, wire.NoDeclaredQueue), id)
+	c.refuseChannelLocked(ch, errorf(leveret.NotFound, wire.NoDeclaredQueue), id)
 }
 
 // refusedLocked ends the connection because of a method that a client may not send. What is wrong with its arguments
@@ -246,16 +249,36 @@ func (c *conn) handledLocked(ch *channel, err error, id methodID) error {
 		c.failLocked(err, id)
 		return nil
 	}
-	c.closeChannelLocked(ch, err, id)
+	c.refuseChannelLocked(ch, err, id)
 	return nil
 }
 
+// refuseChannelLocked closes a channel because of what its client has asked for. What it held is with others by then.
 // Rules: E-7.
-func (c *conn) closeChannelLocked(ch *channel, err error, id methodID) {
+func (c *conn) refuseChannelLocked(ch *channel, err error, id methodID) {
 	if ch.closing {
 		return
 	}
 	ch.closing = true
+	c.endConfirmsLocked(ch)
+	c.sendNoticesLocked()
+	c.sendCloseLocked(ch, err, id)
+}
+
+// closeChannelLocked closes a channel by the broker's will.
+// Rules: E-7.
+func (c *conn) closeChannelLocked(ch *channel, err error) {
+	if ch.closing {
+		return
+	}
+	ch.closing = true
+	c.sendCloseLocked(ch, err, 0)
+}
+
+func (c *conn) sendCloseLocked(ch *channel, err error, id methodID) {
+	if c.stage != running {
+		return
+	}
 	c.flushConfirmsLocked()
 	why := c.closeReason(err, id)
 	c.log.Warn("channel closed", "user", c.client.user, "channel", ch.number, "reason", why.text)

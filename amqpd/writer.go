@@ -132,6 +132,12 @@ func (c *conn) encodeNoticesLocked(n int) {
 	}
 }
 
+// sendNoticesLocked sends all that the broker has for the client before an answer.
+func (c *conn) sendNoticesLocked() {
+	c.takeNoticesLocked()
+	c.encodeNoticesLocked(len(c.inbox.notices))
+}
+
 // deliverToLocked sends what the broker has for a channel before an answer to that channel. What is for others keeps its place.
 // Rules: C-5a, C-10, D-13.
 func (c *conn) deliverToLocked(ch *channel) {
@@ -176,7 +182,7 @@ func (c *conn) encodeNoticeLocked(n *leveret.Notification) {
 		c.out.bool(true) // no answer is expected
 		c.out.end(at)
 	case leveret.ChannelClosed:
-		c.closeChannelLocked(ch, unattributed{n.Err}, 0)
+		c.closeChannelLocked(ch, unattributed{n.Err})
 	}
 }
 
