@@ -31,7 +31,7 @@ type stream struct {
 	returns   []string
 	confirms  []string
 	consumers map[string][]string // by tag
-	queues    map[string]string   // that the client consumes from, by tag
+	queues    map[string]bool     // that the client has consumed from
 
 	asks    bool      // the client has done nothing but ask for queues that it expects to be there
 	request []byte    // the client's last
@@ -47,7 +47,7 @@ func newFrames() *frames {
 }
 
 func (f *frames) open(channel uint16) *stream {
-	s := &stream{consumers: map[string][]string{}, queues: map[string]string{}, asks: true}
+	s := &stream{consumers: map[string][]string{}, queues: map[string]bool{}, asks: true}
 	f.channels[channel] = s
 	f.all = append(f.all, s)
 	return s
@@ -74,7 +74,7 @@ func (f *frames) sent(kind byte, channel uint16, payload []byte) {
 	case basicConsume:
 		d := &decoder{b: payload[6:]}
 		queue := d.short()
-		s.queues[d.short()] = queue
+		s.queues[queue] = true
 	}
 }
 
@@ -218,12 +218,10 @@ var deliveryTag = regexp.MustCompile(`^(basic\.deliver "[^"]*") (\d+)`)
 // numbered in any order: then the numbers stand by themselves.
 func (s *stream) received() []string {
 	var list, numbers []string
-	queues := map[string]bool{}
 	for _, tag := range slices.Sorted(maps.Keys(s.consumers)) {
-		queues[s.queues[tag]] = true
 		list = append(list, s.consumers[tag]...)
 	}
-	if len(queues) < 2 {
+	if len(s.queues) < 2 {
 		return list
 	}
 	for i, text := range list {
