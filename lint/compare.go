@@ -190,28 +190,27 @@ func both[E any](a, b *[]E) {
 
 // running is the new file where the queues and exchanges of the old file are. It is not in force yet.
 func (c *Comparison) running(before, after *site) *site {
-	type key struct{ vhost, name string }
 	d := *after.defs
-	d.Queues, d.Exchanges = slices.Clone(d.Queues), slices.Clone(d.Exchanges)
-	queues := map[key]definitions.Queue{}
-	for _, q := range before.defs.Queues {
-		queues[key{q.VHost, q.Name}] = q
-	}
-	for i, q := range d.Queues {
-		if old, ok := queues[key{q.VHost, q.Name}]; ok {
-			d.Queues[i] = old
-		}
-	}
-	exchanges := map[key]definitions.Exchange{}
-	for _, x := range before.defs.Exchanges {
-		exchanges[key{x.VHost, x.Name}] = x
-	}
-	for i, x := range d.Exchanges {
-		if old, ok := exchanges[key{x.VHost, x.Name}]; ok {
-			d.Exchanges[i] = old
-		}
-	}
+	d.Queues = inPlace(d.Queues, before.defs.Queues, func(q definitions.Queue) inVHost { return inVHost{q.VHost, q.Name} })
+	d.Exchanges = inPlace(d.Exchanges, before.defs.Exchanges, func(x definitions.Exchange) inVHost { return inVHost{x.VHost, x.Name} })
 	return newSite(&d, after.profile, c.refusedByRunning)
+}
+
+type inVHost struct{ vhost, name string }
+
+// inPlace puts what is there already in the place of what has its name. Of entries with one name the first counts, as in an import.
+func inPlace[E any](next, old []E, key func(E) inVHost) []E {
+	there := map[inVHost]E{}
+	for _, e := range slices.Backward(old) {
+		there[key(e)] = e
+	}
+	next = slices.Clone(next)
+	for i, e := range next {
+		if was, ok := there[key(e)]; ok {
+			next[i] = was
+		}
+	}
+	return next
 }
 
 // refusedByRunning notes what the new file has and what is running refuses.
