@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/leveretmq/leveret/internal/turns"
 	"github.com/stretchr/testify/assert"
@@ -135,7 +136,7 @@ func TestLongPermissionsAreMatchedWithoutTheLock(t *testing.T) {
 // Keys of topic exchanges are matched likewise. The publish is numbered once.
 func TestLongTopicPermissionsAreMatchedWithoutTheLock(t *testing.T) {
 	for _, p := range []Profile{RabbitMQ43, RabbitMQ310} {
-		b := New(WithProfile(p))
+		b := New(WithProfile(p), WithClock(NewManualClock(time.Unix(0, 0)))) // what is remembered is forgotten in a second (A-8)
 		pattern := `(a*)(a*)(a*)(a*)(a*)(a*)(a*)!|a`
 		require.NoError(t, b.SetTopicPermissions("guest", "amq.topic", TopicPermissions{Write: pattern, Read: pattern}))
 		ch := remoteChannel(t, b)
@@ -226,7 +227,7 @@ func TestOthersActDuringAMatch(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b = New()
+			b = New(WithClock(NewManualClock(time.Unix(0, 0)))) // a channel forgets what it was allowed in a second (A-8)
 			defer b.Close()
 			require.NoError(t, b.SetPolicy(Policy{Name: "p", Pattern: hard, Definition: Table{"max-length": 1}}))
 			ch = remoteChannel(t, b)
