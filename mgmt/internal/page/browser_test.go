@@ -239,10 +239,12 @@ func (b *browser) see(text string) {
 	b.until("document.body.innerText.replace(/\\s+/g, ' ').includes(" + quoted(text) + ")")
 }
 
-// press clicks on what a selector finds.
+// press clicks on what a selector finds, once htmx has taken over what it has put into the page. Before that, for some 20 ms, a
+// form is sent as one without scripts.
 func (b *browser) press(selector string) {
 	b.t.Helper()
-	b.eval("document.querySelector(" + quoted(selector) + ").click()")
+	b.until("(() => { if (document.querySelector('.htmx-added, .htmx-swapping, .htmx-settling')) return false; " +
+		"document.querySelector(" + quoted(selector) + ").click(); return true })()")
 }
 
 // fill sets a field.
