@@ -35,8 +35,7 @@ func (c *conn) settle(ctx context.Context) error {
 	if c.session == nil {
 		return nil
 	}
-	c.takeNoticesLocked()
-	c.encodeNoticesLocked(len(c.inbox.notices))
+	c.sendNoticesLocked()
 	c.notifyWriterLocked()
 	for c.stage != ended && (c.writer.busy || c.out.size() > 0) {
 		if ctx.Err() != nil {

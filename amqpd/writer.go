@@ -144,10 +144,10 @@ func (c *conn) deliverToLocked(ch *channel) {
 	c.takeNoticesLocked()
 	others := c.inbox.notices[:0]
 	for i := range c.inbox.notices {
-		if n := c.inbox.notices[i]; n.Channel == ch.ch {
-			c.encodeNoticeLocked(&n)
+		if n := &c.inbox.notices[i]; n.Channel == ch.ch {
+			c.encodeNoticeLocked(n)
 		} else {
-			others = append(others, n)
+			others = append(others, *n)
 		}
 	}
 	clear(c.inbox.notices[len(others):]) // lets go of the messages

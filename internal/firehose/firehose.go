@@ -8,26 +8,30 @@ package firehose
 
 import (
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"weak"
 
 	"github.com/leveretmq/leveret"
 )
 
 const traceExchange = "amq.rabbitmq.trace"
 
-// running has the firehose of each broker that has a traced virtual host. It keeps these brokers until nothing is traced.
-var running struct {
+// running has the firehose of each broker that has a traced virtual host. It keeps no broker: the broker's watchers keep the
+// firehose.
+var running = struct {
 	mu sync.Mutex
-	of map[*leveret.Broker]*firehose
-}
+	of map[weak.Pointer[leveret.Broker]]weak.Pointer[firehose]
+}{of: map[weak.Pointer[leveret.Broker]]weak.Pointer[firehose]{}}
 
 // A firehose copies the messages of one broker.
 type firehose struct {
 	broker *leveret.Broker
 	node   string
-	stop   func() // ends the watching
+	stop   func()          // ends the watching
+	gone   runtime.Cleanup // of a broker that nobody has any more
 
 	mu       sync.Mutex
 	traced   map[string]bool
@@ -38,48 +42,50 @@ type firehose struct {
 func Start(b *leveret.Broker, node, vhost string) {
 	running.mu.Lock()
 	defer running.mu.Unlock()
-	f := running.of[b]
+	key := weak.Make(b)
+	f := running.of[key].Value()
 	if f == nil {
 		f = &firehose{broker: b, node: node, traced: map[string]bool{}, sessions: map[uint64]leveret.ConnInfo{}}
 		f.stop = b.Watch(leveret.Events{Published: f.published, Delivered: f.delivered, ConnectionClosed: f.closed})
-		if running.of == nil {
-			running.of = map[*leveret.Broker]*firehose{}
-		}
-		running.of[b] = f
+		f.gone = runtime.AddCleanup(b, forget, key)
+		running.of[key] = weak.Make(f)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.traced[vhost] = true
 }
 
-// Stop ends what Start has begun. It does nothing if the virtual host is not traced.
-func Stop(b *leveret.Broker, vhost string) { stop(b, func(name string) bool { return name == vhost }) }
-
-// StopAll ends the tracing of all virtual hosts of a broker.
-func StopAll(b *leveret.Broker) { stop(b, func(string) bool { return true }) }
-
-// stop ends the tracing of some virtual hosts, and with the last of them the watching.
-func stop(b *leveret.Broker, some func(vhost string) bool) {
+func forget(key weak.Pointer[leveret.Broker]) {
 	running.mu.Lock()
 	defer running.mu.Unlock()
-	f := running.of[b]
+	delete(running.of, key)
+}
+
+// Stop ends what Start has begun, and with the last traced virtual host the watching. It does nothing if the virtual host is not
+// traced.
+func Stop(b *leveret.Broker, vhost string) {
+	running.mu.Lock()
+	defer running.mu.Unlock()
+	key := weak.Make(b)
+	f := running.of[key].Value()
 	if f == nil {
 		return
 	}
 	f.mu.Lock()
-	maps.DeleteFunc(f.traced, func(vhost string, _ bool) bool { return some(vhost) })
+	delete(f.traced, vhost)
 	last := len(f.traced) == 0
 	f.mu.Unlock()
 	if last {
 		f.stop()
-		delete(running.of, b)
+		f.gone.Stop()
+		delete(running.of, key)
 	}
 }
 
 // Traces reports whether a virtual host is traced.
 func Traces(b *leveret.Broker, vhost string) bool {
 	running.mu.Lock()
-	f := running.of[b]
+	f := running.of[weak.Make(b)].Value()
 	running.mu.Unlock()
 	return f != nil && f.traces(vhost)
 }

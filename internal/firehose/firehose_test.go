@@ -1,8 +1,10 @@
 package firehose_test
 
 import (
+	"runtime"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/firehose"
@@ -98,7 +100,7 @@ func TestFirehoseOfManyKeys(t *testing.T) {
 			require.NoError(t, q.Bind("amq.fanout", "", nil))
 		}
 		firehose.Start(b, "n@h", "/")
-		defer firehose.StopAll(b)
+		defer firehose.Stop(b, "/")
 		for _, exchange := range []string{"", "amq.fanout"} {
 			_, err := b.Publish(exchange, "q", leveret.Message{Properties: &leveret.Properties{HeaderFields: twice}})
 			require.NoError(t, err)
@@ -145,10 +147,27 @@ func TestTracedVirtualHosts(t *testing.T) {
 	assert.EqualValues(t, 1, trace.Info().Ready)
 
 	firehose.Start(b, "n@h", "/")
-	firehose.StopAll(b)
-	firehose.StopAll(other)
+	firehose.Stop(b, "/")
+	firehose.Stop(b, "one")
+	firehose.Stop(other, "/")
 	assert.Equal(t, []bool{false, false, false}, traced())
 	_, err = v.Publish("", "nowhere", leveret.Message{})
 	require.NoError(t, err)
 	assert.EqualValues(t, 1, trace.Info().Ready)
+}
+
+// A broker that is closed while it is traced is let go.
+func TestTracedBrokerIsLetGo(t *testing.T) {
+	began := func() weak.Pointer[leveret.Broker] {
+		b := leveret.New()
+		firehose.Start(b, "n@h", "/")
+		_, err := b.Publish("", "nowhere", leveret.Message{})
+		require.NoError(t, err)
+		require.NoError(t, b.Close())
+		return weak.Make(b)
+	}()
+	for n := 0; n < 10 && began.Value() != nil; n++ {
+		runtime.GC()
+	}
+	assert.Nil(t, began.Value())
 }
