@@ -223,7 +223,7 @@ func (q *Queue) leftLocked() {
 // gone.
 // Rules: Q-32.
 func (q *Queue) removeUnusedLocked() bool {
-	if !q.deleted && q.cfg.AutoDelete && q.consumers.len() == 0 {
+	if !q.deleted && q.lifetime.autoDelete && q.consumers.len() == 0 {
 		q.v.removeQueueLocked(q, CauseQueueUnused)
 	}
 	return q.deleted

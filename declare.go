@@ -121,10 +121,10 @@ func (ch *Channel) makeQueueLocked(name string, cfg QueueConfig, parsed *queueAr
 	if err := cmp.Or(v.checkProperties(name, parsed.kind, cfg), v.refuseStream(name, parsed.kind)); err != nil {
 		return nil, err
 	}
-	cfg.Arguments, cfg.ArgumentFields = nil, nil
 	parsed.declared = args
 	q, impl := queueTypes[parsed.kind].make()
-	q.v, q.name, q.cfg, q.args, q.impl = v, name, cfg, parsed, impl
+	q.v, q.name, q.args, q.impl = v, name, parsed, impl
+	q.lifetime = lifetime{durable: cfg.Durable, exclusive: cfg.Exclusive, autoDelete: cfg.AutoDelete}
 	// The policies, while nothing has been changed yet: a match may take long.
 	if err := q.findPoliciesLocked(); err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func (r *rules) nameableKind(args Fields) (queueKind, *Error) {
 // redeclareQueueLocked compares a declaration with the queue that is there.
 // Rules.
 func (ch *Channel) redeclareQueueLocked(q *Queue, cfg QueueConfig, args Fields) *Error {
-	if q.owner != nil && q.owner != ch.conn || q.cfg.Exclusive != cfg.Exclusive {
+	if q.owner != nil && q.owner != ch.conn || q.lifetime.exclusive != cfg.Exclusive {
 		return lockedError(q)
 	}
 	received := queueShape{durable: cfg.Durable, autoDelete: cfg.AutoDelete, args: args}
@@ -213,7 +213,7 @@ func (ch *Channel) redeclareQueueLocked(q *Queue, cfg QueueConfig, args Fields) 
 }
 
 func (q *Queue) shape() queueShape {
-	return queueShape{q.args.kind, q.cfg.Durable, q.cfg.AutoDelete, q.args.declared}
+	return queueShape{q.args.kind, q.lifetime.durable, q.lifetime.autoDelete, q.args.declared}
 }
 
 // checkDeadLetterArgsLocked checks the permissions that a dead-letter exchange takes: reading the new queue and writing

@@ -163,7 +163,7 @@ func (q *Queue) Info() QueueInfo {
 func (q *Queue) infoLocked() QueueInfo {
 	s := q.store
 	i := QueueInfo{Name: q.name, VHost: q.v.name, Type: QueueType(q.args.kind.String()),
-		Durable: q.cfg.Durable, AutoDelete: q.cfg.AutoDelete, Exclusive: q.cfg.Exclusive,
+		Durable: q.lifetime.durable, AutoDelete: q.lifetime.autoDelete, Exclusive: q.lifetime.exclusive,
 		Arguments: tableOf(q.args.declared), ArgumentFields: q.args.declared,
 		Ready: s.ready.n, Unacked: s.unacked.n, Messages: s.ready.n + s.unacked.n + s.aside.n,
 		BytesReady: s.ready.bytes, BytesUnacked: s.unacked.bytes, Bytes: s.ready.bytes + s.unacked.bytes + s.aside.bytes,

@@ -14,15 +14,20 @@ type Queue struct {
 	idle      *idleTimer // nil: the queue itself does not expire
 	deleted   bool
 	kind      queueKind // that of args
+	lifetime  lifetime
 	counters  queueCounters
 
 	name  string
-	cfg   QueueConfig // without the arguments
-	owner *Conn       // of an exclusive queue
+	owner *Conn // of an exclusive queue
 	args  *queueArgs
 	applied
 	visited  uint64 // the number of the last routing that visited the queue, see router
 	incoming *incoming
+}
+
+// lifetime is what ends a queue, of its QueueConfig.
+type lifetime struct {
+	durable, exclusive, autoDelete bool
 }
 
 // applied are the policies that match a queue; nil: none.
