@@ -314,9 +314,8 @@ func (c *classic) expire(limit int) {
 	unseen := c.q.losesUnseenLocked()
 	var gone holdings
 	for gone.n < limit && gone.n < c.deadlines && c.headExpired(now) {
-		e := c.pop()
-		gone.add(1, c.size(e.m))
-		if !unseen {
+		gone.add(1, c.size(c.head().m))
+		if e := c.pop(); !unseen {
 			c.deadLetter(e, Expired)
 		}
 	}
