@@ -2,7 +2,9 @@ package leveret
 
 import (
 	"container/heap"
+	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -46,8 +48,11 @@ func (realClock) AfterFunc(d time.Duration, f func()) Timer { return time.AfterF
 type ManualClock struct {
 	advancing sync.Mutex // held by Advance throughout, so that two callers cannot interleave
 
-	mu     sync.Mutex
-	now    time.Time
+	// Now takes no lock: with one BenchmarkExpiry/impl=leveret/queues=1/dead-letter=false takes 8 % longer (GOGC=off).
+	start   time.Time
+	elapsed atomic.Int64 // since start, in ns
+
+	mu     sync.Mutex // also for changes of elapsed
 	seq    uint64
 	timers timerHeap
 }
@@ -57,15 +62,11 @@ var _ Clock = (*ManualClock)(nil)
 // NewManualClock returns a clock that shows start. It panics unless start is from 1970 to 2262, as time.Time{} is not.
 func NewManualClock(start time.Time) *ManualClock {
 	demandTime(start, "NewManualClock")
-	return &ManualClock{now: start}
+	return &ManualClock{start: start.Round(0)} // without what the machine's own clock says of it
 }
 
 // Now returns the time the clock shows.
-func (c *ManualClock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
+func (c *ManualClock) Now() time.Time { return c.start.Add(time.Duration(c.elapsed.Load())) }
 
 // AfterFunc calls f from a later Advance that reaches d from now. A d of zero or less is due at once, but
 // still waits for an Advance.
@@ -73,7 +74,8 @@ func (c *ManualClock) AfterFunc(d time.Duration, f func()) Timer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seq++
-	t := &manualTimer{clock: c, at: c.now.Add(max(d, 0)), seq: c.seq, f: f}
+	elapsed := c.elapsed.Load()
+	t := &manualTimer{clock: c, at: elapsed + min(max(int64(d), 0), math.MaxInt64-elapsed), seq: c.seq, f: f}
 	heap.Push(&c.timers, t)
 	return t
 }
@@ -121,23 +123,22 @@ func (c *ManualClock) AdvanceUntilIdle(b *Broker, d time.Duration) (idle bool) {
 // fireUntil moves the clock to end, for the operation named.
 func (c *ManualClock) fireUntil(end time.Time, op string) {
 	demandTime(end, op)
+	until := int64(end.Sub(c.start))
 	c.mu.Lock()
-	for len(c.timers) > 0 && !c.timers[0].at.After(end) {
+	for len(c.timers) > 0 && c.timers[0].at <= until {
 		t := heap.Pop(&c.timers).(*manualTimer)
-		if t.at.After(c.now) {
-			c.now = t.at
-		}
+		c.elapsed.Store(max(c.elapsed.Load(), t.at))
 		c.mu.Unlock()
 		t.f()
 		c.mu.Lock()
 	}
-	c.now = end
+	c.elapsed.Store(until)
 	c.mu.Unlock()
 }
 
 type manualTimer struct {
 	clock *ManualClock
-	at    time.Time
+	at    int64 // as the clock's elapsed
 	seq   uint64
 	index int // in the heap; -1 when fired or stopped
 	f     func()
@@ -157,10 +158,10 @@ type timerHeap []*manualTimer
 
 func (h timerHeap) Len() int { return len(h) }
 func (h timerHeap) Less(i, j int) bool {
-	if h[i].at.Equal(h[j].at) {
+	if h[i].at == h[j].at {
 		return h[i].seq < h[j].seq
 	}
-	return h[i].at.Before(h[j].at)
+	return h[i].at < h[j].at
 }
 func (h timerHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
