@@ -53,11 +53,11 @@ func (c *call) page(l list) (any, error) {
 		return c.render(l), nil
 	}
 	filtered := slices.DeleteFunc(slices.Clone(l), func(i item) bool { return !p.name(i.name) })
-	from := (p.page - 1) * p.size
-	if from > len(filtered) {
+	if p.page-1 > len(filtered)/p.size {
 		return nil, &failure{http.StatusBadRequest, "page_out_of_range",
 			fmt.Sprintf("Page out of range, page: %d page size: %d, len: %d", p.page, p.size, len(filtered))}
 	}
+	from := (p.page - 1) * p.size
 	items := c.render(filtered[from:min(from+p.size, len(filtered))])
 	return object{"total_count": len(l), "filtered_count": len(filtered), "item_count": len(items), "items": items,
 		"page": p.page, "page_size": p.size, "page_count": (len(filtered) + p.size - 1) / p.size}, nil

@@ -2,6 +2,7 @@ package mgmt
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -23,7 +24,12 @@ func (c *call) span(prefix string) (*span, error) {
 	case age <= 0 || step <= 0 || age/step > maxSamples:
 		return nil, badRequest(fmt.Sprintf("Invalid range parameters: age %d, incr %d", age, step))
 	}
-	return &span{time.Duration(age) * time.Second, time.Duration(step) * time.Second}, nil
+	return &span{seconds(age), seconds(step)}, nil
+}
+
+// seconds is a duration of so many seconds, or the longest one.
+func seconds(n int) time.Duration {
+	return min(time.Duration(n), math.MaxInt64/time.Second) * time.Second
 }
 
 // details returns the rate of a figure that is now value, and its samples if the request asks for them.
