@@ -61,7 +61,7 @@ func ParseConsumer(line string) (Consumer, error) {
 		if err != nil {
 			return Consumer{}, fmt.Errorf("%q: %w", strings.TrimSpace(line), err)
 		}
-		if len(c.Acts)+times > maxActs {
+		if times > maxActs-len(c.Acts) {
 			return Consumer{}, fmt.Errorf("%q: more than %d acts", strings.TrimSpace(line), maxActs)
 		}
 		for range times {

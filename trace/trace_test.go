@@ -105,6 +105,11 @@ func TestTimeIsUp(t *testing.T) {
 	assert.True(t, strings.HasSuffix(r.String(), "= 1 in a queue\nMore is due when the time of the trace is over.\n"), r.String())
 	_, err = trace.Run(v, clock, trace.Plan{RoutingKey: "wait", For: 1<<63 - 1})
 	assert.NoError(t, err, "a trace takes a hundred years at most")
+	begin = clock.Now()
+	r, err = trace.Run(v, clock, trace.Plan{RoutingKey: "wait", For: -time.Second})
+	require.NoError(t, err)
+	assert.True(t, r.Later)
+	assert.Equal(t, begin, clock.Now())
 }
 
 // TestWhatWasThere is delivered to a consumer before the message is published.
@@ -133,16 +138,17 @@ func TestParseConsumer(t *testing.T) {
 	assert.Equal(t, trace.Consumer{Queue: "a:b", Acts: []trace.Act{{Do: trace.Requeue, After: 90 * time.Second},
 		{Do: trace.Requeue, After: 90 * time.Second}, {Do: trace.Hold}}}, c)
 	for line, want := range map[string]string{
-		"work":                   `"work" is not a queue, a colon and what its consumer does, such as "work: reject, ack"`,
-		"work:":                  `"work:": "" is not ack, reject, requeue or hold`,
-		"work: ack,":             `"work: ack,": "" is not ack, reject, requeue or hold`,
-		"work: nack":             `"work: nack": "nack" is not ack, reject, requeue or hold`,
-		"work: ack x0":           `"work: ack x0": x0 is not how often`,
-		"work: ack xx":           `"work: ack xx": xx is not how often`,
-		"work: -1s ack":          `"work: -1s ack": "-1s ack" is not ack, reject, requeue or hold`,
-		"work: ack x10001":       `"work: ack x10001": more than 10000 acts`,
-		"work: ack 10s":          `"work: ack 10s": "ack 10s" is not ack, reject, requeue or hold`,
-		"w: ack, ack x9999, ack": `"w: ack, ack x9999, ack": more than 10000 acts`,
+		"work":                             `"work" is not a queue, a colon and what its consumer does, such as "work: reject, ack"`,
+		"work:":                            `"work:": "" is not ack, reject, requeue or hold`,
+		"work: ack,":                       `"work: ack,": "" is not ack, reject, requeue or hold`,
+		"work: nack":                       `"work: nack": "nack" is not ack, reject, requeue or hold`,
+		"work: ack x0":                     `"work: ack x0": x0 is not how often`,
+		"work: ack xx":                     `"work: ack xx": xx is not how often`,
+		"work: -1s ack":                    `"work: -1s ack": "-1s ack" is not ack, reject, requeue or hold`,
+		"work: ack x10001":                 `"work: ack x10001": more than 10000 acts`,
+		"work: ack 10s":                    `"work: ack 10s": "ack 10s" is not ack, reject, requeue or hold`,
+		"w: ack, ack x9999, ack":           `"w: ack, ack x9999, ack": more than 10000 acts`,
+		"w: ack, ack x9223372036854775807": `"w: ack, ack x9223372036854775807": more than 10000 acts`,
 	} {
 		_, err := trace.ParseConsumer(line)
 		assert.EqualError(t, err, want)
