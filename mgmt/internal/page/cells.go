@@ -70,12 +70,14 @@ func count(n float64) string {
 	return sign + strings.Join(append([]string{digits}, groups...), "\u2009")
 }
 
-// perSecond writes a rate; one below a thousandth is none.
+// perSecond writes a rate; one that would be written as 0.00 is none.
 func perSecond(rate float64) string {
 	switch {
-	case rate < 0.0005:
+	case rate < 0.005:
 		return ""
-	case rate < 10:
+	case rate < 0.995:
+		return strconv.FormatFloat(rate, 'f', 2, 64) + "/s"
+	case rate < 9.95:
 		return strconv.FormatFloat(rate, 'f', 1, 64) + "/s"
 	}
 	return count(rate) + "/s"

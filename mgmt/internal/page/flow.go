@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -56,7 +57,11 @@ func (c *course) sum(since, now int64) (n uint64) {
 	return n
 }
 
-// look keeps the counting on and returns the rate of an arrow, by the second.
+// isOver reports whether nothing has been since a second.
+func (c *course) isOver(since int64) bool { return slices.Max(c.second[:]) < since }
+
+// look keeps the counting on and returns the rate of an arrow, by the second. Arrows along which nothing goes any more are
+// forgotten: queues come and go while a picture is open.
 func (f *flow) look(now time.Time) func(arrow) float64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -73,6 +78,10 @@ func (f *flow) look(now time.Time) func(arrow) float64 {
 	since := max(second-flowOver, f.started)
 	rates := map[arrow]float64{}
 	for a, c := range f.ways {
+		if c.isOver(since) {
+			delete(f.ways, a)
+			continue
+		}
 		rates[a] = float64(c.sum(since, second)) / float64(max(second-since, 1))
 	}
 	return func(a arrow) float64 { return rates[a] }

@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"encoding/json"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -83,7 +84,7 @@ func (f policyForm) body() (Object, error) {
 		return nil, &Refusal{http.StatusBadRequest, "The definition is no JSON: " + err.Error()}
 	}
 	priority, err := strconv.ParseFloat(f.Priority, 64)
-	if err != nil {
+	if err != nil || math.IsNaN(priority) || math.IsInf(priority, 0) {
 		return nil, &Refusal{http.StatusBadRequest, "The priority is no number."}
 	}
 	return Object{"pattern": f.Pattern, "apply-to": f.ApplyTo, "definition": definition, "priority": priority}, nil

@@ -65,19 +65,21 @@ func TestPolicyPreviewTellsOfLosses(t *testing.T) {
 func TestPolicyRefused(t *testing.T) {
 	b, s := newSite(t)
 	fill(t, b)
-	for want, change := range map[string][2]string{
-		"The definition is no JSON": {"definition", "{"},
-		"The priority is no number": {"priority", "high"},
-		"max-length":                {"definition", `{"max-length": "many"}`},
-		"missing closing":           {"pattern", "(<img"},
+	for _, c := range []struct{ want, field, value string }{
+		{"The definition is no JSON", "definition", "{"},
+		{"The priority is no number", "priority", "high"},
+		{"The priority is no number", "priority", "NaN"},
+		{"The priority is no number", "priority", "-inf"},
+		{"max-length", "definition", `{"max-length": "many"}`},
+		{"missing closing", "pattern", "(<img"},
 	} {
 		for _, do := range []string{"preview", "set"} {
 			form := url.Values{"do": {do}, "policy": {"new"}, "pattern": {"x"}, "definition": {`{"max-length": 5}`}}
-			form.Set(change[0], change[1])
+			form.Set(c.field, c.value)
 			w := s.send("/policy", form)
-			assert.Equal(t, http.StatusBadRequest, w.Code, "%s %s", do, want)
-			assert.Contains(t, words(w.Body.String()), want)
-			assertHarmless(t, want, w.Body.String())
+			assert.Equal(t, http.StatusBadRequest, w.Code, "%s %s", do, c.value)
+			assert.Contains(t, words(w.Body.String()), c.want)
+			assertHarmless(t, c.want, w.Body.String())
 		}
 	}
 	assert.Equal(t, http.StatusNotFound, s.send("/policy?name=unknown", nil).Code)
