@@ -3,6 +3,7 @@ package move
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,8 +40,9 @@ type Dump struct {
 	mu       sync.Mutex
 	file     *os.File
 	buffered *bufio.Writer
-	messages int // written
-	safe     int // of these, on the disk
+	messages int   // written
+	safe     int   // of these, on the disk
+	failed   error // why no more come to the disk
 }
 
 // CreateDump begins a dump of a virtual host. The file must not exist.
@@ -120,13 +122,15 @@ func (d *Dump) write(v any) error {
 	return err
 }
 
-// sync returns when all is on the disk.
+// sync returns when all is on the disk. After an error nobody knows what is there, also if a later attempt has none.
 func (d *Dump) sync() error {
-	if err := d.buffered.Flush(); err != nil {
-		return err
+	if d.failed == nil {
+		d.failed = cmp.Or(d.buffered.Flush(), d.file.Sync())
 	}
-	d.safe = d.messages
-	return d.file.Sync()
+	if d.failed == nil {
+		d.safe = d.messages
+	}
+	return d.failed
 }
 
 func (d *Dump) define(doc document) error { return d.write(dumpPart{Definitions: doc}) }

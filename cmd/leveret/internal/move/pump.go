@@ -22,6 +22,7 @@ type pump struct {
 	sent    func(queue string)  // is told of each message that was moved
 	leave   func(problem error) // is told of a message that no queue can take; nil: that ends the move
 	ordered bool                // a message counts as moved only if all before it do
+	room    chan struct{}       // has one for each message on its way
 }
 
 // A flight is a message that was sent.
@@ -39,6 +40,7 @@ const settleAtOnce = 100
 func (p *pump) run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	p.room = make(chan struct{}, p.window)
 	flights := make(chan flight, p.window)
 	settled := make(chan error, 1)
 	go func() {
@@ -69,6 +71,11 @@ func (p *pump) send(ctx context.Context, flights chan<- flight) error {
 			if got.Letter, passes = p.pass(got.Letter); !passes {
 				continue
 			}
+		}
+		select {
+		case p.room <- struct{}{}:
+		case <-ctx.Done():
+			return nil
 		}
 		if err := p.launch(got, flights); err != nil {
 			return err
@@ -109,7 +116,7 @@ func (p *pump) settle(flights <-chan flight, stop func()) (failed error) {
 	for f := range flights {
 		switch err := f.confirmed(); {
 		case err == nil && p.ordered && failed != nil:
-			p.journal.lose([]int{f.slot})
+			fail(p.lose(f, nil))
 		case err == nil:
 			batch = append(batch, f)
 		default:
@@ -125,8 +132,9 @@ func (p *pump) settle(flights <-chan flight, stop func()) (failed error) {
 	return failed
 }
 
-// lose tells the journal of a message that the target has not confirmed. One that was refused is not there.
+// lose ends the way of a message that does not count as moved. One that was refused is not at the target.
 func (p *pump) lose(f flight, err error) error {
+	<-p.room
 	if p.copies {
 		return nil
 	}
@@ -142,6 +150,11 @@ func (p *pump) drop(batch []flight) error {
 	if len(batch) == 0 {
 		return nil
 	}
+	defer func() {
+		for range batch {
+			<-p.room
+		}
+	}()
 	if p.copies {
 		p.tell(batch)
 		return nil
