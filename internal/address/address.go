@@ -94,13 +94,24 @@ func (w Way) from(l Letter, queue string) Way {
 func (w Way) Properties(p *leveret.Properties, queue string) *leveret.Properties {
 	switch {
 	case w.Bare:
-		return Without(p, func(name string) bool { return name == CC || name == BCC })
+		return Without(p, IsKeys)
 	case w.BCC:
 		p = clone(Without(p, func(name string) bool { return name == BCC }))
 		p.HeaderFields = append(p.HeaderFields, leveret.Field{Name: BCC, Value: []any{queue}})
 	}
 	return p
 }
+
+// IsHistory reports whether a broker adds the header when a message dies.
+func IsHistory(header string) bool {
+	return header == "x-death" || strings.HasPrefix(header, "x-first-death-") || strings.HasPrefix(header, "x-last-death-")
+}
+
+// IsCount reports whether a quorum queue adds the header to its deliveries. It is no part of the message.
+func IsCount(header string) bool { return header == "x-delivery-count" || header == "x-acquired-count" }
+
+// IsKeys reports whether the header holds more routing keys.
+func IsKeys(header string) bool { return header == CC || header == BCC }
 
 // Without returns properties without some headers. If none is left there are no headers.
 func Without(p *leveret.Properties, leftOut func(name string) bool) *leveret.Properties {

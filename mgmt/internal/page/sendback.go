@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/address"
@@ -40,7 +39,7 @@ func back(r *address.Router, d *leveret.Delivery, l address.Letter, keep bool) (
 	}
 	l.Exchange, l.RoutingKey = died.Exchange, died.RoutingKeys[0]
 	if !keep {
-		l.Properties = address.Without(l.Properties, isHistory)
+		l.Properties = address.Without(l.Properties, address.IsHistory)
 	}
 	return intoQueue(r, died.Queue, l), nil
 }
@@ -62,9 +61,4 @@ func lastDeath(d *leveret.Delivery) (last leveret.Death, ok bool) {
 		}
 	}
 	return last, ok
-}
-
-// isHistory reports whether a broker adds the header when a message dies.
-func isHistory(name string) bool {
-	return name == "x-death" || strings.HasPrefix(name, "x-first-death-") || strings.HasPrefix(name, "x-last-death-")
 }

@@ -168,7 +168,7 @@ func (t *transfer) letter(d *leveret.Delivery) address.Letter {
 	p.Headers, p.HeaderFields = nil, slices.Clone(d.WireHeaders())
 	l := address.Letter{Exchange: d.Exchange, RoutingKey: d.RoutingKey, Properties: &p, Redelivered: d.Redelivered}
 	if t.counts {
-		l.Properties = address.Without(&p, func(name string) bool { return name == "x-delivery-count" || name == "x-acquired-count" })
+		l.Properties = address.Without(&p, address.IsCount)
 	}
 	return l
 }

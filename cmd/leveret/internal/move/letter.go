@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 
+	"github.com/leveretmq/leveret/internal/address"
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
@@ -16,36 +17,25 @@ type Letter struct {
 	Message              amqp.Publishing
 }
 
-// Headers that a quorum queue adds to its deliveries. They are no part of the message.
-var countHeaders = []string{"x-delivery-count", "x-acquired-count"}
-
 // letterOf returns the message of a delivery.
 func letterOf(q queueInfo, d amqp.Delivery) Letter {
-	headers := d.Headers
-	if q.Type == "quorum" && headers != nil {
-		headers = maps.Clone(headers)
-		for _, name := range countHeaders {
-			delete(headers, name)
-		}
-		if len(headers) == 0 {
-			headers = nil
-		}
-	}
-	return Letter{Queue: q.Name, Exchange: d.Exchange, RoutingKey: d.RoutingKey, Redelivered: d.Redelivered, Message: amqp.Publishing{
-		Headers: headers, ContentType: d.ContentType, ContentEncoding: d.ContentEncoding, DeliveryMode: d.DeliveryMode, Priority: d.Priority,
+	l := Letter{Queue: q.Name, Exchange: d.Exchange, RoutingKey: d.RoutingKey, Redelivered: d.Redelivered, Message: amqp.Publishing{
+		Headers: d.Headers, ContentType: d.ContentType, ContentEncoding: d.ContentEncoding, DeliveryMode: d.DeliveryMode, Priority: d.Priority,
 		CorrelationId: d.CorrelationId, ReplyTo: d.ReplyTo, Expiration: d.Expiration, MessageId: d.MessageId, Timestamp: d.Timestamp,
 		Type: d.Type, UserId: d.UserId, AppId: d.AppId, Body: d.Body,
 	}}
+	if q.Type == "quorum" {
+		return l.without(address.IsCount)
+	}
+	return l
 }
 
-// without returns the letter without some headers.
-func (l Letter) without(headers ...string) Letter {
-	if l.Message.Headers == nil {
-		return l
-	}
+// without returns the letter without some headers. If none is left there are no headers.
+func (l Letter) without(leftOut func(header string) bool) Letter {
 	l.Message.Headers = maps.Clone(l.Message.Headers)
-	for _, name := range headers {
-		delete(l.Message.Headers, name)
+	maps.DeleteFunc(l.Message.Headers, func(name string, _ any) bool { return leftOut(name) })
+	if len(l.Message.Headers) == 0 {
+		l.Message.Headers = nil
 	}
 	return l
 }

@@ -157,11 +157,8 @@ func (p *publication) readReturns() {
 
 // publishedKey is what a returned message is known by. A broker returns it without BCC.
 func publishedKey(l Letter) key {
-	l = l.without("BCC")
+	l = l.without(func(header string) bool { return header == address.BCC })
 	l.Queue = ""
-	if len(l.Message.Headers) == 0 {
-		l.Message.Headers = nil
-	}
 	return l.key()
 }
 

@@ -2,8 +2,8 @@ package move
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/leveretmq/leveret/internal/address"
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
@@ -12,16 +12,6 @@ type Replay struct {
 	DiedIn Filter   // queues
 	Reason []string // empty: any
 	Forget bool     // their history is taken off
-}
-
-// historyHeaders are those that a broker adds when a message dies.
-func historyHeaders(l Letter) (names []string) {
-	for name := range l.Message.Headers {
-		if name == "x-death" || strings.HasPrefix(name, "x-first-death-") || strings.HasPrefix(name, "x-last-death-") {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // Pass addresses a dead letter to the queue in which it died last, as it was published then, and reports whether it is one of
@@ -44,9 +34,7 @@ func (r Replay) Pass(l Letter) (Letter, bool) {
 		l.RoutingKey, _ = keys[0].(string)
 	}
 	if r.Forget {
-		if l = l.without(historyHeaders(l)...); len(l.Message.Headers) == 0 {
-			l.Message.Headers = nil
-		}
+		l = l.without(address.IsHistory)
 	}
 	return l, true
 }

@@ -38,7 +38,7 @@ func (l Letter) by(way address.Way) Letter {
 	l.Exchange, l.RoutingKey = way.Exchange, way.RoutingKey
 	switch {
 	case way.Bare:
-		return l.without(address.CC, address.BCC)
+		return l.without(address.IsKeys)
 	case way.BCC:
 		return l.withHeader(address.BCC, []any{l.Queue})
 	}
