@@ -164,11 +164,12 @@ func TestDumpTakes(t *testing.T) {
 func TestLoadRefusesOtherFiles(t *testing.T) {
 	p := newPair(t)
 	for says, text := range map[string]string{
-		"this is no dump":                    "{}\n",
-		"of version 2, not 1":                `{"leveret_dump":2}` + "\n",
-		"after message 0 of the dump":        `{"leveret_dump":1}` + "\nnonsense\n",
-		"message 1 of the dump":              `{"leveret_dump":1}` + "\n" + `{"queue":1}` + "\n",
-		"has 0 messages, and its end says 1": `{"leveret_dump":1}` + "\n" + `{"end":{"messages":1}}` + "\n",
+		"this is no dump":                                 "{}\n",
+		"of version 2, not 1":                             `{"leveret_dump":2}` + "\n",
+		"after message 0 of the dump":                     `{"leveret_dump":1}` + "\nnonsense\n",
+		"message 1 of the dump":                           `{"leveret_dump":1}` + "\n" + `{"queue":1}` + "\n",
+		"has 0 messages, and its end says 1":              `{"leveret_dump":1}` + "\n" + `{"end":{"messages":1}}` + "\n",
+		"not taken over: POST /api/definitions/%2F: 400 ": `{"leveret_dump":1}` + "\n" + `{"definitions":{"exchanges":[{"name":"x","type":"x-random"}]}}` + "\n",
 	} {
 		_, err := p.load(text, nil)
 		assert.ErrorContains(t, err, says)

@@ -181,6 +181,11 @@ func (j *Job) define() error {
 	if err != nil {
 		return err
 	}
+	return j.takeOver(d)
+}
+
+// takeOver gives the destination what is to be moved of definitions.
+func (j *Job) takeOver(d document) error {
 	j.leaveOut(d.narrow(j.Queues.Match))
 	j.report.Definitions = d.counts()
 	if err := j.To.define(d); err != nil {

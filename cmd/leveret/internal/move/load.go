@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -102,11 +101,7 @@ func (in *dumpInlet) part(text []byte) error {
 	case part.End != nil:
 		in.whole = true
 	case part.Definitions != nil && !in.job.SkipDefinitions:
-		in.job.leaveOut(part.Definitions.narrow(in.job.Queues.Match))
-		in.job.report.Definitions = part.Definitions.counts()
-		if err := in.job.To.define(part.Definitions); err != nil {
-			return errors.Join(errors.New("the definitions were not taken over"), err)
-		}
+		return in.job.takeOver(part.Definitions)
 	}
 	return nil
 }

@@ -27,6 +27,8 @@ type Report struct {
 	Interrupted int     `json:"interrupted,omitempty"` // messages that were on their way when the run before ended
 	Reconnects  int     `json:"reconnects,omitempty"`
 	Seconds     float64 `json:"seconds"`
+
+	byName map[string]*QueueReport // those of Queues
 }
 
 // A QueueReport is what became of a queue.
@@ -47,12 +49,15 @@ func (q *QueueReport) leave(problem error) {
 
 // queue returns the report of a queue.
 func (r *Report) queue(name string) *QueueReport {
-	i := slices.IndexFunc(r.Queues, func(q *QueueReport) bool { return q.Name == name })
-	if i < 0 {
-		i = len(r.Queues)
-		r.Queues = append(r.Queues, &QueueReport{Name: name})
+	if r.byName == nil {
+		r.byName = map[string]*QueueReport{}
 	}
-	return r.Queues[i]
+	q := r.byName[name]
+	if q == nil {
+		q = &QueueReport{Name: name}
+		r.byName[name], r.Queues = q, append(r.Queues, q)
+	}
+	return q
 }
 
 // Whole reports whether each queue was moved.
