@@ -105,6 +105,9 @@ func (s *moveSettings) parse(f *flag.FlagSet, usage string, args []string, help 
 	return s.resolve(f)
 }
 
+// slowest is the lowest rate: a message in some three hours.
+const slowest = 0.0001
+
 // resolve reads the URLs and says what is missing.
 func (s *moveSettings) resolve(f *flag.FlagSet) (err error) {
 	switch {
@@ -116,6 +119,12 @@ func (s *moveSettings) resolve(f *flag.FlagSet) (err error) {
 		return fmt.Errorf("--format is %q, not text or json", s.format)
 	case s.job.Window < 1 || s.job.Window > 65535:
 		return fmt.Errorf("--window is %d, not 1 to 65535", s.job.Window)
+	case s.job.Most < 0:
+		return fmt.Errorf("--most is %d, not a number of messages", s.job.Most)
+	case s.job.Rate != 0 && !(s.job.Rate >= slowest):
+		return fmt.Errorf("--rate is %v, not 0 or from %v on", s.job.Rate, slowest)
+	case s.job.Patience < 0:
+		return fmt.Errorf("--patience is %v, not a time", s.job.Patience)
 	}
 	if s.from != "" {
 		if s.job.From, err = move.ParseBroker(s.from, s.fromAdmin); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/leveretmq/leveret"
@@ -83,11 +84,20 @@ func TestMoveArguments(t *testing.T) {
 		{"--from: \"nonsense\": AMQP scheme must be", []string{"--from", "nonsense", "--to", url}},
 		{"the same virtual host", []string{"--from", url, "--to", url}},
 		{"--window is 0", []string{"--from", url, "--to", url + "v", "--window", "0"}},
+		{"--most is -1", []string{"--from", url, "--to", url + "v", "--queue", "*", "--most", "-1"}},
+		{"--rate is -1", []string{"--from", url, "--to", url + "v", "--rate", "-1"}},
+		{"--rate is NaN", []string{"--from", url, "--to", url + "v", "--rate", "NaN"}},
+		{"--rate is 1e-10", []string{"--from", url, "--to", url + "v", "--rate", "1e-10"}},
+		{"--patience is -1s", []string{"--from", url, "--to", url + "v", "--patience", "-1s"}},
 		{"--format is \"yaml\"", []string{"--from", url, "--to", url + "v", "--format", "yaml"}},
 		{"\"x\" is not expected", []string{"--from", url, "--to", url + "v", "x"}},
 		{"cannot be reached", []string{"--from", url, "--to", url + "v"}},
 	} {
-		_, stderr, status := called("", append([]string{"move"}, c.args...)...)
+		command := "move"
+		if slices.Contains(c.args, "--most") {
+			command = "pull"
+		}
+		_, stderr, status := called("", append([]string{command}, c.args...)...)
 		assert.Equal(t, exitUsage, status, c.says)
 		assert.Contains(t, stderr, c.says)
 	}

@@ -70,13 +70,20 @@ func (b *Broker) String() string {
 	return fmt.Sprintf("%s on %s", cmp.Or(b.VHost, "/"), u.Host)
 }
 
+// errLogin is for a user or a password that a broker does not take. To try again does not help.
+var errLogin = errors.New("the login was refused")
+
 // connect opens a connection that is called after its purpose in the brokers' listings.
 func (b *Broker) connect() (*amqp.Connection, error) {
 	conn, err := amqp.DialConfig(b.AMQP, amqp.Config{
 		Vhost: b.VHost, Dial: b.Dial, Properties: amqp.Table{"connection_name": "leveret move", "product": "leveret"},
 	})
-	if err != nil {
-		return nil, fmt.Errorf("%v cannot be reached: %w", b, err)
+	var refused *amqp.Error
+	switch {
+	case err == nil:
+		return conn, nil
+	case errors.As(err, &refused) && refused.Code == amqp.AccessRefused:
+		return nil, fmt.Errorf("%v: %w: %w", b, errLogin, err)
 	}
-	return conn, nil
+	return nil, fmt.Errorf("%v cannot be reached: %w", b, err)
 }

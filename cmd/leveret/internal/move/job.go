@@ -204,6 +204,8 @@ func (j *Job) move(ctx context.Context, q queueInfo) error {
 		case err == nil:
 			r.Problem = strings.Join(r.left, "; ")
 			return nil
+		case errors.Is(err, errLogin):
+			return err
 		case ofQueue(err):
 			r.Problem = err.Error()
 			return nil

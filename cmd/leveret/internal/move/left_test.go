@@ -157,3 +157,22 @@ func TestBrokerErrorsHidePasswords(t *testing.T) {
 	assert.Equal(t, "https://ann:p%2Fw@host:15671", b.Admin)
 	assert.Equal(t, "v on host", b.String())
 }
+
+// A password that is wrong ends the whole, and at once: no queue is at fault.
+func TestMoveLoginRefused(t *testing.T) {
+	p := newPair(t)
+	declare(t, p.from, "work", nil)
+	fill(t, p.from, "work", 1)
+	wrong := func(b *leveret.Broker) *Broker {
+		side := sideOf(t, b)
+		side.AMQP = "amqp://guest:wrong@rabbitmq/"
+		return side
+	}
+	for _, sides := range [][2]*Broker{{wrong(p.from), sideOf(t, p.to)}, {sideOf(t, p.from), wrong(p.to)}} {
+		j := &Job{From: sides[0], To: To(sides[1]), Patience: time.Hour}
+		r, err := j.Run(t.Context())
+		assert.ErrorIs(t, err, errLogin)
+		assert.Empty(t, r.queue("work").Problem)
+		j.To.Close()
+	}
+}
