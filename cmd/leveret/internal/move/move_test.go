@@ -1,6 +1,7 @@
 package move
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -72,6 +73,40 @@ func TestMoveOfWhatComesLate(t *testing.T) {
 	assert.Equal(t, sent, bodies(t, p.to, "work"))
 	assert.Empty(t, bodies(t, p.from, "work"))
 	assert.Zero(t, r.Reconnects)
+}
+
+// What comes between the last look at a queue and the end of the consumer is moved, too.
+func TestMoveOfWhatComesAtTheEnd(t *testing.T) {
+	p := newPair(t)
+	declare(t, p.from, "work", nil)
+	sent := fill(t, p.from, "work", 5)
+	j := p.job()
+	dial := j.From.Dial
+	j.From.Dial = func(network, addr string) (net.Conn, error) {
+		conn, err := dial(network, addr)
+		cancelled := sync.OnceFunc(func() {
+			_, err := p.from.Publish("", "work", leveret.Message{Body: []byte("late")})
+			assert.NoError(t, err)
+		})
+		return listening{conn, cancelled}, err
+	}
+	p.run(j)
+	assert.Equal(t, append(sent, "late"), bodies(t, p.to, "work"))
+	assert.Empty(t, bodies(t, p.from, "work"))
+}
+
+// A listening connection calls a function before the client hears that a consumer has ended.
+type listening struct {
+	net.Conn
+	cancelled func()
+}
+
+func (c listening) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if basicCancelOk := []byte{0, 60, 0, 31}; bytes.Contains(b[:n], basicCancelOk) {
+		c.cancelled()
+	}
+	return n, err
 }
 
 // A slowChannel is a client's connection on which the frames of one channel come late from the first delivery on, those of the others
