@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/leveretmq/leveret/internal/ctl"
@@ -39,6 +40,14 @@ func parseFile(f *flag.FlagSet, usage string, args []string, help io.Writer) (fi
 		return "", fmt.Errorf("%q is not expected", files[1])
 	}
 	return files[0], nil
+}
+
+// readFile reads a file that a command is given; - is standard input.
+func readFile(name string, stdin io.Reader) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(stdin)
+	}
+	return os.ReadFile(name)
 }
 
 // refuseArguments ends a command whose arguments are err, and returns its exit code. Help that was asked for is no mistake.

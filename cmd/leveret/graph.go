@@ -109,13 +109,6 @@ func (s graphSettings) run(std ctl.Streams) error {
 	return os.WriteFile(s.output, []byte(text), 0o644)
 }
 
-func readFile(name string, stdin io.Reader) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(stdin)
-	}
-	return os.ReadFile(name)
-}
-
 // load imports definitions and returns the virtual host to draw, by name or the only one that they are about.
 func load(b *leveret.Broker, data []byte, vhost string) (*leveret.VHost, []*definitions.Error, error) {
 	d, err := definitions.Parse(data)

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -26,7 +25,7 @@ func lintFile(args []string, std ctl.Streams) int {
 	if status, ok := f.parse(flags, args, std); !ok {
 		return status
 	}
-	document, err := f.read(std.In)
+	document, err := readFile(f.name, std.In)
 	if err != nil {
 		return refuseFile("lint", err, std)
 	}
@@ -60,7 +59,7 @@ func explainQueue(args []string, std ctl.Streams) int {
 	if *queue == "" {
 		return refuseFile(command, errors.New("--queue is expected"), std)
 	}
-	document, err := f.read(std.In)
+	document, err := readFile(f.name, std.In)
 	if err != nil {
 		return refuseFile(command, err, std)
 	}
@@ -120,13 +119,6 @@ func (f *file) resolve() error {
 		return fmt.Errorf("--format is %q, not text or json", f.format)
 	}
 	return nil
-}
-
-func (f *file) read(stdin io.Reader) ([]byte, error) {
-	if f.name == "-" {
-		return io.ReadAll(stdin)
-	}
-	return os.ReadFile(f.name)
 }
 
 // print writes v as JSON, or as the text that the function writes.
