@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,7 +123,7 @@ func (r *run) countOne(c *client, queue string) string {
 	if c.probe == nil || c.probe.Err() != nil {
 		ch, err := c.conn.Channel()
 		if err != nil {
-			return shown(queue) + "=" + err.Error()
+			return shown(queue) + " " + replyText(err)
 		}
 		c.probe = ch
 	}
@@ -137,7 +138,15 @@ func (r *run) countOne(c *client, queue string) string {
 		return shown(queue) + " gone"
 	}
 	c.probe = nil
-	return shown(queue) + " " + err.Error()
+	return shown(queue) + " " + replyText(err)
+}
+
+// replyText is what the broker said, however the client came to know.
+func replyText(err error) string {
+	if e := (*leveret.Error)(nil); errors.As(err, &e) {
+		return e.Text()
+	}
+	return err.Error()
 }
 
 // shown writes a queue's name as it is, unless a line cannot hold it.
