@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/definitions"
 	"github.com/leveretmq/leveret/internal/address"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -32,6 +33,25 @@ func TestRouteOfForeignExchange(t *testing.T) {
 	got, known := newRouter(t, topology).Route(address.Letter{Exchange: "later", RoutingKey: "a"})
 	assert.True(t, known)
 	assert.ElementsMatch(t, []string{"a", "amq.gen-b"}, got)
+}
+
+// What an exchange does not route goes to its alternate exchange, which an argument or a policy names.
+func TestRouteByAlternateExchange(t *testing.T) {
+	alternate := definitions.Arguments{Table: leveret.Table{"alternate-exchange": "rest", "x-unknown": 1}}
+	r := newRouter(t, address.Topology{
+		Queues:    []string{"a", "b"},
+		Exchanges: []address.Exchange{{Name: "by argument", Type: "direct", Arguments: alternate}, {Name: "by policy", Type: "direct"}, {Name: "rest", Type: "fanout"}},
+		Bindings: []address.Binding{{Source: "by argument", Destination: "a", DestinationType: "queue", RoutingKey: "k"},
+			{Source: "rest", Destination: "b", DestinationType: "queue"}},
+		Policies: []address.Policy{{Name: "p", Pattern: "policy$", ApplyTo: "exchanges", Definition: alternate}},
+	})
+	for way, want := range map[[2]string][]string{
+		{"by argument", "k"}: {"a"}, {"by argument", "other"}: {"b"}, {"by policy", "k"}: {"b"},
+	} {
+		got, known := r.Route(address.Letter{Exchange: way[0], RoutingKey: way[1]})
+		assert.True(t, known)
+		assert.Equal(t, want, got, way)
+	}
 }
 
 // The first way that leads to the queue alone is taken, and what it changes is told.
