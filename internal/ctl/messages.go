@@ -260,9 +260,9 @@ func tail(ctx context.Context, c *call, send func(Response) error) error {
 	if err != nil {
 		return err
 	}
-	if _, limited := c.options["timeout"]; limited {
+	if d, limited := c.timeout(); limited {
 		var cancel func()
-		ctx, cancel = context.WithTimeout(ctx, time.Duration(c.number("timeout"))*time.Second)
+		ctx, cancel = context.WithTimeout(ctx, d)
 		defer cancel()
 	}
 	events := make(chan leveret.EnqueuedEvent, tailBacklog)

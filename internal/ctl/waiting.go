@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -65,10 +66,16 @@ func waits(c *call) bool {
 }
 
 func (c *call) patience() time.Duration {
-	if _, ok := c.options["timeout"]; ok {
-		return time.Duration(c.number("timeout")) * time.Second
+	if d, given := c.timeout(); given {
+		return d
 	}
 	return defaultWait
+}
+
+// timeout is what --timeout says, in seconds, and whether it is there. What is too long for a duration is the longest one.
+func (c *call) timeout() (d time.Duration, given bool) {
+	_, given = c.options["timeout"]
+	return min(time.Duration(c.number("timeout")), math.MaxInt64/time.Second) * time.Second, given
 }
 
 // wait returns when the node answers.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -35,6 +36,15 @@ func TestAwaitStartup(t *testing.T) {
 	}()
 	listen(t, path)
 	assert.Equal(t, answer{}, <-answers)
+}
+
+// A time that is too long to be counted is not over at once.
+func TestLongTimeouts(t *testing.T) {
+	for timeout, want := range map[string]time.Duration{"2": 2 * time.Second, "10000000000": 292 * 365 * 24 * time.Hour} {
+		argv := []string{"await_startup", "--timeout", timeout}
+		_, cmd := find(argv)
+		assert.GreaterOrEqual(t, newCall(cmd, argv).patience(), want, timeout)
+	}
 }
 
 func TestWait(t *testing.T) {
