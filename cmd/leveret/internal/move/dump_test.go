@@ -137,7 +137,7 @@ func TestDumpTakes(t *testing.T) {
 	assert.Equal(t, sent[4:], bodies(t, p.from, "work"))
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
 	require.NoError(t, err)
-	_, err = f.WriteString(`{"queue":"work","exch`)
+	_, err = f.WriteString(`{"queue":"work","body":"` + strings.Repeat("longer than what follows", 1000))
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	text, err := os.ReadFile(file)
