@@ -153,6 +153,7 @@ func TestDumpTakes(t *testing.T) {
 	assert.Empty(t, bodies(t, p.from, "work"))
 	text, err = os.ReadFile(file)
 	require.NoError(t, err)
+	assert.True(t, strings.HasSuffix(string(text), "\n{\"end\":{\"messages\":10}}\n"), "nothing is left of the line that broke off")
 	p.to = leverettest.New(t)
 	_, err = p.load(string(text), nil)
 	require.NoError(t, err)
