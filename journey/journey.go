@@ -16,6 +16,8 @@ type Journey struct {
 	Properties *leveret.Properties // as published; nil: none
 	Body       []byte
 	Events     []any // of leveret's event types, from the PublishedEvent on
+	// LeftOut counts deliveries that were requeued and are not among Events: after the first 10000 events those are not kept.
+	LeftOut int
 
 	numbers []int // of the events, among those of all messages
 }

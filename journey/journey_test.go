@@ -103,3 +103,32 @@ func TestRefusedDies(t *testing.T) {
 	assert.False(t, all[0].In()[0].Unacked)
 	assert.False(t, rec.Journeys()[0].In()[0].Unacked, "what comes after Stop is not recorded")
 }
+
+// A message that is requeued again and again fills no memory, and its journey is right all the same.
+func TestEndlessRedeliveries(t *testing.T) {
+	b, _ := broken(t)
+	rec := journey.Record(b, journey.Config{})
+	_, err := b.Publish("", "stock", leveret.Message{})
+	require.NoError(t, err)
+	const redeliveries = 20_000
+	for range redeliveries {
+		require.NoError(t, take(t, b, "stock").Nack(true))
+	}
+	d := take(t, b, "stock")
+	j := rec.Journeys()[0]
+	assert.Len(t, j.Events, 10_001, "the first 10,000, and the last delivery")
+	assert.Equal(t, redeliveries-4999, j.LeftOut)
+	assert.True(t, j.In()[0].Unacked)
+	assert.Len(t, rec.Requeued(), 10_000, "so many of each kind are kept")
+	told := journey.Timeline([]*journey.Journey{j})
+	require.NoError(t, d.Nack(true))
+	assert.True(t, told == journey.Timeline([]*journey.Journey{j}), "what was returned does not change any more")
+	require.NoError(t, take(t, b, "stock").Ack())
+	j = rec.Journeys()[0]
+	assert.Equal(t, journey.Ends{Acked: 1}, j.Ends())
+	assert.Contains(t, j.String(), "\n              15002 more deliveries were requeued\n")
+	text, err := json.Marshal(j)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"left_out":15002`)
+	assert.Contains(t, journey.Timeline(rec.Journeys()), "acknowledged in stock")
+}

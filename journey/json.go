@@ -49,9 +49,10 @@ func (j *Journey) MarshalJSON() ([]byte, error) {
 		Message   uint64              `json:"message"`
 		Published leveret.MessageInfo `json:"published"`
 		Events    []moment            `json:"events"`
+		LeftOut   int                 `json:"left_out,omitempty"`
 		In        []Place             `json:"in"`
 		Ends      Ends                `json:"ends"`
-	}{j.VHost, j.Message, j.Published(), moments, append([]Place{}, j.In()...), j.Ends()})
+	}{j.VHost, j.Message, j.Published(), moments, j.LeftOut, append([]Place{}, j.In()...), j.Ends()})
 }
 
 func momentOf(e any) (moment, time.Time) {

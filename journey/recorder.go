@@ -102,13 +102,31 @@ func note[E any](r *Recorder, e E, m leveret.EventMessage, kind *[]E) {
 		return
 	}
 	r.events++
-	j.Events, j.numbers = append(j.Events, e), append(j.numbers, r.events)
+	if again, ok := any(e).(leveret.RequeuedEvent); !ok || !j.leaveOut(again.Copy) {
+		j.Events, j.numbers = append(j.Events, e), append(j.numbers, r.events)
+	}
 	if kind == nil {
 		return
 	}
 	if *kind = append(*kind, e); len(*kind) > r.limit {
 		*kind = slices.Delete(*kind, 0, len(*kind)-r.limit)
 	}
+}
+
+// keptEvents is how many events of a message are kept in any case.
+const keptEvents = 10_000
+
+// leaveOut takes back the delivery of a copy that is requeued, and reports whether it could: a message that is requeued again and
+// again must not fill the memory.
+func (j *Journey) leaveOut(copy uint64) bool {
+	for i := len(j.Events) - 1; i >= keptEvents; i-- {
+		if d, ok := j.Events[i].(leveret.DeliveredEvent); ok && d.Copy == copy {
+			j.Events, j.numbers = slices.Delete(j.Events, i, i+1), slices.Delete(j.numbers, i, i+1)
+			j.LeftOut++
+			return true
+		}
+	}
+	return false
 }
 
 // Published returns the publishes of the messages that are kept, in their order, as the following methods do the other
@@ -149,7 +167,7 @@ func (r *Recorder) Journeys() []*Journey {
 	all := make([]*Journey, len(r.order))
 	for i, j := range r.order {
 		c := *j
-		c.Events = slices.Clone(j.Events)
+		c.Events, c.numbers = slices.Clone(j.Events), slices.Clone(j.numbers)
 		all[i] = &c
 	}
 	return all

@@ -19,6 +19,9 @@ func (j *Journey) String() string {
 	for _, e := range j.Events {
 		s.tell(e)
 	}
+	if j.LeftOut > 0 {
+		fmt.Fprintf(&s, "%12s  %d more deliveries were requeued\n", "", j.LeftOut)
+	}
 	for _, p := range j.In() {
 		s.rest(p)
 	}
