@@ -265,20 +265,7 @@ func tail(ctx context.Context, c *call, send func(Response) error) error {
 		ctx, cancel = context.WithTimeout(ctx, d)
 		defer cancel()
 	}
-	events := make(chan leveret.EnqueuedEvent, tailBacklog)
-	gone := make(chan struct{}, 1)
-	stop := c.node.Broker.Watch(leveret.Events{
-		Enqueued: func(e leveret.EnqueuedEvent) {
-			if e.Queue == q.Name() && e.VHost == c.vhostName() {
-				offer(events, e)
-			}
-		},
-		QueueDeleted: func(e leveret.QueueEvent) {
-			if e.Queue == q.Name() && e.VHost == c.vhostName() {
-				offer(gone, struct{}{})
-			}
-		},
-	})
+	events, stop := c.arrivals(q.Name())
 	defer stop()
 	show := func(text string) error { return send(Response{Stdout: text, More: true}) }
 	if err := show(c.tailHeader()); err != nil {
@@ -288,15 +275,35 @@ func tail(ctx context.Context, c *call, send func(Response) error) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-gone:
-			return failed(exitUnavailable, "the queue was deleted")
-		case e := <-events:
+		case e, open := <-events:
+			if !open {
+				return failed(exitUnavailable, "the queue was deleted")
+			}
 			if err := show(c.tailLine(e)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// arrivals returns the messages that come to a queue until stop is called. The channel is closed when the queue is deleted.
+func (c *call) arrivals(queue string) (events <-chan leveret.EnqueuedEvent, stop func()) {
+	came := make(chan leveret.EnqueuedEvent, tailBacklog)
+	deleted := false // guarded by the virtual host, whose hooks run one after the other
+	return came, c.node.Broker.Watch(leveret.Events{
+		Enqueued: func(e leveret.EnqueuedEvent) {
+			if e.Queue == queue && e.VHost == c.vhostName() && !deleted {
+				offer(came, e)
+			}
+		},
+		QueueDeleted: func(e leveret.QueueEvent) {
+			if e.Queue == queue && e.VHost == c.vhostName() && !deleted {
+				deleted = true
+				close(came)
+			}
+		},
+	})
 }
 
 // offer sends what there is room for.

@@ -121,6 +121,32 @@ func TestTail(t *testing.T) {
 }
 
 // A server stops watching when the one who listens has gone.
+// What came to a queue before it was deleted is shown.
+func TestTailOfDeletedQueue(t *testing.T) {
+	n := testNode(t)
+	_, err := n.Broker.DeclareQueue("orders", leveret.QueueConfig{})
+	require.NoError(t, err)
+	var shown []Response
+	require.NoError(t, n.Follow(t.Context(), Request{Args: []string{"tail", "-s", "orders"}}, func(r Response) error {
+		if shown = append(shown, r); len(shown) == 1 { // the tail has begun
+			for range 5 {
+				_, err := n.Broker.Publish("", "orders", leveret.Message{})
+				require.NoError(t, err)
+			}
+			_, err := n.Broker.DeleteQueue("orders", leveret.DeleteConfig{})
+			require.NoError(t, err)
+			_, err = n.Broker.DeclareQueue("orders", leveret.QueueConfig{})
+			require.NoError(t, err)
+			_, err = n.Broker.Publish("", "orders", leveret.Message{})
+			require.NoError(t, err)
+			n.Broker.Settle()
+		}
+		return nil
+	}))
+	require.Len(t, shown, 1+5+1)
+	assert.Equal(t, "Error:\nthe queue was deleted\n", shown[6].Stderr)
+}
+
 func TestTailEndsWithItsListener(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	s := listen(t, path)
