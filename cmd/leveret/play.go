@@ -138,7 +138,11 @@ type stage struct {
 func (s playSettings) stages() ([]stage, error) {
 	if s.amqp != "" {
 		b, err := conformance.Open(s.amqp, s.admin)
-		if err != nil {
+		var malformed *url.Error
+		switch {
+		case errors.As(err, &malformed) && malformed.Op == "parse": // the error itself has the password
+			return nil, fmt.Errorf("--amqp or --admin is no URL: %w", malformed.Err)
+		case err != nil:
 			return nil, fmt.Errorf("the broker cannot be reached: %w", err)
 		}
 		where, _ := url.Parse(s.amqp) // Open has read it

@@ -121,6 +121,16 @@ func TestPlayRefuses(t *testing.T) {
 }
 
 // TestPlayInterrupted stops after the statement that runs, and closes the driver.
+// What is wrong with a URL is told without the password in it.
+func TestPlayHidesPasswords(t *testing.T) {
+	for _, urls := range [][2]string{{"amqp://ann:sec%ret@host/", "http://host"}, {"amqp://ann@host/", "http://ann:sec%ret@host"}} {
+		_, stderr, status := called("", "play", "--amqp", urls[0], "--admin", urls[1], played+"retry.txt")
+		assert.Equal(t, exitUsage, status)
+		assert.Contains(t, stderr, "invalid URL escape")
+		assert.NotContains(t, stderr, "sec%ret")
+	}
+}
+
 func TestPlayInterrupted(t *testing.T) {
 	s, err := scenario.Parse("x", "declare queue q\ndeclare queue r\n")
 	require.NoError(t, err)
