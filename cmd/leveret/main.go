@@ -68,6 +68,27 @@ const usage = `usage: leveret serve [flags]            run a broker; leveret ser
 
 const exitUsage = 2
 
+// commands are leveret's own, by what they are called by.
+var commands map[string]func(args []string, std ctl.Streams) int
+
+func init() { // completions look the commands up
+	commands = map[string]func([]string, ctl.Streams) int{
+		"serve": serve, "ctl": ctl.Call, "lint": lintFile, "explain": explainQueue, "diff": diffFiles, "graph": drawGraph, "trace": traceMessage,
+		"play": playScripts, "move": moveMessages, "dump": dumpMessages, "load": loadMessages, "pull": pullMessages, "replay": replayMessages,
+		"completion": complete, "version": printVersion, "--version": printVersion, "help": printUsage, "-h": printUsage, "--help": printUsage,
+	}
+}
+
+func printVersion(_ []string, std ctl.Streams) int {
+	fmt.Fprintln(std.Out, ctl.Version())
+	return 0
+}
+
+func printUsage(_ []string, std ctl.Streams) int {
+	fmt.Fprint(std.Out, usage)
+	return 0
+}
+
 func main() { os.Exit(run(os.Args[1:], ctl.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})) }
 
 func run(args []string, std ctl.Streams) int {
@@ -75,41 +96,8 @@ func run(args []string, std ctl.Streams) int {
 		fmt.Fprint(std.Err, usage)
 		return exitUsage
 	}
-	switch args[0] {
-	case "serve":
-		return serve(args[1:], std)
-	case "ctl":
-		return ctl.Call(args[1:], std)
-	case "lint":
-		return lintFile(args[1:], std)
-	case "explain":
-		return explainQueue(args[1:], std)
-	case "play":
-		return playScripts(args[1:], std)
-	case "diff":
-		return diffFiles(args[1:], std)
-	case "trace":
-		return traceMessage(args[1:], std)
-	case "move":
-		return moveMessages(args[1:], std)
-	case "dump":
-		return dumpMessages(args[1:], std)
-	case "load":
-		return loadMessages(args[1:], std)
-	case "pull":
-		return pullMessages(args[1:], std)
-	case "replay":
-		return replayMessages(args[1:], std)
-	case "graph":
-		return drawGraph(args[1:], std)
-	case "completion":
-		return complete(args[1:], std)
-	case "version", "--version":
-		fmt.Fprintln(std.Out, ctl.Version())
-		return 0
-	case "help", "-h", "--help":
-		fmt.Fprint(std.Out, usage)
-		return 0
+	if command := commands[args[0]]; command != nil {
+		return command(args[1:], std)
 	}
 	meant := ""
 	if name := similar.Name(args[0], topLevel); name != "" {
