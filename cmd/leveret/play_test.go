@@ -120,7 +120,6 @@ func TestPlayRefuses(t *testing.T) {
 	assert.Contains(t, out, "-admin URL")
 }
 
-// TestPlayInterrupted stops after the statement that runs, and closes the driver.
 // What is wrong with a URL is told without the password in it.
 func TestPlayHidesPasswords(t *testing.T) {
 	for _, urls := range [][2]string{{"amqp://ann:sec%ret@host/", "http://host"}, {"amqp://ann@host/", "http://ann:sec%ret@host"}} {
@@ -131,6 +130,7 @@ func TestPlayHidesPasswords(t *testing.T) {
 	}
 }
 
+// TestPlayInterrupted stops after the statement that runs, and closes the driver.
 func TestPlayInterrupted(t *testing.T) {
 	s, err := scenario.Parse("x", "declare queue q\ndeclare queue r\n")
 	require.NoError(t, err)
