@@ -3,12 +3,14 @@ package move
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // The management API, as far as a move needs it.
@@ -27,6 +29,9 @@ func (e *apiError) Error() string {
 // get reads the answer to a GET into v.
 func (b *Broker) get(path string, v any) error { return b.call(http.MethodGet, path, nil, v) }
 
+// questionTime is how long the answer to a GET may take. What changes something may take as long as it does.
+const questionTime = 2 * time.Minute
+
 // call sends body as JSON, if there is one, and reads the answer into v, unless v is nil.
 func (b *Broker) call(method, path string, body, v any) error {
 	var content io.Reader
@@ -37,7 +42,13 @@ func (b *Broker) call(method, path string, body, v any) error {
 		}
 		content = bytes.NewReader(data)
 	}
-	req, err := http.NewRequest(method, strings.TrimSuffix(b.Admin, "/")+"/api/"+path, content)
+	ctx := context.Background()
+	if method == http.MethodGet {
+		limited, cancel := context.WithTimeout(ctx, questionTime)
+		defer cancel()
+		ctx = limited
+	}
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(b.Admin, "/")+"/api/"+path, content)
 	if err != nil {
 		return err
 	}
