@@ -2,6 +2,7 @@ package move
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/leveretmq/leveret"
@@ -160,19 +161,21 @@ func TestBrokerErrorsHidePasswords(t *testing.T) {
 
 // A password that is wrong ends the whole, and at once: no queue is at fault.
 func TestMoveLoginRefused(t *testing.T) {
-	p := newPair(t)
-	declare(t, p.from, "work", nil)
-	fill(t, p.from, "work", 1)
-	wrong := func(b *leveret.Broker) *Broker {
-		side := sideOf(t, b)
-		side.AMQP = "amqp://guest:wrong@rabbitmq/"
-		return side
-	}
-	for _, sides := range [][2]*Broker{{wrong(p.from), sideOf(t, p.to)}, {sideOf(t, p.from), wrong(p.to)}} {
-		j := &Job{From: sides[0], To: To(sides[1]), Patience: time.Hour}
-		r, err := j.Run(t.Context())
-		assert.ErrorIs(t, err, errLogin)
-		assert.Empty(t, r.queue("work").Problem)
-		j.To.Close()
-	}
+	synctest.Test(t, func(t *testing.T) { // a broker is silent for some seconds before it refuses a login
+		p := newPair(t)
+		declare(t, p.from, "work", nil)
+		fill(t, p.from, "work", 1)
+		wrong := func(b *leveret.Broker) *Broker {
+			side := sideOf(t, b)
+			side.AMQP = "amqp://guest:wrong@rabbitmq/"
+			return side
+		}
+		for _, sides := range [][2]*Broker{{wrong(p.from), sideOf(t, p.to)}, {sideOf(t, p.from), wrong(p.to)}} {
+			j := &Job{From: sides[0], To: To(sides[1]), Patience: time.Hour}
+			r, err := j.Run(t.Context())
+			assert.ErrorIs(t, err, errLogin)
+			assert.Empty(t, r.queue("work").Problem)
+			j.To.Close()
+		}
+	})
 }
