@@ -71,7 +71,7 @@ var valueTypes = map[mgmt.MetricType]prometheus.ValueType{
 	mgmt.UntypedMetric: prometheus.UntypedValue,
 }
 
-// measure makes a metric. One that the library does not take, because of a label that is not UTF-8, shows as an error.
+// measure makes a metric. One that the library does not take shows as an error.
 func measure(desc *prometheus.Desc, kind mgmt.MetricType, s mgmt.Sample) prometheus.Metric {
 	var m prometheus.Metric
 	var err error

@@ -115,6 +115,16 @@ func TestCollectorAgreesWithTheAPI(t *testing.T) {
 	}
 }
 
+// A name that is no UTF-8 does not keep the others from being collected. It shows as in the text of the API.
+func TestCollectorOfForeignNames(t *testing.T) {
+	b := leveret.New()
+	t.Cleanup(func() { b.Close() })
+	_, err := b.DeclareQueue("\xff", leveret.QueueConfig{})
+	require.NoError(t, err)
+	metrics := gather(t, leveretprom.NewCollector(b, leveretprom.Config{PerObject: true}))["rabbitmq_queue_messages"]
+	assert.Equal(t, samples(scrape(t, b, "/metrics/per-object")["rabbitmq_queue_messages"]), samples(metrics))
+}
+
 // changing are figures of the process or of the scrape itself.
 var changing = []string{"rabbitmq_process_", "rabbitmq_erlang_uptime", "rabbitmq_disk_space_available_bytes", "rabbitmq_identity_info"}
 

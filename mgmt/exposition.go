@@ -23,7 +23,11 @@ func (x *exposition) sample(value float64, labels ...string) {
 	x.add(Sample{Values: labels, Value: value})
 }
 
+// add replaces what is no UTF-8 in labels: Prometheus takes nothing else.
 func (x *exposition) add(s Sample) {
+	for i, v := range s.Values {
+		s.Values[i] = strings.ToValidUTF8(v, "\uFFFD")
+	}
 	last := &x.families[len(x.families)-1]
 	last.Samples = append(last.Samples, s)
 }
@@ -54,7 +58,7 @@ func (w *textWriter) line(name string, labels, values []string, value float64) {
 		if i == 0 {
 			mark = '{'
 		}
-		out = append(append(out, mark), label+`="`+escapeLabel.Replace(strings.ToValidUTF8(values[i], "\uFFFD"))+`"`...)
+		out = append(append(out, mark), label+`="`+escapeLabel.Replace(values[i])+`"`...)
 	}
 	if len(labels) > 0 {
 		out = append(out, '}')

@@ -22,7 +22,7 @@ const (
 
 // A Sample is one figure of a Family.
 type Sample struct {
-	Values    []string // of the labels, in their order
+	Values    []string // of the labels, in their order; UTF-8
 	Value     float64
 	Histogram *Histogram // in place of Value, in families of that type; else nil
 }
