@@ -121,7 +121,7 @@ func (s *moveSettings) resolve(f *flag.FlagSet) (err error) {
 		return fmt.Errorf("--window is %d, not 1 to 65535", s.job.Window)
 	case s.job.Most < 0:
 		return fmt.Errorf("--most is %d, not a number of messages", s.job.Most)
-	case s.job.Rate != 0 && !(s.job.Rate >= slowest):
+	case s.job.Rate != 0 && !(s.job.Rate >= slowest): // nor NaN
 		return fmt.Errorf("--rate is %v, not 0 or from %v on", s.job.Rate, slowest)
 	case s.job.Patience < 0:
 		return fmt.Errorf("--patience is %v, not a time", s.job.Patience)
