@@ -3,9 +3,10 @@ package leveret
 import (
 	"bytes"
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
+
+	"github.com/google/btree"
 
 	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/pcre"
@@ -74,20 +75,16 @@ func (p permission) String() string { return [...]string{"configure", "write", "
 
 // accessTable is all users with their permissions.
 type accessTable struct {
-	users       map[string]*UserInfo
-	permissions map[grantKey]*grant
-	topics      map[topicKey]*topicGrant
+	users       *btree.BTreeG[*UserInfo] // by name
+	permissions grants[*grant]
+	topics      grants[*topicGrant]
 }
-
-type grantKey struct{ user, vhost string }
 
 // A grant is a user's permissions for a virtual host, compiled.
 type grant struct {
 	Permissions
 	patterns [3]*pcre.Pattern
 }
-
-type topicKey struct{ user, vhost, exchange string }
 
 // A topicGrant has the expressions as set; they are matched with the names put in.
 type topicGrant struct {
@@ -99,36 +96,42 @@ type topicGrant struct {
 // anything in the default virtual host. The salt need not be secret, nor can this password be.
 func initialAccess() *accessTable {
 	everything, _ := newGrant(Permissions{".*", ".*", ".*"}, RabbitMQ43.rules())
-	return &accessTable{
-		users: map[string]*UserInfo{"guest": {
-			Name: "guest", Tags: []string{"administrator"}, Limits: UserLimits{NoLimit, NoLimit},
-			Password: hashPassword(0, "guest"),
-		}},
-		permissions: map[grantKey]*grant{{"guest", defaultVHost}: everything},
-		topics:      map[topicKey]*topicGrant{},
-	}
+	byName := func(a, b *UserInfo) bool { return a.Name < b.Name }
+	t := &accessTable{btree.NewG(grantsDegree, byName), newGrants[*grant](), newGrants[*topicGrant]()}
+	t.users.ReplaceOrInsert(&UserInfo{
+		Name: "guest", Tags: []string{"administrator"}, Limits: UserLimits{NoLimit, NoLimit},
+		Password: hashPassword(0, "guest"),
+	})
+	t.permissions.set(grantKey{user: "guest", vhost: defaultVHost}, everything)
+	return t
 }
 
-// clone returns a copy that the caller may change until a check has seen it.
+// clone returns a copy that the caller may change. It costs nothing: what changes is copied then.
 func (t *accessTable) clone() *accessTable {
-	return &accessTable{maps.Clone(t.users), maps.Clone(t.permissions), maps.Clone(t.topics)}
+	return &accessTable{t.users.Clone(), t.permissions.clone(), t.topics.clone()}
+}
+
+// user returns the user of that name, nil if there is none.
+func (t *accessTable) user(name string) *UserInfo {
+	u, _ := t.users.Get(&UserInfo{Name: name})
+	return u
 }
 
 func (t *accessTable) authenticate(user, password string) bool {
-	a := t.users[user]
+	a := t.user(user)
 	return a != nil && a.Password.accepts(password)
 }
 
 // Rules: A-3.
 func (t *accessTable) hasVHost(user, vhost string) bool {
-	return t.permissions[grantKey{user, vhost}] != nil
+	return t.permissions.get(grantKey{user: user, vhost: vhost}) != nil
 }
 
 // pattern returns the expression that is looked for in the name of a queue or exchange which the user wants to access;
 // for the default exchange that is amq.default. Without one there is no access.
 // Rules: A-1.
 func (t *accessTable) pattern(who grantKey, perm permission) (p *pcre.Pattern, some bool) {
-	g := t.permissions[who]
+	g := t.permissions.get(who)
 	if g == nil {
 		return nil, false
 	}
@@ -138,8 +141,8 @@ func (t *accessTable) pattern(who grantKey, perm permission) (p *pcre.Pattern, s
 // topicPattern returns the expression that is looked for in the key which the user wants to use with the topic exchange.
 // It is nil where no key may be used. Without an entry every key may.
 // Rules: A-9.
-func (t *accessTable) topicPattern(at topicKey, perm permission) (p *pcre.Pattern, some bool) {
-	g := t.topics[at]
+func (t *accessTable) topicPattern(at grantKey, perm permission) (p *pcre.Pattern, some bool) {
+	g := t.topics.get(at)
 	if g == nil {
 		return nil, false
 	}
@@ -148,12 +151,12 @@ func (t *accessTable) topicPattern(at topicKey, perm permission) (p *pcre.Patter
 
 // Rules: A-13.
 func (t *accessTable) isImpersonator(user string) bool {
-	a := t.users[user]
+	a := t.user(user)
 	return a != nil && slices.Contains(a.Tags, "impersonator")
 }
 
 func (t *accessTable) limits(user string) UserLimits {
-	if a := t.users[user]; a != nil {
+	if a := t.user(user); a != nil {
 		return a.Limits
 	}
 	return UserLimits{NoLimit, NoLimit}
@@ -195,7 +198,7 @@ func newGrant(p Permissions, r *rules) (*grant, error) {
 }
 
 // Rules: A-9, A-10.
-func newTopicGrant(key topicKey, p TopicPermissions, r *rules) (*topicGrant, error) {
+func newTopicGrant(key grantKey, p TopicPermissions, r *rules) (*topicGrant, error) {
 	g := &topicGrant{TopicPermissions: p}
 	for _, perm := range [...]permission{write, read} {
 		source := [...]string{write: p.Write, read: p.Read}[perm]
@@ -234,7 +237,7 @@ func noSuchUser(name string) error {
 // addUser adds a user without limits. A name that is taken is refused.
 func addUser(name string, password PasswordHash, tags []string) change {
 	return func(t *accessTable) error {
-		if t.users[name] != nil {
+		if t.user(name) != nil {
 			return PreconditionFailed.errorf(name, "user '%s' already exists", name)
 		}
 		return setUser(name, password, tags)(t)
@@ -248,7 +251,7 @@ func setUser(name string, password PasswordHash, tags []string) change {
 		if name == "" {
 			return PreconditionFailed.errorf("", "user cannot be an empty string")
 		}
-		t.users[name] = &UserInfo{Name: name, Tags: slices.Clone(tags), Limits: t.limits(name), Password: password}
+		t.users.ReplaceOrInsert(&UserInfo{Name: name, Tags: slices.Clone(tags), Limits: t.limits(name), Password: password})
 		return nil
 	}
 }
@@ -256,25 +259,26 @@ func setUser(name string, password PasswordHash, tags []string) change {
 // changeUser has f change a copy of the user.
 func changeUser(name string, f func(*UserInfo)) change {
 	return func(t *accessTable) error {
-		old := t.users[name]
+		old := t.user(name)
 		if old == nil {
 			return noSuchUser(name)
 		}
 		u := *old
 		f(&u)
-		t.users[name] = &u
+		t.users.ReplaceOrInsert(&u)
 		return nil
 	}
 }
 
 func deleteUser(name string) change {
 	return func(t *accessTable) error {
-		if t.users[name] == nil {
+		u := t.user(name)
+		if u == nil {
 			return noSuchUser(name)
 		}
-		delete(t.users, name)
-		maps.DeleteFunc(t.permissions, func(k grantKey, _ *grant) bool { return k.user == name })
-		maps.DeleteFunc(t.topics, func(k topicKey, _ *topicGrant) bool { return k.user == name })
+		t.users.Delete(u)
+		t.permissions.delete(t.permissions.ofUser(name))
+		t.topics.delete(t.topics.ofUser(name))
 		return nil
 	}
 }
@@ -285,10 +289,10 @@ func setPermissions(key grantKey, p Permissions, r *rules) change {
 		if err != nil {
 			return err
 		}
-		if t.users[key.user] == nil {
+		if t.user(key.user) == nil {
 			return noSuchUser(key.user)
 		}
-		t.permissions[key] = g
+		t.permissions.set(key, g)
 		return nil
 	}
 }
@@ -296,18 +300,18 @@ func setPermissions(key grantKey, p Permissions, r *rules) change {
 // setTopicPermissions sets a user's expressions for a topic exchange. Of what can be wrong the expressions come first,
 // then the user, then the exchange: missing is the error if that must exist and does not.
 // Rules: A-9.
-func setTopicPermissions(key topicKey, p TopicPermissions, missing error, r *rules) change {
+func setTopicPermissions(key grantKey, p TopicPermissions, missing error, r *rules) change {
 	return func(t *accessTable) error {
 		g, err := newTopicGrant(key, p, r)
 		switch {
 		case err != nil:
 			return err
-		case t.users[key.user] == nil:
+		case t.user(key.user) == nil:
 			return noSuchUser(key.user)
 		case missing != nil:
 			return missing
 		}
-		t.topics[key] = g
+		t.topics.set(key, g)
 		return nil
 	}
 }
@@ -315,36 +319,28 @@ func setTopicPermissions(key topicKey, p TopicPermissions, missing error, r *rul
 // forgetVHost removes the permissions for a virtual host.
 func forgetVHost(vhost string) change {
 	return func(t *accessTable) error {
-		maps.DeleteFunc(t.permissions, func(k grantKey, _ *grant) bool { return k.vhost == vhost })
-		maps.DeleteFunc(t.topics, func(k topicKey, _ *topicGrant) bool { return k.vhost == vhost })
+		t.permissions.delete(t.permissions.inVHost(vhost))
+		t.topics.delete(t.topics.inVHost(vhost))
 		return nil
 	}
 }
 
 // hasTopics reports whether there are topic permissions for an exchange.
 func (t *accessTable) hasTopics(vhost, exchange string) bool {
-	for k := range t.topics {
-		if k.vhost == vhost && k.exchange == exchange {
-			return true
-		}
-	}
-	return false
+	return len(t.topics.atExchange(vhost, exchange)) > 0
 }
 
 // forgetExchange removes the topic permissions for an exchange.
 func forgetExchange(vhost, exchange string) change {
 	return func(t *accessTable) error {
-		maps.DeleteFunc(t.topics, func(k topicKey, _ *topicGrant) bool { return k.vhost == vhost && k.exchange == exchange })
+		t.topics.delete(t.topics.atExchange(vhost, exchange))
 		return nil
 	}
 }
 
-// userNames lists the users' names in their order.
-func (t *accessTable) userNames() []string { return slices.Sorted(maps.Keys(t.users)) }
-
 // describe returns a copy of what is known of a user.
-func (t *accessTable) describe(user string) UserInfo {
-	u := *t.users[user]
+func (i *UserInfo) describe() UserInfo {
+	u := *i
 	u.Tags, u.Password.Hash = append([]string{}, u.Tags...), slices.Clone(u.Password.Hash)
 	return u
 }
@@ -352,22 +348,17 @@ func (t *accessTable) describe(user string) UserInfo {
 // permissionsIn lists the permissions for a virtual host, by user.
 func (t *accessTable) permissionsIn(vhost string) []PermissionInfo {
 	var infos []PermissionInfo
-	for k, g := range t.permissions {
-		if k.vhost == vhost {
-			infos = append(infos, PermissionInfo{k.user, k.vhost, g.Permissions})
-		}
+	for _, k := range t.permissions.inVHost(vhost) { // by user, for none has an exchange
+		infos = append(infos, PermissionInfo{k.user, k.vhost, t.permissions.get(k).Permissions})
 	}
-	slices.SortFunc(infos, func(a, b PermissionInfo) int { return cmp.Compare(a.User, b.User) })
 	return infos
 }
 
 // topicPermissionsIn lists the topic permissions for a virtual host, by user and exchange.
 func (t *accessTable) topicPermissionsIn(vhost string) []TopicPermissionInfo {
 	var infos []TopicPermissionInfo
-	for k, g := range t.topics {
-		if k.vhost == vhost {
-			infos = append(infos, TopicPermissionInfo{k.user, k.vhost, k.exchange, g.TopicPermissions})
-		}
+	for _, k := range t.topics.inVHost(vhost) {
+		infos = append(infos, TopicPermissionInfo{k.user, k.vhost, k.exchange, t.topics.get(k).TopicPermissions})
 	}
 	slices.SortFunc(infos, func(a, b TopicPermissionInfo) int {
 		return cmp.Or(cmp.Compare(a.User, b.User), cmp.Compare(a.Exchange, b.Exchange))

@@ -58,7 +58,7 @@ func New(opts ...Option) *Broker {
 	if b.random.source == nil {
 		b.random.seedFromSystem()
 	}
-	b.access.newest = initialAccess()
+	b.access.table.Store(initialAccess())
 	b.events = merge(b.watchers)
 	b.vhost = newVHost(b, defaultVHost)
 	b.vhost.meta.Description = "Default virtual host"

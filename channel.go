@@ -141,6 +141,7 @@ func (ch *Channel) detachLocked(reason *Error) {
 	ch.tx = nil
 	ch.stopCountingLocked()
 	delete(ch.conn.channels, ch.number)
+	ch.conn.numbers.remove(ch.number)
 	ch.v.ending = append(ch.v.ending, ch)
 	ch.conn.releaseChannel()
 	if ch.getters != nil {

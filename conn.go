@@ -21,6 +21,7 @@ type Conn struct {
 	done       chan struct{}
 	err        error
 	channels   map[uint16]*Channel
+	numbers    channelNumbers      // of channels
 	exclusives map[*Queue]struct{} // those that exist
 	blocked    atomic.Bool         // also read without the lock
 }
@@ -167,7 +168,7 @@ func (c *Conn) OpenChannel(number uint16) (*Channel, error) {
 		return nil, c.err
 	}
 	if number == 0 {
-		number = c.freeNumberLocked()
+		number = c.numbers.lowestFree()
 	}
 	if err := c.admitChannelLocked(number); err != nil {
 		err.Op = "channel.open"
@@ -176,18 +177,9 @@ func (c *Conn) OpenChannel(number uint16) (*Channel, error) {
 	}
 	ch := &Channel{conn: c, v: c.v, number: number, consumers: map[string]*Consumer{}, tally: new(tally)}
 	c.channels[number] = ch
+	c.numbers.add(number)
 	c.v.channelEventLocked(ch, nil)
 	return ch, nil
-}
-
-// freeNumberLocked returns the lowest number that no channel has, and 0, which no client's has, if all are taken.
-func (c *Conn) freeNumberLocked() uint16 {
-	for n := 1; n <= maxChannelNumber; n++ {
-		if c.channels[uint16(n)] == nil {
-			return uint16(n)
-		}
-	}
-	return 0
 }
 
 // mostChannels is how many channels may be open. Without a limit there are as many as there are numbers.

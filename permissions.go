@@ -64,7 +64,7 @@ func (ch *Channel) checkTopicLocked(perm permission, exchange, key string) *Erro
 	if ch.super {
 		return nil
 	}
-	at := topicKey{ch.conn.cfg.User, ch.v.name, exchange}
+	at := grantKey{ch.conn.cfg.User, ch.v.name, exchange}
 	allowed, err := ch.topicAllowedLocked(at, grantedTopic{perm, exchange, key})
 	if allowed || err != nil {
 		return err
@@ -85,7 +85,7 @@ func refusal(perm permission, resource, user string, r *rules) string {
 
 // topicRefusal is the text for a user who may not use a key with a topic exchange.
 // Rules: A-9.
-func topicRefusal(perm permission, key string, at topicKey, r *rules) string {
+func topicRefusal(perm permission, key string, at grantKey, r *rules) string {
 	return refusal(perm, fmt.Sprintf("topic '%s' in exchange '%s' in vhost '%s'", key, at.exchange, at.vhost), at.user, r)
 }
 
@@ -163,7 +163,7 @@ func (ch *Channel) allowedLocked(a grantedAccess) (bool, *Error) {
 	if ch.grants.granted.has(a) {
 		return true, nil
 	}
-	p, some := ch.v.b.access.Load().pattern(grantKey{ch.conn.cfg.User, ch.v.name}, a.perm)
+	p, some := ch.v.b.access.Load().pattern(grantKey{user: ch.conn.cfg.User, vhost: ch.v.name}, a.perm)
 	if !some {
 		return false, nil
 	}
@@ -181,7 +181,7 @@ func (p *permissionCache) remembers(kind resource, name string) bool {
 
 // topicAllowedLocked is allowedLocked for a key of a topic exchange. The user and the virtual host of at are the
 // channel's.
-func (ch *Channel) topicAllowedLocked(at topicKey, a grantedTopic) (allowed bool, err *Error) {
+func (ch *Channel) topicAllowedLocked(at grantKey, a grantedTopic) (allowed bool, err *Error) {
 	if ch.grants.topics.has(a) {
 		return true, nil
 	}

@@ -10,46 +10,25 @@ import (
 
 // The operations on users and permissions.
 
-// access is the table of users that is in force. Every check reads it without a lock, so a table
-// that a check may have seen never changes: a change then works on a copy. Changes that follow one
-// another without a check between them share one copy: an import of 5,000 users with permissions takes
-// 0.26 s, with a copy for each change 5.7 s. Its lock is a leaf.
+// access is the table of users that is in force. Every check reads it without a lock, so a table never changes: a change works on
+// a copy, which shares with the table all that stays.
 type access struct {
-	shown atomic.Pointer[accessTable] // what checks have seen; nil if none has seen the newest
-
-	mu     sync.Mutex // guards what follows
-	newest *accessTable
+	table atomic.Pointer[accessTable]
+	mu    sync.Mutex // held by changes; a leaf
 }
 
 // Load returns the table in force.
-func (a *access) Load() *accessTable {
-	if t := a.shown.Load(); t != nil {
-		return t
-	}
-	return a.show()
-}
-
-// show makes the newest table the one that checks see.
-func (a *access) show() *accessTable {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.shown.Store(a.newest)
-	return a.newest
-}
+func (a *access) Load() *accessTable { return a.table.Load() }
 
 // change makes a change, unless the change itself refuses.
 func (a *access) change(c change) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t := a.newest
-	if a.shown.Load() != nil {
-		t = t.clone()
-	}
+	t := a.table.Load().clone()
 	if err := c(t); err != nil {
 		return err
 	}
-	a.newest = t
-	a.shown.Store(nil)
+	a.table.Store(t)
 	return nil
 }
 
@@ -110,20 +89,20 @@ func (b *Broker) SetUserLimits(name string, l UserLimits) error {
 
 // User describes the user of that name. A missing user is ErrNotFound.
 func (b *Broker) User(name string) (UserInfo, error) {
-	t := b.access.Load()
-	if t.users[name] == nil {
+	u := b.access.Load().user(name)
+	if u == nil {
 		return UserInfo{}, noSuchUser(name)
 	}
-	return t.describe(name), nil
+	return u.describe(), nil
 }
 
 // Users describes all users, sorted by name.
 func (b *Broker) Users() []UserInfo {
-	t := b.access.Load()
 	var infos []UserInfo
-	for _, name := range t.userNames() {
-		infos = append(infos, t.describe(name))
-	}
+	b.access.Load().users.Ascend(func(u *UserInfo) bool {
+		infos = append(infos, u.describe())
+		return true
+	})
 	return infos
 }
 
@@ -139,13 +118,13 @@ func (b *Broker) Authenticate(user, password string) error {
 // SetPermissions sets what a user may do in the virtual host. An expression that does not
 // compile is ErrPreconditionFailed, a missing user ErrNotFound.
 func (v *vhost) SetPermissions(user string, p Permissions) error {
-	return v.b.changeAccess(setPermissions(grantKey{user, v.name}, p, v.rules))
+	return v.b.changeAccess(setPermissions(grantKey{user: user, vhost: v.name}, p, v.rules))
 }
 
 // ClearPermissions takes all access to the virtual host from a user. Open connections stay.
 func (v *vhost) ClearPermissions(user string) error {
 	return v.b.changeAccess(func(t *accessTable) error {
-		delete(t.permissions, grantKey{user, v.name})
+		t.permissions.delete([]grantKey{{user: user, vhost: v.name}})
 		return nil
 	})
 }
@@ -165,18 +144,16 @@ func (v *vhost) SetTopicPermissions(user, exchange string, p TopicPermissions) e
 	if exchange != "" && !v.rules.anyTopicExchange && v.exchanges[exchange] == nil {
 		missing = v.noExchange(exchange)
 	}
-	return v.b.access.change(setTopicPermissions(topicKey{user, v.name, exchange}, p, missing, v.rules))
+	return v.b.access.change(setTopicPermissions(grantKey{user, v.name, exchange}, p, missing, v.rules))
 }
 
 // ClearTopicPermissions has a user's keys for an exchange no longer checked, or for all
 // exchanges of the virtual host if exchange is "".
 func (v *vhost) ClearTopicPermissions(user, exchange string) error {
 	return v.b.changeAccess(func(t *accessTable) error {
-		for k := range t.topics {
-			if k.user == user && k.vhost == v.name && (exchange == "" || k.exchange == exchange) {
-				delete(t.topics, k)
-			}
-		}
+		t.topics.delete(slices.DeleteFunc(t.topics.ofUser(user), func(k grantKey) bool {
+			return k.vhost != v.name || exchange != "" && k.exchange != exchange
+		}))
 		return nil
 	})
 }

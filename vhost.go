@@ -62,7 +62,7 @@ func newVHost(b *Broker, name string) *vhost {
 	v.timing.clock, _ = b.clock.(settableClock)
 	v.predeclareLocked()
 	v.system = &Channel{v: v, super: true, consumers: map[string]*Consumer{}, tally: new(tally)}
-	v.system.conn = &Conn{v: v, super: true, done: make(chan struct{}), channels: map[uint16]*Channel{0: v.system}}
+	v.system.conn = &Conn{v: v, super: true, done: make(chan struct{}), channels: map[uint16]*Channel{0: v.system}, numbers: channelNumbers{1}}
 	v.system.conn.cfg.CancelNotify = true
 	return v
 }
