@@ -45,7 +45,7 @@ func (c *quorum) keepPending(e entry, reason Reason) {
 		c.pending.timer.Value = c.pending
 	}
 	c.countAside(e.m, 1)
-	stopped, known := c.soft.stopped[c]
+	stopped, known := c.isStopped(c)
 	c.pending.waiting.PushBack(pendingLetter{e: e, reason: reason, beforeStop: known && !stopped})
 	c.sendPendingNext()
 }

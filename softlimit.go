@@ -14,37 +14,52 @@ type publisher interface{ knownTo() *acquaintances }
 type acquaintances struct {
 	queues map[*quorum]struct{}
 	busy   bool
-	told   []order // while it was busy
-}
-
-// An order is what a queue told a publisher: to stop, or to go on.
-type order struct {
-	by   *quorum
-	stop bool
 }
 
 func (ch *Channel) knownTo() *acquaintances { return &ch.knownQueues }
 func (c *quorum) knownTo() *acquaintances   { return &c.soft.knownQueues }
 
-// softLimit is the state of a quorum queue's reject-publish.
+// softLimit is the state of a quorum queue's reject-publish. The queue tells all publishers at once: each hears the last order
+// when it next publishes.
 type softLimit struct {
-	stopped     map[publisher]bool // each publisher that the queue knows: true while it is told to stop
-	low         bool               // the queue is at 80 % of its limits or below
-	knownQueues acquaintances      // as a publisher of dead letters
+	publishers  map[publisher]hearing // that the queue knows
+	orders      uint64                // how often the queue has told its publishers to stop, or to go on
+	stop        bool                  // the last order
+	low         bool                  // the queue is at 80 % of its limits or below
+	knownQueues acquaintances         // as a publisher of dead letters
+}
+
+// A hearing is what a publisher has heard from a queue.
+type hearing struct {
+	stopped bool
+	orders  uint64 // how many of the queue's orders
+}
+
+// isStopped reports whether the queue has told a publisher to stop, and whether the queue knows the publisher. 3.10's queues tell
+// themselves nothing.
+// Rules: L-11.
+func (c *quorum) isStopped(by publisher) (stopped, known bool) {
+	h, known := c.soft.publishers[by]
+	isDeaf := by.knownTo().busy || by == publisher(c) && c.q.v.rules.selfDeadLettersUnconfirmed
+	if known && h.orders < c.soft.orders && !isDeaf {
+		h = hearing{c.soft.stop, c.soft.orders}
+		c.soft.publishers[by] = h
+	}
+	return h.stopped, known
 }
 
 // rejects reports whether the queue has told a publisher to stop. A publisher that the queue does not know may start,
 // unless the queue is over its limit.
 // Rules: L-11, L-12.
 func (c *quorum) rejects(by publisher) bool {
-	if stopped, known := c.soft.stopped[by]; known {
+	if stopped, known := c.isStopped(by); known {
 		return stopped
 	}
 	stop := c.q.set.overflow == rejectPublish && c.q.set.over(c.length())
-	if c.soft.stopped == nil {
-		c.soft.stopped = map[publisher]bool{}
+	if c.soft.publishers == nil {
+		c.soft.publishers = map[publisher]hearing{}
 	}
-	c.soft.stopped[by] = stop
+	c.soft.publishers[by] = hearing{stop, c.soft.orders}
 	known := by.knownTo()
 	if known.queues == nil {
 		known.queues = map[*quorum]struct{}{}
@@ -70,19 +85,11 @@ func (c *quorum) updateRejecting() {
 	c.soft.low = low
 }
 
-// tellPublishers tells all publishers that the queue knows to stop or to go on. To 3.10's queues that rule does not
-// apply for the dead letters that they send themselves.
+// tellPublishers tells all publishers that the queue knows to stop or to go on.
 // Rules: L-11.
 func (c *quorum) tellPublishers(stop bool) {
-	for by := range c.soft.stopped {
-		switch known := by.knownTo(); {
-		case by == publisher(c) && c.q.v.rules.selfDeadLettersUnconfirmed:
-		case known.busy:
-			known.told = append(known.told, order{c, stop})
-		default:
-			c.soft.stopped[by] = stop
-		}
-	}
+	c.soft.orders++
+	c.soft.stop = stop
 }
 
 // sendAll has a publisher send several messages at once: it hears only afterwards of queues that told it to stop or to
@@ -90,32 +97,28 @@ func (c *quorum) tellPublishers(stop bool) {
 // Rules: L-11, C-10, DL-31.
 func sendAll(by publisher, send func()) {
 	known := by.knownTo()
+	for c := range known.queues {
+		c.isStopped(by) // hears what it was told before
+	}
 	known.busy = true
 	send()
 	known.busy = false
-	told := known.told
-	known.told = nil
-	for _, o := range told {
-		if _, known := o.by.soft.stopped[by]; known {
-			o.by.soft.stopped[by] = o.stop
-		}
-	}
 }
 
 // forgetPublisher has all quorum queues forget a publisher that has ended.
 func forgetPublisher(by publisher) {
 	known := by.knownTo()
 	for c := range known.queues {
-		delete(c.soft.stopped, by)
+		delete(c.soft.publishers, by)
 	}
 	*known = acquaintances{}
 }
 
 // end forgets all publishers, because a channel may outlive many queues, and is forgotten as one.
 func (l *softLimit) end(c *quorum) {
-	for by := range l.stopped {
+	for by := range l.publishers {
 		delete(by.knownTo().queues, c)
 	}
-	l.stopped = nil
+	l.publishers = nil
 	forgetPublisher(c)
 }
