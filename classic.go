@@ -117,6 +117,8 @@ func (c *classic) get(ch *Channel, cfg GetConfig) *Delivery {
 	return d
 }
 
+func (c *classic) requeuesAnew(settling) bool { return false }
+
 // takeBack takes messages back that were settled with requeue or whose holder is gone: each goes to its old position.
 // Rules: D-2, D-40.
 func (c *classic) takeBack(back []entry, how settling, _ *Consumer) (over []entry) {

@@ -114,7 +114,7 @@ func (c *quorum) takeBack(back []entry, how settling, from *Consumer) (over []en
 
 // tookBack follows the return of messages.
 // Rules: L-8, L-9, L-13.
-func (c *quorum) tookBack(over []entry, how settling, from *Consumer) {
+func (c *quorum) tookBack(over []entry, _ settling, from *Consumer) {
 	// Those over the limit die before those that are trimmed, and in 3.10 after them. // L-9
 	if !c.q.v.rules.newestTrimmedFirst {
 		c.dieOfLimit(over)
@@ -123,7 +123,7 @@ func (c *quorum) tookBack(over []entry, how settling, from *Consumer) {
 	c.expire(turn())
 	from.rejoinLocked()
 	// Consumers get their messages before the limit is enforced. // L-8
-	for c.deliverSome(how) {
+	for c.deliverSome() {
 		c.q.v.restLocked()
 	}
 	c.trim()
@@ -170,7 +170,7 @@ func (c *quorum) returned(e entry, how settling) (counted entry, ok bool) {
 }
 
 // requeuesAnew reports whether a message that comes back is requeued as one that is new to the queue, each on its own.
-// Rules: D-4, D-20.
+// Rules: D-4, D-20, L-9.
 func (c *quorum) requeuesAnew(how settling) bool {
 	return c.q.v.rules.requeueToTail && c.q.set.deliveryLimit < 0 && how.requeue() && how != ended
 }
@@ -268,7 +268,7 @@ func (c *quorum) ghosts() int { return c.lingering }
 // deliverReady assigns ready messages to consumers that can take them, one by one, and then sends them consumer by consumer.
 // Rules: D-20.
 func (c *quorum) deliverReady() {
-	if c.deliverSome(acked) {
+	if c.deliverSome() {
 		c.q.v.laterLocked(c.q, deliveringQuorum{c})
 	}
 }
@@ -278,8 +278,8 @@ type deliveringQuorum struct{ c *quorum }
 
 func (d deliveringQuorum) proceed() { d.c.freed() }
 
-// deliverSome is a step of deliverReady, which how has led to. It reports whether there may be more to deliver.
-func (c *quorum) deliverSome(how settling) (more bool) {
+// deliverSome is a step of deliverReady. It reports whether there may be more to deliver.
+func (c *quorum) deliverSome() (more bool) {
 	var few [4]assignment
 	batch := few[:0]
 	for n := 0; c.ready.n > 0; n++ {
@@ -298,7 +298,7 @@ func (c *quorum) deliverSome(how settling) (more bool) {
 		c.q.assignLocked(to, e.m)
 		batch = append(batch, assignment{to, e})
 	}
-	if r := c.q.v.rules; len(batch) > 1 && !c.requeuesAnew(how) {
+	if r := c.q.v.rules; len(batch) > 1 {
 		slices.SortStableFunc(batch, func(a, b assignment) int { return r.compareHolders(a.to, b.to) })
 	}
 	for _, a := range batch {

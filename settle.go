@@ -165,7 +165,7 @@ func (ch *Channel) outstandingLocked(tag uint64, multiple bool) ([]uint64, *Erro
 func (ch *Channel) settleAllLocked(chosen []uint64, how settling) {
 	for _, tags := range ch.byConsumerLocked(chosen) {
 		for len(tags) > 0 {
-			of, n := ch.nextGroupLocked(tags)
+			of, n := ch.nextGroupLocked(tags, how)
 			if n > 0 {
 				ch.settleGroupLocked(tags[:n], of, how)
 			}
@@ -206,14 +206,17 @@ func (h holder) settlesWith(of holder) bool {
 
 // nextGroupLocked returns how many deliveries, from the first, are settled together, and who holds them. It returns 0
 // if the first has been settled meanwhile.
-// Rules: D-5.
-func (ch *Channel) nextGroupLocked(tags []uint64) (of holder, n int) {
+// Rules: D-4, D-5.
+func (ch *Channel) nextGroupLocked(tags []uint64, how settling) (of holder, n int) {
 	first := ch.tags.Get(tags[0])
 	if first == nil {
 		return holder{}, 0
 	}
 	of = first.holder()
-	for n = 1; n < len(tags) && of.c != nil; n++ {
+	if of.c == nil || of.q.impl.requeuesAnew(how) {
+		return of, 1
+	}
+	for n = 1; n < len(tags); n++ {
 		if u := ch.tags.Get(tags[n]); u != nil && !u.holder().settlesWith(of) {
 			break
 		}

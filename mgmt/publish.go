@@ -4,7 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"strconv"
+	"math"
+	"math/big"
 	"time"
 
 	"github.com/leveretmq/leveret"
@@ -107,28 +108,28 @@ func (b body) texts(p *leveret.Properties) error {
 		"reply_to": &p.ReplyTo, "expiration": &p.Expiration, "message_id": &p.MessageID, "type": &p.Type, "user_id": &p.UserID,
 		"app_id": &p.AppID, "cluster_id": &p.ClusterID,
 	} {
-		if data, ok := b[key]; ok && json.Unmarshal(data, to) != nil {
+		if data, ok := b[key]; ok && (string(data) == "null" || json.Unmarshal(data, to) != nil) {
 			return badRequest([]string{"not_string", key})
 		}
 	}
 	return nil
 }
 
-// numbers sets the properties that are numbers. A number may be written as a text.
+// numbers sets the properties that are numbers. A number may have any size: clients get its lowest bits.
 func (b body) numbers(p *leveret.Properties) error {
-	for key, set := range map[string]func(int64){
-		"delivery_mode": func(n int64) { p.DeliveryMode = uint8(n) },
-		"priority":      func(n int64) { p.Priority = uint8(n); p.Present |= leveret.PropPriority },
-		"timestamp":     func(n int64) { p.Timestamp = time.Unix(n, 0); p.Present |= leveret.PropTimestamp },
+	for key, set := range map[string]func(uint64){
+		"delivery_mode": func(n uint64) { p.DeliveryMode = uint8(n); p.Present |= leveret.PropDeliveryMode },
+		"priority":      func(n uint64) { p.Priority = uint8(n); p.Present |= leveret.PropPriority },
+		"timestamp":     func(n uint64) { p.Timestamp = time.Unix(int64(n), 0); p.Present |= leveret.PropTimestamp },
 	} {
 		if _, ok := b[key]; !ok {
 			continue
 		}
-		n, err := strconv.ParseInt(b.text(key), 10, 64)
-		if err != nil {
+		n, ok := new(big.Int).SetString(string(b[key]), 10)
+		if !ok {
 			return badRequest([]string{"not_int", key})
 		}
-		set(n)
+		set(n.And(n, new(big.Int).SetUint64(math.MaxUint64)).Uint64())
 	}
 	return nil
 }
