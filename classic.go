@@ -118,6 +118,7 @@ func (c *classic) get(ch *Channel, cfg GetConfig) *Delivery {
 }
 
 func (c *classic) requeuesAnew(settling) bool { return false }
+func (c *classic) attach(*Channel)            {}
 
 // takeBack takes messages back that were settled with requeue or whose holder is gone: each goes to its old position.
 // Rules: D-2, D-40.

@@ -126,6 +126,7 @@ func (ch *Channel) consumeLocked(name string, cfg ConsumeConfig) (*Consumer, *Er
 		c.inheritLocked()
 	}
 	q.consumers.add(c)
+	q.impl.attach(ch)
 	ch.v.consumerEventLocked(c)
 	q.impl.freed()
 	return c, nil

@@ -15,6 +15,8 @@ type queueType interface {
 	accept(a arrival) bool
 	// get hands the head to basic.get; nil if there is no ready message.
 	get(ch *Channel, cfg GetConfig) *Delivery
+	// attach notes that a channel consumes.
+	attach(ch *Channel)
 	// requeuesAnew reports whether messages that come back in this way are settled one by one.
 	requeuesAnew(how settling) bool
 	// takeBack puts messages that a holder returns to their places: a consumer, or nil for basic.get. It returns those

@@ -18,6 +18,7 @@ type quorum struct {
 	store
 	headTimer schedule.Timer[wakeable]
 	soft      softLimit
+	clients   map[*Channel]struct{} // that have got or consumed messages, see attach
 	lingering int             // what RabbitMQ still counts as consumers, see countGhosts
 	retries   *delayedRetries // nil: there never was one
 	pending   *pendingLetters // nil: there never was one
@@ -80,6 +81,7 @@ func (c *quorum) accept(a arrival) bool {
 // get hands the head to basic.get; nil if there is no ready message.
 // Rules: D-34.
 func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
+	c.attach(ch)
 	c.q.touchLocked()
 	c.expireNext()
 	if c.ready.n == 0 || ch.err != nil { // it may have ended meanwhile
@@ -238,6 +240,7 @@ func (c *quorum) deleted(cause Cause) {
 	c.dropRetries(cause)
 	c.dropPending(cause)
 	c.q.v.timing.heap.Remove(&c.headTimer)
+	c.endUnnoticed()
 	c.soft.end(c)
 }
 

@@ -60,12 +60,17 @@ func (c *quorum) rejects(by publisher) bool {
 		c.soft.publishers = map[publisher]hearing{}
 	}
 	c.soft.publishers[by] = hearing{stop, c.soft.orders}
+	c.becomeKnownTo(by)
+	return stop
+}
+
+// becomeKnownTo has a publisher's end be the end of what the queue keeps of it.
+func (c *quorum) becomeKnownTo(by publisher) {
 	known := by.knownTo()
 	if known.queues == nil {
 		known.queues = map[*quorum]struct{}{}
 	}
 	known.queues[c] = struct{}{}
-	return stop
 }
 
 // updateRejecting tells publishers to stop when the queue is over a limit, and to go on when it gets down to 80 % of
@@ -110,6 +115,9 @@ func forgetPublisher(by publisher) {
 	known := by.knownTo()
 	for c := range known.queues {
 		delete(c.soft.publishers, by)
+		if ch, ok := by.(*Channel); ok {
+			delete(c.clients, ch)
+		}
 	}
 	*known = acquaintances{}
 }

@@ -14,6 +14,7 @@ type transaction struct {
 	publishes []publication
 	settled   []txSettlement
 	marked    int
+	unnoticed []*Queue // that have ended without a word to the channel, see attach
 }
 
 type txSettlement struct {
@@ -101,18 +102,18 @@ func (ch *Channel) commitLocked(tx *transaction) (returns []*Return, e *Error) {
 			return returns, &Error{Code: ConnectionForced, Name: ch.v.name}
 		}
 		out.Return = nil
-		queues, lost, err := ch.v.committedLocked(p)
+		now, err := ch.v.committedLocked(p, tx.unnoticed)
 		if err != nil {
 			return returns, err
 		}
-		out.Rejected = out.Rejected || lost
-		if lost && len(queues) == 0 {
+		out.Rejected = out.Rejected || now.refused
+		if now.lost && len(now.queues) == 0 {
 			ch.publishedEventLocked(p.m, nil)
 			p.countUnroutedLocked()
 		} else {
-			ch.enqueueLocked(publication{p.m, queues, p.mandatory, p.replies}, &out)
+			ch.enqueueLocked(publication{p.m, now.queues, p.mandatory, p.replies}, &out)
 		}
-		if lost { // one of its queues, or more
+		if now.lost {
 			ch.v.dropLocked(nil, loss{m: p.m, cause: CauseQueueDeleted})
 		}
 		if out.Return != nil {
@@ -154,25 +155,34 @@ func (ch *Channel) Rollback() error {
 	})
 }
 
+// A destination is where a message of a transaction goes when the transaction is committed.
+type destination struct {
+	queues  []*Queue
+	lost    bool // one of its queues, or more, has gone
+	refused bool // a classic queue that has gone did not take it
+}
+
 // committedLocked returns the queues that get a transaction's message. A message for a classic queue
 // that has been deleted and declared again is lost. A quorum queue is known by its name, so the new one gets the
 // message. In 3.10 every queue is known by its name, and the default exchange routes to any queue that has the name
-// now.
+// now. What is for a queue that has ended unnoticed is lost, and nothing is said.
 // Rules: C-10.
-func (v *vhost) committedLocked(p publication) (queues []*Queue, lost bool, err *Error) {
+func (v *vhost) committedLocked(p publication, unnoticed []*Queue) (to destination, err *Error) {
 	byName, nameless := v.rules.routesToNames, p.m.exchange == v.nameless
 	if byName && nameless {
-		return slices.Clone(v.routeLocked(v.nameless, p.m)), false, nil
+		return destination{queues: slices.Clone(v.routeLocked(v.nameless, p.m))}, nil
 	}
 	missing := ""
 	for _, was := range p.queues {
 		q := v.queues[was.name]
 		switch {
 		case q != nil && (q == was || byName || q.traits.byName && was.traits.byName):
-			queues = append(queues, q)
+			to.queues = append(to.queues, q)
 		case byName:
+		case q == nil && slices.Contains(unnoticed, was):
+			to.lost = true
 		case q != nil && !q.traits.byName && !was.traits.byName:
-			lost = true
+			to.lost, to.refused = true, true
 		case missing == "" || nameless == (was.name < missing): // the last by name; of the default exchange the first
 			missing = was.name
 			err = &Error{Code: InternalError} // of another type now: the channel crashes
@@ -181,7 +191,7 @@ func (v *vhost) committedLocked(p publication) (queues []*Queue, lost bool, err 
 			}
 		}
 	}
-	return queues, lost, err
+	return to, err
 }
 
 func (v *vhost) undeliverable(queue string) *Error {
