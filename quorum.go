@@ -19,9 +19,9 @@ type quorum struct {
 	headTimer schedule.Timer[wakeable]
 	soft      softLimit
 	clients   map[*Channel]struct{} // that have got or consumed messages, see attach
-	lingering int             // what RabbitMQ still counts as consumers, see countGhosts
-	retries   *delayedRetries // nil: there never was one
-	pending   *pendingLetters // nil: there never was one
+	lingering int                   // what RabbitMQ still counts as consumers, see countGhosts
+	retries   *delayedRetries       // nil: there never was one
+	pending   *pendingLetters       // nil: there never was one
 }
 
 var _ queueType = (*quorum)(nil)

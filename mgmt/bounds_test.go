@@ -16,7 +16,7 @@ func TestPagesFarBehindTheEnd(t *testing.T) {
 	b := leveret.New()
 	defer b.Close()
 	api := direct{t, mgmt.Handler(b)}
-	for _, page := range []int{1_000_000, math.MaxInt, math.MaxInt/100 + 2} {
+	for _, page := range []uint64{1_000_000, math.MaxInt, math.MaxInt/100 + 2, math.MaxUint64} {
 		r := api.send("GET", fmt.Sprintf("queues?page=%d", page), "")
 		assert.Equal(t, http.StatusBadRequest, r.status, page)
 		assert.Equal(t, "page_out_of_range", r.body.(map[string]any)["error"])

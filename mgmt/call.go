@@ -127,10 +127,18 @@ func (b body) text(key string) string {
 	return string(b[key])
 }
 
+// word is text, and of null as it is written, too.
+func (b body) word(key string) string {
+	if data := string(b[key]); data == "null" {
+		return data
+	}
+	return b.text(key)
+}
+
 // truth returns a truth value of the body, which may be a string.
 func (b body) truth(key string) (bool, error) {
-	switch b.text(key) {
-	case "", "null", "false":
+	switch b.word(key) {
+	case "", "false":
 		return false, nil
 	case "true":
 		return true, nil

@@ -87,7 +87,7 @@ func (c *call) declaration() (d declaration, err error) {
 	}
 	d.kind = string(leveret.Direct)
 	if _, ok := c.body["type"]; ok {
-		d.kind = c.body.text("type")
+		d.kind = c.body.word("type")
 	}
 	d.arguments, err = c.body.arguments()
 	return d, err

@@ -3,6 +3,7 @@ package mgmt
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -55,7 +56,7 @@ func (c *call) page(l list) (any, error) {
 	filtered := slices.DeleteFunc(slices.Clone(l), func(i item) bool { return !p.name(i.name) })
 	if p.page-1 > len(filtered)/p.size {
 		return nil, &failure{http.StatusBadRequest, "page_out_of_range",
-			fmt.Sprintf("Page out of range, page: %d page size: %d, len: %d", p.page, p.size, len(filtered))}
+			fmt.Sprintf("Page out of range, page: %s page size: %d, len: %d", c.params.Get("page"), p.size, len(filtered))}
 	}
 	from := (p.page - 1) * p.size
 	items := c.render(filtered[from:min(from+p.size, len(filtered))])
@@ -81,7 +82,9 @@ func (c *call) paging() (*paging, error) {
 	}
 	p := &paging{size: defaultPageSize}
 	var wrong, wrongSize error
-	p.page, wrong = strconv.Atoi(page)
+	if p.page, wrong = strconv.Atoi(page); errors.Is(wrong, strconv.ErrRange) {
+		wrong = nil // Atoi returns the number that is nearest
+	}
 	if q.Has("page_size") {
 		p.size, wrongSize = strconv.Atoi(size)
 	} else {

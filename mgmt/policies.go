@@ -2,8 +2,10 @@ package mgmt
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/definitions"
@@ -110,7 +112,24 @@ func (c *call) setPolicy(kind policyKind) (any, error) {
 	}
 	p.Name = c.path("name")
 	_, existed := findPolicy(kind, v, p.Name)
-	return put(existed), invalid(kind.set(v, p))
+	if _, given := c.body["apply-to"]; given && p.ApplyTo == "" { // to the broker that is "all"
+		p.ApplyTo = nothing
+	}
+	return put(existed), withoutNothing(invalid(kind.set(v, p)))
+}
+
+// nothing stands for an apply-to that is empty, which RabbitMQ's API refuses.
+const nothing = leveret.ApplyTo("(nothing)")
+
+func withoutNothing(err error) error {
+	var f *failure
+	if !errors.As(err, &f) {
+		return err
+	}
+	if text, ok := f.reason.(string); ok {
+		f.reason = strings.ReplaceAll(text, "'"+string(nothing)+"'", "''")
+	}
+	return f
 }
 
 // readPolicy reads the members of a policy. What the broker cannot be told is refused here in RabbitMQ's words; all else
@@ -120,10 +139,18 @@ func (c *call) readPolicy(b body) (p leveret.Policy, err error) {
 	if json.Unmarshal(b["definition"], &definition) != nil {
 		return p, badRequest("not_json")
 	}
-	p.Definition, p.ApplyTo, p.Pattern = definition.Table, leveret.ApplyTo(b.text("apply-to")), b.text("pattern")
-	if given, ok := b["priority"]; ok && json.Unmarshal(given, &p.Priority) != nil {
-		v, _ := jsondoc.Decode(given, jsondoc.First)
-		return p, badRequest("Validation failed\n\npriority should be a number, actually was " + c.notation.Format(erl.JSON(v), 0) + "\n")
+	p.Definition, p.ApplyTo, p.Pattern = definition.Table, leveret.ApplyTo(b.word("apply-to")), b.text("pattern")
+	var findings string
+	found := func(key, text string, to any) {
+		if given, ok := b[key]; ok && (string(given) == "null" || json.Unmarshal(given, to) != nil) {
+			v, _ := jsondoc.Decode(given, jsondoc.First)
+			findings += text + c.notation.Format(erl.JSON(v), 0) + "\n"
+		}
+	}
+	found("pattern", "pattern should be a binary but was ", &p.Pattern)
+	found("priority", "priority should be a number, actually was ", &p.Priority)
+	if findings != "" {
+		return p, badRequest("Validation failed\n\n" + findings)
 	}
 	return p, nil
 }

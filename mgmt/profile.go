@@ -13,6 +13,7 @@ type release struct {
 	sendsAliveness  bool         // the aliveness test sends a message, with the user's permissions
 	refusesBadRegex bool         // a name filter that does not compile is refused, and not one that no name matches
 	asksBroker      bool         // whether there is an exchange or a queue is asked after the body was read
+	asksNode        bool         // a node for a queue is asked, and may be named without its host
 	needsAllUsers   bool         // to delete several users at once stops at one that is missing
 	oldFeatures     bool         // there are no cluster tags and no exchange types of 4.x, and channels have a prefetch of their own
 	escapesHTML     bool         // refusals of policies and parameters have entities for < and >
@@ -22,6 +23,6 @@ type release struct {
 
 var releases = map[leveret.Profile]release{
 	leveret.RabbitMQ43: {notation: erl.Unicode},
-	leveret.RabbitMQ310: {hidesFields: true, saysForbidden: true, sendsAliveness: true, refusesBadRegex: true, asksBroker: true,
+	leveret.RabbitMQ310: {asksNode: true, hidesFields: true, saysForbidden: true, sendsAliveness: true, refusesBadRegex: true, asksBroker: true,
 		needsAllUsers: true, oldFeatures: true, escapesHTML: true, regexes: pcre.PCRE1, notation: erl.Octets},
 }

@@ -37,14 +37,22 @@ var (
 		{"message_bytes", func(q *leveret.QueueInfo) any { return q.Bytes }},
 		{"message_bytes_ready", func(q *leveret.QueueInfo) any { return q.BytesReady }},
 		{"message_bytes_unacknowledged", func(q *leveret.QueueInfo) any { return q.BytesUnacked }},
-		{"messages_ram", func(q *leveret.QueueInfo) any { return q.Messages }},
-		{"message_bytes_ram", func(q *leveret.QueueInfo) any { return q.Bytes }},
+		{"messages_ram", func(q *leveret.QueueInfo) any { return ofClassic(q, q.Messages) }},
+		{"message_bytes_ram", func(q *leveret.QueueInfo) any { return ofClassic(q, int(q.Bytes)) }},
 		{"memory", func(q *leveret.QueueInfo) any { return q.Bytes + int64(q.Messages)*messageOverhead }},
 	}
 )
 
 // messageOverhead is how many bytes a message takes besides its body, at least.
 const messageOverhead = 96
+
+// ofClassic is n for classic queues. Quorum queues count no messages as being in memory.
+func ofClassic(q *leveret.QueueInfo, n int) int {
+	if q.Type == leveret.QueueTypeQuorum {
+		return 0
+	}
+	return n
+}
 
 func textOrNull(s string) any {
 	if s == "" {

@@ -45,8 +45,10 @@ func TestQueueInDetail(t *testing.T) {
 	assert.Equal(t, 2.0, retry["messages_ready"])
 	assert.Equal(t, 1.0, retry["messages_delayed"])
 	assert.Equal(t, 0.0, retry["messages_dlx"])
-	assert.Equal(t, 1.0, retry["messages_persistent"])
-	assert.Equal(t, 7.0, retry["message_bytes_persistent"], "a quorum queue counts the properties, too")
+	assert.Equal(t, 3.0, retry["messages_persistent"], "a quorum queue keeps all messages")
+	assert.Equal(t, retry["message_bytes"], retry["message_bytes_persistent"])
+	assert.Equal(t, 0.0, retry["messages_ram"])
+	assert.Equal(t, 0.0, retry["message_bytes_dlx"])
 	assert.Equal(t, "all", retry["delayed_retry"])
 	assert.Equal(t, []string{"mine", "retry"}, a.names("queues/detailed"))
 }

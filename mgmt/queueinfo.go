@@ -18,7 +18,7 @@ func (c *call) describeQueue(v *leveret.VHost, info leveret.QueueInfo) (object, 
 		return o, nil // deleted meanwhile
 	}
 	fill(o, statisticsColumns, &info)
-	describeType(o, q, info, c.NodeName)
+	c.describeType(o, q, info)
 	s, f := subject{aQueue, info.VHost, info.Name}, queueFigures(info, q.Counters())
 	if since, known := c.recorder.idleSince(s, f); known && info.Type == leveret.QueueTypeClassic {
 		o["idle_since"] = since.UTC().Format(idleFormat)
@@ -48,14 +48,18 @@ func (c *call) totalsOnly(o object, info leveret.QueueInfo) {
 const idleFormat = "2006-01-02T15:04:05.000+00:00"
 
 // describeType adds what only one type of queues has.
-func describeType(o object, q *leveret.Queue, info leveret.QueueInfo, node string) {
+func (c *call) describeType(o object, q *leveret.Queue, info leveret.QueueInfo) {
 	if info.Type != leveret.QueueTypeQuorum {
 		o["messages_ready_ram"], o["messages_unacknowledged_ram"], o["storage_version"] = info.Ready, info.Unacked, 2
 		return
 	}
-	delayed, dead := waiting(q, info)
+	node := c.NodeName
 	o["leader"], o["members"], o["online"], o["open_files"] = node, []string{node}, []string{node}, object{node: 0}
-	o["messages_delayed"], o["messages_dlx"] = delayed, dead
+	delayed, dead, deadBytes := waiting(q, info)
+	o["messages_dlx"], o["message_bytes_dlx"] = dead, deadBytes
+	if !c.oldFeatures {
+		o["messages_delayed"] = delayed
+	}
 	settings := q.Effective()
 	for name, key := range map[string]string{"delivery_limit": "delivery-limit", "delayed_retry": "delayed-retry-type"} {
 		if s, ok := settings.Get(key); ok && s.Value != nil {
@@ -64,19 +68,24 @@ func describeType(o object, q *leveret.Queue, info leveret.QueueInfo, node strin
 	}
 }
 
-// waiting counts what is neither ready nor unacknowledged: messages that wait for a retry, and dead letters.
-func waiting(q *leveret.Queue, info leveret.QueueInfo) (delayed, dead int) {
+// waiting counts what is neither ready nor unacknowledged: messages that wait for a retry, and dead letters. If there are both, only
+// the bodies of the dead letters count for their size.
+func waiting(q *leveret.Queue, info leveret.QueueInfo) (delayed, dead int, deadBytes int64) {
 	if info.Messages == info.Ready+info.Unacked {
-		return 0, 0
+		return 0, 0, 0
 	}
 	for _, m := range q.Waiting() {
 		if m.DeadLetter == "" {
 			delayed++
 		} else {
 			dead++
+			deadBytes += int64(len(m.Body))
 		}
 	}
-	return delayed, dead
+	if delayed == 0 {
+		deadBytes = info.Bytes - info.BytesReady - info.BytesUnacked
+	}
+	return delayed, dead, deadBytes
 }
 
 // describeQueueInDetail adds what has to look at each message or consumer.
@@ -89,7 +98,7 @@ func (c *call) describeQueueInDetail(v *leveret.VHost, info leveret.QueueInfo) (
 	if err != nil {
 		return o, nil
 	}
-	o["messages_persistent"], o["message_bytes_persistent"] = q.Persistent()
+	o["messages_persistent"], o["message_bytes_persistent"] = persistent(q, info)
 	o["single_active_consumer_tag"] = textOrNull(info.SingleActive)
 	if info.Type == leveret.QueueTypeClassic {
 		o["exclusive_consumer_tag"] = textOrNull(c.contentsOf(v).exclusive[info.Name])
@@ -98,6 +107,14 @@ func (c *call) describeQueueInDetail(v *leveret.VHost, info leveret.QueueInfo) (
 		o["owner_pid_details"] = c.peer(owner)
 	}
 	return o, nil
+}
+
+// persistent counts what a restart keeps: of a quorum queue all messages.
+func persistent(q *leveret.Queue, info leveret.QueueInfo) (messages int, bytes int64) {
+	if info.Type == leveret.QueueTypeQuorum {
+		return info.Messages, info.Bytes
+	}
+	return q.Persistent()
 }
 
 // contents are what the queues of a virtual host refer to.

@@ -1,7 +1,11 @@
 package mgmt
 
 import (
+	"encoding/json"
+	"strings"
+
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
 )
 
 func (c *call) queues() (any, error)         { return c.listQueues((*call).describeQueue) }
@@ -59,6 +63,9 @@ func (c *call) putQueue() (any, error) {
 		return nil, err
 	}
 	d, err := c.declaration()
+	if err == nil {
+		err = c.checkNode()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +74,25 @@ func (c *call) putQueue() (any, error) {
 		_, err := ch.DeclareQueue(c.path("queue"), leveret.QueueConfig{Durable: d.durable, AutoDelete: d.autoDelete, Arguments: d.arguments})
 		return err
 	})
+}
+
+// checkNode refuses a queue for another node than this one.
+func (c *call) checkNode() error {
+	var node string
+	if given, ok := c.body["node"]; !ok || json.Unmarshal(given, &node) != nil {
+		return nil
+	}
+	_, host, _ := strings.Cut(c.NodeName, "@")
+	if c.asksNode && !strings.Contains(node, "@") {
+		node += "@" + host
+	}
+	switch {
+	case node == c.NodeName:
+		return nil
+	case c.asksNode:
+		return badRequest("Node " + c.notation.Format(erl.Atom(node), 0) + " could not be contacted")
+	}
+	return badRequest("Node " + node + " is not a cluster member")
 }
 
 func (c *call) deleteQueue() (any, error) {
