@@ -275,20 +275,17 @@ func checkQueueArgs(kind queueKind, args Fields, r *rules, about subject) *Error
 	if key, found := kind.foreign(args, func(k queueKind, key string) bool { return k.supports(key, r) }); found {
 		return PreconditionFailed.errorf(about.name, "invalid arg '%s' for %s of queue type %s", key, about, kind.module())
 	}
-	if v, given := args.Get(argMasterLocator); given {
-		return checkMasterLocator(v, r)
+	if _, given := args.Get(argMasterLocator); given && !r.oldLeaderLocator {
+		return InternalError.errorf("", "%s", masterLocatorDeprecated)
 	}
 	return nil
 }
 
-// checkMasterLocator refuses x-queue-master-locator: RabbitMQ 4.3 no longer has the argument, 3.10 crashes at a value
-// that it does not know. Both end the connection.
+// place finds the node for a queue. RabbitMQ 3.10 crashes at an x-queue-master-locator that it does not know, which ends the
+// connection. An exclusive queue is where its connection is, whatever the argument.
 // Rules: Q-22.
-func checkMasterLocator(v any, r *rules) *Error {
-	if !r.oldLeaderLocator {
-		return InternalError.errorf("", "%s", masterLocatorDeprecated)
-	}
-	if !isMasterLocator(v) {
+func (r *rules) place(cfg QueueConfig, args Fields) *Error {
+	if v, given := args.Get(argMasterLocator); given && r.oldLeaderLocator && !cfg.Exclusive && !isMasterLocator(v) {
 		return &Error{Code: InternalError}
 	}
 	return nil

@@ -115,9 +115,11 @@ func TestMasterLocator(t *testing.T) {
 		"The feature will be removed from a future major RabbitMQ version, regardless of the configuration; actual version to be determined.\nTo con...", err.Text())
 	_, err = parseQueueArgs(args, releases["3.10"], "", testSubject)
 	assert.Nil(t, err)
-	_, err = parseQueueArgs(Fields{{"x-queue-master-locator", "x"}}, releases["3.10"], "", testSubject)
+	unknown := Fields{{"x-queue-master-locator", "x"}}
+	err = releases["3.10"].place(QueueConfig{}, unknown)
 	require.NotNil(t, err)
 	assert.Equal(t, "INTERNAL_ERROR", err.Text())
+	assert.Nil(t, releases["3.10"].place(QueueConfig{Exclusive: true}, unknown))
 }
 
 func TestQueueTypeIsAdded(t *testing.T) {

@@ -102,7 +102,7 @@ func (ch *Channel) declareNamedLocked(name string, cfg QueueConfig, args Fields)
 		return nil, err
 	}
 	parsed, err := parseQueueArgs(args, v.rules, string(v.meta.DefaultQueueType), v.queueSubject(name))
-	if err != nil {
+	if err := cmp.Or(err, v.rules.place(cfg, args)); err != nil {
 		return nil, err
 	}
 	return ch.makeQueueLocked(name, cfg, &parsed, args)

@@ -23,7 +23,7 @@ func (v *vhost) ImportQueue(name string, cfg QueueConfig) error {
 		defaultType := string(v.meta.DefaultQueueType)
 		args = augmentQueueType(args, cfg, v.rules, defaultType)
 		parsed, err := parseQueueArgs(args, v.rules, defaultType, v.queueSubject(name))
-		if err != nil {
+		if err = cmp.Or(err, v.rules.place(cfg, args)); err != nil {
 			return err
 		}
 		_, err = v.system.makeQueueLocked(name, cfg, &parsed, args)

@@ -70,7 +70,7 @@ func mergeDeaths(array []any) []Fields {
 		case !before:
 			at[death] = len(out)
 			if !counted && len(array) > 1 {
-				t = append(slices.Clone(t), Field{"count", int64(1)})
+				t = t.with(Fields{{"count", int64(1)}}).byName()
 			}
 			out = append(out, t)
 		case !counted:
