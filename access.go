@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/google/btree"
-
 	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/pcre"
 )
