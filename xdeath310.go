@@ -52,11 +52,12 @@ func continued(array []any, d *death, entry Fields) []any {
 	return append([]any{written}, rest...)
 }
 
-// mergeDeaths merges the entries that have queue and reason in common. A missing count is their number, but that of an only entry stays
-// missing.
+// mergeDeaths merges the entries that have queue and reason in common: the first of them stays. If the entry has no count, their number
+// is put in front as the count, but not to an entry that is alone in the array.
 // Rules: DL-21.
 func mergeDeaths(array []any) []Fields {
 	var out []Fields
+	var same []int64          // how many entries each of out stands for
 	at := map[[2]string]int{} // of each queue and reason in out
 	for _, v := range array {
 		t, ok := v.(Fields)
@@ -64,17 +65,16 @@ func mergeDeaths(array []any) []Fields {
 			continue
 		}
 		death := [2]string{t.text("queue"), t.text("reason")}
-		i, before := at[death]
-		_, counted := t.Get("count")
-		switch {
-		case !before:
-			at[death] = len(out)
-			if !counted && len(array) > 1 {
-				t = t.with(Fields{{"count", int64(1)}}).byName()
-			}
-			out = append(out, t)
-		case !counted:
-			out[i] = countedAgain(out[i])
+		if i, before := at[death]; before {
+			same[i]++
+			continue
+		}
+		at[death] = len(out)
+		out, same = append(out, t), append(same, 1)
+	}
+	for i, t := range out {
+		if _, counted := t.Get("count"); !counted && len(array) > 1 {
+			out[i] = append(Fields{{"count", same[i]}}, t...)
 		}
 	}
 	return out
