@@ -3,6 +3,7 @@ package move
 import (
 	"context"
 	"fmt"
+	"net"
 	"testing"
 	"time"
 
@@ -35,6 +36,17 @@ func (p pair) job() *Job {
 	to := To(sideOf(p.t, p.to))
 	p.t.Cleanup(func() { to.Close() })
 	return &Job{From: sideOf(p.t, p.from), To: to, Patience: 2 * time.Second}
+}
+
+// jobOver is job with other connections to the source.
+func (p pair) jobOver(wrap func(net.Conn) net.Conn) *Job {
+	j := p.job()
+	dial := j.From.Dial
+	j.From.Dial = func(network, addr string) (net.Conn, error) {
+		conn, err := dial(network, addr)
+		return wrap(conn), err
+	}
+	return j
 }
 
 func (p pair) run(j *Job) *Report {

@@ -63,13 +63,7 @@ func TestMoveOfWhatComesLate(t *testing.T) {
 	p := newPair(t)
 	declare(t, p.from, "work", nil)
 	sent := fill(t, p.from, "work", 5)
-	j := p.job()
-	dial := j.From.Dial
-	j.From.Dial = func(network, addr string) (net.Conn, error) {
-		conn, err := dial(network, addr)
-		return &slowChannel{Conn: conn, channel: 2, by: 5 * idle}, err
-	}
-	r := p.run(j)
+	r := p.run(p.jobOver(func(conn net.Conn) net.Conn { return &slowChannel{Conn: conn, channel: 2, by: 5 * idle} }))
 	assert.Equal(t, sent, bodies(t, p.to, "work"))
 	assert.Empty(t, bodies(t, p.from, "work"))
 	assert.Zero(t, r.Reconnects)
@@ -80,17 +74,12 @@ func TestMoveOfWhatComesAtTheEnd(t *testing.T) {
 	p := newPair(t)
 	declare(t, p.from, "work", nil)
 	sent := fill(t, p.from, "work", 5)
-	j := p.job()
-	dial := j.From.Dial
-	j.From.Dial = func(network, addr string) (net.Conn, error) {
-		conn, err := dial(network, addr)
-		cancelled := sync.OnceFunc(func() {
+	p.run(p.jobOver(func(conn net.Conn) net.Conn {
+		return listening{conn, sync.OnceFunc(func() {
 			_, err := p.from.Publish("", "work", leveret.Message{Body: []byte("late")})
 			assert.NoError(t, err)
-		})
-		return listening{conn, cancelled}, err
-	}
-	p.run(j)
+		})}
+	}))
 	assert.Equal(t, append(sent, "late"), bodies(t, p.to, "work"))
 	assert.Empty(t, bodies(t, p.from, "work"))
 }
