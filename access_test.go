@@ -227,6 +227,60 @@ func TestUsers(t *testing.T) {
 	assert.Empty(t, b.Permissions()[1:], "permissions go with the user")
 }
 
+func TestWhatGoesWithUsersAndVirtualHosts(t *testing.T) {
+	b := New()
+	defer b.Close()
+	inAll := TopicPermissions{Write: "a", Read: "b"}
+	give := func(user, vhost string) {
+		t.Helper()
+		v, err := b.VHost(vhost)
+		require.NoError(t, err)
+		require.NoError(t, v.SetPermissions(user, Permissions{Read: ".*"}))
+		require.NoError(t, v.SetTopicPermissions(user, "amq.topic", inAll))
+	}
+	left := func() (permissions, topics []string) {
+		t.Helper()
+		for _, name := range []string{"/", "other"} {
+			v, err := b.VHost(name)
+			require.NoError(t, err)
+			for _, p := range v.Permissions() {
+				permissions = append(permissions, p.User+" "+p.VHost)
+			}
+			for _, p := range v.TopicPermissions() {
+				topics = append(topics, p.User+" "+p.VHost)
+			}
+		}
+		return permissions, topics
+	}
+	_, err := b.CreateVHost("other")
+	require.NoError(t, err)
+	for _, user := range []string{"ann", "bob"} {
+		require.NoError(t, b.AddUser(user, "x"))
+		give(user, "/")
+		give(user, "other")
+	}
+
+	require.NoError(t, b.DeleteUser("ann"))
+	require.NoError(t, b.AddUser("ann", "x"))
+	permissions, topics := left()
+	assert.Equal(t, []string{"bob /", "guest /", "bob other"}, permissions)
+	assert.Equal(t, []string{"bob /", "bob other"}, topics)
+
+	require.NoError(t, b.DeleteVHost("other"))
+	_, err = b.CreateVHost("other")
+	require.NoError(t, err)
+	permissions, topics = left()
+	assert.Equal(t, []string{"bob /", "guest /"}, permissions)
+	assert.Equal(t, []string{"bob /"}, topics)
+
+	give("bob", "other")
+	v, err := b.VHost("other")
+	require.NoError(t, err)
+	require.NoError(t, v.ClearTopicPermissions("bob", ""))
+	_, topics = left()
+	assert.Equal(t, []string{"bob /"}, topics, "those of another virtual host stay")
+}
+
 func TestSetUser(t *testing.T) {
 	b := New()
 	defer b.Close()

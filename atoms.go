@@ -23,7 +23,7 @@ func (r *rules) isAtom(text string) bool {
 }
 
 // shortAtoms are the atoms of one character.
-const shortAtoms = `!#%&()*+,-./36:;<=>?@BEKLNPSTUVX[\]^_abcdefghijklmnpqrsuvwxyz{|}~` + "`"
+const shortAtoms = "\x01" + `!#%&()*+,-./36:;<=>?@BEKLNPSTUVX[\]^_abcdefghijklmnpqrsuvwxyz{|}~` + "`"
 
 // atoms43 are words that look like exchange types, and which only 4.3 knows.
 var atoms43 = []string{"x-random", "x-jms-topic", "delayed"}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/ring"
 )
 
@@ -152,10 +153,10 @@ func (b *binding) validate() *Error {
 		return err
 	case LocalRandom:
 		switch {
+		case b.id.key != "":
+			return PreconditionFailed.errorf(b.id.name, "Non empty binding '%s' key not permitted", erl.Characters(b.id.key))
 		case b.queue == nil:
 			return PreconditionFailed.errorf(b.id.name, "Destination not found")
-		case b.id.key != "":
-			return PreconditionFailed.errorf(b.id.name, "Non empty binding '%s' key not permitted", b.id.key)
 		case b.queue.args.kind != classicQueue:
 			return PreconditionFailed.errorf(b.id.name,
 				"Queue type %s not valid for this exchange type", b.queue.args.kind.module())

@@ -131,7 +131,9 @@ func (b *Broker) DeleteVHost(name string) error {
 		return NotFound.errorf(name, "vhost %s not found", name)
 	}
 	defer b.keepCounters(&v.vhost)
-	v.close(ConnectionForced.errorf(name, "vhost '%s' is deleted", name), CauseVHostDeleted)
+	reason := ConnectionForced.errorf(name, "vhost '%s' is deleted", name)
+	reason.HangUp = true
+	v.close(reason, CauseVHostDeleted)
 	return b.changeAccess(forgetVHost(name))
 }
 

@@ -1,12 +1,22 @@
 package leveret_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
 	"github.com/leveretmq/leveret"
 	"github.com/stretchr/testify/assert"
 )
+
+// A timer whose deadline no clock can show does not fire.
+func TestManualClockTimerBeyondTheEnd(t *testing.T) {
+	clk := leveret.NewManualClock(time.Unix(0, 0))
+	clk.Advance(time.Hour)
+	timer := clk.AfterFunc(math.MaxInt64, func() { t.Error("due in 292 years") })
+	clk.Advance(time.Hour)
+	assert.True(t, timer.Stop())
+}
 
 // Timers fire in the order of their deadlines; those of one instant fire in the order in which they were set.
 func TestManualClockOrder(t *testing.T) {

@@ -78,6 +78,10 @@ type Error struct {
 	// Connection is set when the error ends the connection although its code usually ends a
 	// channel only; a refused login is the one case.
 	Connection bool
+
+	// HangUp is set when the broker closes the socket right behind the error, and waits for no answer; a deleted virtual
+	// host is the one case.
+	HangUp bool
 }
 
 // Error returns the operation and the reply text.

@@ -32,3 +32,18 @@ func ExampleChannel_RefuseBody() {
 	fmt.Println(try(conn.Channel()).RefuseBody(5000))
 	// Output: basic.publish: PRECONDITION_FAILED - message size 5000 is larger than configured max size 1000
 }
+
+func ExampleChannel_DeclaredQueue() {
+	b := leveret.New()
+	defer b.Close()
+
+	conn := try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/"}))
+	ch := try(conn.Channel())
+	try(ch.DeclareQueue("orders", leveret.QueueConfig{}))
+	_, err := ch.CheckQueue("missing")
+	fmt.Println(err)
+	fmt.Println(ch.DeclaredQueue())
+	// Output:
+	// queue.declare: NOT_FOUND - no queue 'missing' in vhost '/'
+	// orders
+}

@@ -20,3 +20,13 @@ func (ch *Channel) RefuseBody(size uint64) error {
 		return ch.v.tooLarge(size)
 	})
 }
+
+// DeclaredQueue returns the queue that the channel's client means by an empty name: the one that the channel declared last,
+// or "". It does so for a closed channel, too.
+//
+// Rules: C-15.
+func (ch *Channel) DeclaredQueue() string {
+	ch.v.lock()
+	defer ch.v.unlock()
+	return ch.lastQueue
+}

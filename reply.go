@@ -19,14 +19,14 @@ func (d *directReply) replyAddress() replyAddress { return replyAddress{d.replyP
 // consumeRepliesLocked makes the channel's one direct reply consumer.
 // Rules: M-18.
 func (ch *Channel) consumeRepliesLocked(cfg ConsumeConfig) (*Consumer, *Error) {
+	if used := ch.consumers[cfg.Tag]; used != nil && used != ch.reply {
+		return nil, NotAllowed.errorf(replyQueue, "attempt to reuse consumer tag '%s'", cfg.Tag)
+	}
 	if !cfg.NoAck {
 		return nil, PreconditionFailed.errorf(replyQueue, "reply consumer cannot acknowledge")
 	}
 	if ch.reply != nil {
 		return nil, PreconditionFailed.errorf(replyQueue, "reply consumer already set")
-	}
-	if ch.consumers[cfg.Tag] != nil {
-		return nil, NotAllowed.errorf(replyQueue, "attempt to reuse consumer tag '%s'", cfg.Tag)
 	}
 	c := &Consumer{ch: ch, tag: cfg.Tag, cfg: cfg}
 	c.timer.Value = c

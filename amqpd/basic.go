@@ -113,8 +113,8 @@ func (c *conn) basicQosLocked(ch *channel, a *args) error {
 	return c.answerLocked(ch, ch.ch.Qos(cfg), false, basicQosOk)
 }
 
-// basicConsumeLocked answers before any delivery of the consumer: those are in the inbox, which is
-// not read while the reader holds the mutex.
+// basicConsumeLocked leaves the answer to the queue, as RabbitMQ does: until the frames that were read together are done
+// consume-ok waits with the deliveries, in front of those of the consumer. A consumer of direct replies has no queue.
 // Rules: D-15.
 func (c *conn) basicConsumeLocked(ch *channel, a *args) error {
 	a.u16()
@@ -129,14 +129,33 @@ func (c *conn) basicConsumeLocked(ch *channel, a *args) error {
 	if err := a.end(); err != nil {
 		return err
 	}
+	c.takeNoticesLocked() // what came before
+	if len(c.inbox.notices) >= maxInbox {
+		c.encodeNoticesLocked(len(c.inbox.notices)) // no more is kept back
+	}
 	consumer, err := ch.ch.Consume(queue, cfg)
 	if err != nil || f.has(3) {
 		return err
 	}
-	at := c.out.method(ch.number, basicConsumeOk)
-	c.out.short(consumer.Tag())
-	c.out.end(at)
+	if queue == replyQueue {
+		c.consumeOkLocked(ch, consumer.Tag())
+		return nil
+	}
+	n := leveret.Notification{Kind: consumeOk, Channel: ch.ch, ConsumerTag: consumer.Tag()}
+	c.inbox.notices = append(c.inbox.notices, n)
 	return nil
+}
+
+// replyQueue is what a client consumes to get direct replies.
+const replyQueue = "amq.rabbitmq.reply-to"
+
+// consumeOk is the kind of a notice that the connection puts among the broker's: the answer to a basic.consume.
+const consumeOk leveret.NotificationKind = 255
+
+func (c *conn) consumeOkLocked(ch *channel, tag string) {
+	at := c.out.method(ch.number, basicConsumeOk)
+	c.out.short(tag)
+	c.out.end(at)
 }
 
 // basicCancelLocked sends everything the consumer was given before it answers.

@@ -11,7 +11,7 @@ import (
 type channel struct {
 	number  uint16
 	ch      *leveret.Channel
-	closing bool // channel.close was sent; everything but its answer is ignored
+	closing bool // channel.close was sent; see closingChannelLocked
 	content assembly
 	pending confirmRun
 	tx      struct {
@@ -22,6 +22,9 @@ type channel struct {
 	last lastProperties
 }
 
+// hasDeclared reports whether the client may leave the name of a queue to the channel.
+func (ch *channel) hasDeclared() bool { return ch.ch != nil && ch.ch.DeclaredQueue() != "" }
+
 // lastProperties are the properties of a channel's last message, if there is a point in remembering them.
 type lastProperties struct {
 	header []byte // as they came
@@ -29,12 +32,11 @@ type lastProperties struct {
 	wire   string // see leveret.Message
 }
 
-// A confirmRun is a run of publishes that are to be confirmed alike.
+// A confirmRun is a run of publishes that are to be confirmed alike. Queues have decided about each of them.
 type confirmRun struct {
 	last   uint64 // the last sequence number
 	count  int
 	reject bool
-	queued bool // a queue decides about one of them
 }
 
 // Rules: E-2, C-16.
@@ -177,11 +179,16 @@ func (c *conn) answerLocked(ch *channel, err error, noWait bool, reply methodID)
 }
 
 // confirmLocked notes that a publish is to be confirmed. Confirms wait until the frames that were read
-// together are done, so that one multiple answers them all.
+// together are done, so that one multiple answers them all. A publish that has reached no queue waits for nobody: it
+// is confirmed at once and by itself.
 // Rules: C-4.
 func (c *conn) confirmLocked(ch *channel, out leveret.Outcome) {
+	if out.Queues == 0 {
+		c.ackLocked(ch, out.Sequence, false)
+		return
+	}
 	run := &ch.pending
-	if run.count > 0 && run.reject != out.Rejected {
+	if run.count > 0 && !run.joinedBy(out) {
 		c.sendConfirmLocked(ch)
 	}
 	if run.count == 0 {
@@ -189,17 +196,21 @@ func (c *conn) confirmLocked(ch *channel, out leveret.Outcome) {
 	}
 	run.count++
 	run.last, run.reject = out.Sequence, out.Rejected
-	run.queued = run.queued || out.Queues > 0
 }
 
-// endConfirmsLocked ends the confirms of a channel that is closed in the same breath. Those that queues decide about come too late
+// joinedBy reports whether one frame can confirm the run and a publish behind it. Between the publishes of a run there may be
+// one that has reached no queue. Its ack was sent, and a nack must not cover it: some clients take the latest word.
+func (run *confirmRun) joinedBy(out leveret.Outcome) bool {
+	if run.reject {
+		return out.Rejected && out.Sequence == run.last+1
+	}
+	return !out.Rejected
+}
+
+// endConfirmsLocked ends the confirms of a channel that is closed in the same breath. What queues decide comes too late
 // in RabbitMQ.
 // Rules: C-5a.
-func (c *conn) endConfirmsLocked(ch *channel) {
-	if ch.pending.queued {
-		ch.pending = confirmRun{}
-	}
-}
+func (c *conn) endConfirmsLocked(ch *channel) { ch.pending = confirmRun{} }
 
 // sendConfirmsLocked sends the confirms that wait, behind the deliveries that the publishes have led to: RabbitMQ's queue
 // delivers a message before it tells the publisher's channel that it has it.
@@ -229,16 +240,21 @@ func (c *conn) sendConfirmLocked(ch *channel) {
 	if run.count == 0 {
 		return
 	}
-	var at int
 	if run.reject {
-		at = c.out.method(ch.number, basicNack)
+		at := c.out.method(ch.number, basicNack)
 		c.out.u64(run.last)
 		c.out.b = append(c.out.b, 3) // multiple, and the default of requeue, which means nothing here
+		c.out.end(at)
 	} else {
-		at = c.out.method(ch.number, basicAck)
-		c.out.u64(run.last)
-		c.out.bool(run.count > 1)
+		c.ackLocked(ch, run.last, run.count > 1)
 	}
-	c.out.end(at)
 	*run = confirmRun{}
+}
+
+// ackLocked confirms a publish, with multiple also those before it.
+func (c *conn) ackLocked(ch *channel, sequence uint64, multiple bool) {
+	at := c.out.method(ch.number, basicAck)
+	c.out.u64(sequence)
+	c.out.bool(multiple)
+	c.out.end(at)
 }

@@ -54,6 +54,7 @@ type phase struct {
 	moved   sync.Cond // the writer took output, the stage or the alarm changed
 	until   time.Time // when a shutdown cuts the client off; zero: it does not
 	blocked bool      // the client published during the memory alarm: reading has stopped
+	hangsUp bool      // connection.close was sent, and the socket is closed behind it
 }
 
 // A writer is the goroutine that writes to the client.
@@ -154,7 +155,7 @@ func (c *conn) execute() error {
 			return err
 		}
 	}
-	c.sendConfirmsLocked()
+	c.sendWaitingLocked()
 	c.in.executed(c.out.size() > 0)
 	c.batch.closed = c.batch.closed[:0]
 	c.batch.args = args{} // lets go of the read buffer
@@ -167,7 +168,7 @@ func (c *conn) execute() error {
 func (c *conn) waitForRoomLocked() error {
 	for c.stage == running && (c.blocked || c.tooMuchUnreadLocked()) {
 		c.pulse.unread = !c.blocked
-		c.sendConfirmsLocked()
+		c.sendWaitingLocked()
 		c.inbox.mail.release()
 		c.notifyWriterLocked()
 		c.moved.Wait()
@@ -177,6 +178,15 @@ func (c *conn) waitForRoomLocked() error {
 		return errDone
 	}
 	return nil
+}
+
+// sendWaitingLocked sends what has waited for the frames that were read together: confirms, each consume-ok, and the
+// deliveries among them.
+func (c *conn) sendWaitingLocked() {
+	c.sendConfirmsLocked()
+	if len(c.inbox.notices) > 0 {
+		c.encodeNoticesLocked(len(c.inbox.notices))
+	}
 }
 
 // tooMuchUnreadLocked reports whether the client has to read before more of what it sends is executed.
@@ -240,7 +250,10 @@ func (c *conn) failLocked(err error, cause methodID) {
 	c.closeLocked(err, cause)
 }
 
-// closeLocked sends connection.close, and waits for its answer from then on.
+// closeLocked sends connection.close, and waits for its answer from then on. An error that hangs up lets the client see
+// the end of the stream at once; what the client still sends is read, so that its socket does not fail before it has read
+// the reason.
+// Rules: A-11.
 func (c *conn) closeLocked(err error, cause methodID) {
 	if c.stage != running {
 		return
@@ -252,7 +265,7 @@ func (c *conn) closeLocked(err error, cause methodID) {
 		return
 	}
 	c.flushConfirmsLocked()
-	c.stage = closing
+	c.stage, c.hangsUp = closing, why.hangUp
 	c.out.closing(0, c.protocol.close, why)
 	c.session.Close()
 	c.nc.SetReadDeadline(time.Now().Add(c.closeTimeout()))

@@ -213,7 +213,8 @@ func (c *conn) refusedLocked(id methodID, a *args) error {
 
 func errNotOpen() error { return errorf(leveret.ChannelError, "expected 'channel.open'") }
 
-// closingChannelLocked handles a method on a channel that the broker has closed.
+// closingChannelLocked handles a method on a channel that the broker has closed. RabbitMQ looks for the queue that a method
+// leaves to the channel before it asks whether the channel is closing.
 // Rules: E-7, C-15.
 func (c *conn) closingChannelLocked(ch *channel, id methodID, a *args) error {
 	if _, known := c.protocol.methods[id]; !known {
@@ -221,6 +222,10 @@ func (c *conn) closingChannelLocked(ch *channel, id methodID, a *args) error {
 	}
 	if err := c.protocol.signatures[id].check(a); err != nil {
 		return c.handledLocked(nil, err, id)
+	}
+	if omitsQueue(id, a.whole) && !ch.hasDeclared() {
+		c.sendCloseLocked(ch, errorf(leveret.NotFound, wire.NoDeclaredQueue), id)
+		return nil
 	}
 	switch id {
 	case channelCloseOk:

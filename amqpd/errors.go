@@ -56,9 +56,10 @@ func (a *args) end() error {
 
 // A closeReason is what a close frame carries.
 type closeReason struct {
-	code  leveret.Code
-	text  string
-	cause methodID // the method to blame; 0: none
+	code   leveret.Code
+	text   string
+	cause  methodID // the method to blame; 0: none
+	hangUp bool     // no answer is waited for
 }
 
 // sendable reports whether the text fits into a close frame. One that RabbitMQ 4.3 has cut to 255 characters may have
@@ -81,7 +82,7 @@ func (c *conn) closeReason(err error, cause methodID) closeReason {
 	if c.release.latin1Names {
 		e = nameAsLatin1(e)
 	}
-	return closeReason{e.Code, c.srv.Broker.ReplyText(e), cause}
+	return closeReason{e.Code, c.srv.Broker.ReplyText(e), cause, e.HangUp}
 }
 
 // nameAsLatin1 returns the error with the octets of a name that is not UTF-8 as characters of Latin-1.

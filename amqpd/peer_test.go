@@ -86,6 +86,46 @@ func TestAnsweredClose(t *testing.T) {
 	})
 }
 
+// When a virtual host is deleted the client sees the end of the stream right behind connection.close, as with RabbitMQ. Of
+// other connections that the broker closes the client's answer is waited for.
+// Rules: A-11.
+func TestWhoseAnswerIsWaitedFor(t *testing.T) {
+	for name, tc := range map[string]struct {
+		act   func(t *testing.T, b *leveret.Broker)
+		waits time.Duration
+		fault string // what the client sends
+	}{
+		"virtual host deleted": {func(t *testing.T, b *leveret.Broker) { require.NoError(t, b.DeleteVHost("/")) }, 0, ""},
+		"user deleted":         {func(t *testing.T, b *leveret.Broker) { require.NoError(t, b.DeleteUser("guest")) }, 10 * time.Second, ""},
+		"closed by an operator": {func(t *testing.T, b *leveret.Broker) {
+			require.NoError(t, b.CloseConnection(b.Connections()[0].ID, "enough"))
+		}, 10 * time.Second, ""},
+		"its client's fault": {func(*testing.T, *leveret.Broker) {}, 10 * time.Second, call(0, connectionTune)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b, _ := newPeerBroker(t)
+				srv := &Server{Broker: b}
+				nc, err := srv.Dial()
+				require.NoError(t, err)
+				nc.Write([]byte(start + startOk("PLAIN", login) + tuneOk(2047, 131072, 10) + openVHost("/") + tc.fault))
+				synctest.Wait()
+				at := time.Now()
+				tc.act(t, b)
+				sent, err := io.ReadAll(nc)
+				require.NoError(t, err)
+				assert.Contains(t, string(sent), "\x00\x0a\x00\x32", "connection.close comes before the end of the stream")
+				assert.Equal(t, tc.waits, time.Since(at))
+				nc.Write([]byte(call(0, connectionCloseOk)))
+				synctest.Wait()
+				nc.Close()
+				srv.Close()
+				b.Close()
+			})
+		})
+	}
+}
+
 // A peer that stays but says no more is cut off: by the handshake timeout, or for want of heartbeats.
 func TestHalfOpen(t *testing.T) {
 	for at := 0; at < len(wholeSession); at += 7 {

@@ -134,6 +134,12 @@ const (
 	inField = "\x01k" // the name of a field; its value follows
 )
 
+// unnamedQueues are the methods that may leave the name of a queue to the channel.
+var unnamedQueues = getFrom("") + consumeFrom("") +
+	call(1, queueBind, u16(0), ss(""), ss("amq.direct"), ss("k"), u8(0), u32(0)) +
+	call(1, queueUnbind, u16(0), ss(""), ss("amq.direct"), ss("k"), u32(0)) +
+	call(1, queuePurge, u16(0), ss(""), u8(0)) + call(1, queueDelete, u16(0), ss(""), u8(0))
+
 var getMissing = call(1, basicGet, u16(0), ss("nope"), u8(0))
 
 var wireCases = []wireCase{
@@ -409,9 +415,20 @@ var wireCases = []wireCase{
 	{"publish, consume, cancel", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.q4"), u8(4), u32(0)) +
 		publish("amqpd.q4", 0) +
 		header(2) + body("hi") + call(1, basicConsume, u16(0), ss("amqpd.q4"), ss("tag"), u8(0), u32(0)), 0},
+	{"consume, qos", onChannel1, declareOwn("amqpd.q8") + consumeFrom("amqpd.q8") + call(1, basicQos, u32(0), u16(1), u8(0)), 0},
+	{"publish, consume, qos, flow", onChannel1, declareOwn("amqpd.q9") + publish("amqpd.q9", 0) + header(0) + consumeFrom("amqpd.q9") +
+		call(1, basicQos, u32(0), u16(1), u8(0)) + call(1, channelFlow, u8(1)), 0},
+	{"consume from a quorum queue, qos", onChannel1, declareQuorum("amqpd.q10") + consumeFrom("amqpd.q10") +
+		call(1, basicQos, u32(0), u16(1), u8(0)), 0},
+	{"consume direct replies, qos", onChannel1, call(1, basicConsume, u16(0), ss("amq.rabbitmq.reply-to"), ss("t"), u8(2), u32(0)) +
+		call(1, basicQos, u32(0), u16(1), u8(0)), 0},
+	{"consume, an error", onChannel1, declareOwn("amqpd.q11") + consumeFrom("amqpd.q11") + call(1, basicAck, u64(77), u8(0)), 0},
 	{"nack of a publish", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.q6"), u8(4),
 		ls(ss("x-max-length")+"I\x00\x00\x00\x00"+ss("x-overflow")+"S"+ls("reject-publish"))) +
 		call(1, confirmSelect, u8(0)) + publish("amqpd.q6", 0) + header(2) + body("hi"), 0},
+	{"confirms of publishes that reach no queue", onChannel1, declareOwn("amqpd.q7") + call(1, confirmSelect, u8(0)) +
+		publish("nowhere", 0) + header(0) + publish("nowhere", 1) + header(0) +
+		publish("amqpd.q7", 0) + header(0) + publish("nowhere", 0) + header(0), 0},
 	{"largest channel number", opened, openChan(65535), 0},
 	{"prefetch size", onChannel1, call(1, basicQos, u32(1), u16(0), u8(0)), 0},
 
@@ -486,6 +503,12 @@ var wireCases = []wireCase{
 	{"channel error, content without publish", onChannel1, getMissing + header(1), 0},
 	{"channel error, methods", onChannel1, getMissing + declare(1, "") + publish("nowhere", 0) + header(1) + body("x") +
 		declare(1, ""), 0},
+	{"channel error, queues without a name", onChannel1, getMissing + unnamedQueues + call(1, channelCloseOk), 0},
+	{"channel error, queues without a name, one declared", onChannel1, declareOwn("amqpd.last") + getMissing + unnamedQueues, 2 * time.Second},
+	{"channel error, queues without a name, open", onChannel1, getMissing + getFrom("") + getFrom("") + openChan(1), 0},
+	{"channel error, queues with a name", onChannel1, getMissing + getMissing + declare(1, "") + consumeFrom("nope") +
+		call(1, exchangeDelete, u16(0), ss(""), u8(0)) + call(1, confirmSelect, u8(0)), 0},
+	{"not open, queues without a name", opened, getFrom("") + unnamedQueues, 0},
 	{"channel error, close-ok, open", onChannel1, getMissing + call(1, channelCloseOk) + openChan(1), 0},
 	{"channel error, close, open", onChannel1, getMissing + closeChan(1) + openChan(1), 0},
 	{"close, methods", onChannel1, closeChan(1) + declare(1, "") + call(1, basicQos, u32(0), u16(1), u8(0)), 0},

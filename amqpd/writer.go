@@ -58,6 +58,7 @@ func (c *conn) writeLoop() {
 		}
 		wrote, ok := c.flush(&o)
 		if !ok {
+			c.hangUp()
 			return
 		}
 		idle = idle && !wrote
@@ -82,6 +83,21 @@ func (c *conn) flush(o *output) (wrote, ok bool) {
 	}
 }
 
+// hangUp ends the stream to the client behind what was written, if the client's answer is not waited for.
+func (c *conn) hangUp() {
+	c.mu.Lock()
+	hangsUp := c.hangsUp
+	c.mu.Unlock()
+	if !hangsUp {
+		return
+	}
+	if half, ok := c.nc.(interface{ CloseWrite() error }); ok {
+		half.CloseWrite()
+	} else {
+		c.nc.Close()
+	}
+}
+
 // write writes o, and counts what was written.
 func (c *conn) write(o *output) error {
 	c.in.meter.sending(o.size())
@@ -98,7 +114,7 @@ func (c *conn) takeOutput(o *output) (last bool) {
 	c.writer.busy = o.size() > 0
 	c.in.burst.other = c.in.burst.other || c.writer.busy
 	c.moved.Broadcast()
-	return c.stage == ended
+	return c.stage == ended || c.hangsUp
 }
 
 // lost ends a connection that cannot be written to.
@@ -183,6 +199,8 @@ func (c *conn) encodeNoticeLocked(n *leveret.Notification) {
 		c.out.end(at)
 	case leveret.ChannelClosed:
 		c.closeChannelLocked(ch, unattributed{n.Err})
+	case consumeOk:
+		c.consumeOkLocked(ch, n.ConsumerTag)
 	}
 }
 
