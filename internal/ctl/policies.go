@@ -102,16 +102,19 @@ func (c *call) parseDefinition(document string) (leveret.Table, error) {
 // memberThatCounts says which value counts of a key that a document has twice.
 // Rules: J-11.
 func (c *call) memberThatCounts() jsondoc.Counts {
-	if c.node.Broker.Profile() == leveret.RabbitMQ310 {
+	if c.isOld() {
 		return jsondoc.Last
 	}
 	return jsondoc.First
 }
 
+// isOld reports whether the node answers as RabbitMQ 3.10.
+func (c *call) isOld() bool { return c.node.Broker.Profile() == leveret.RabbitMQ310 }
+
 // notation is how the node prints terms.
 // Rules: E-6.
 func (c *call) notation() erl.Notation {
-	if c.node.Broker.Profile() == leveret.RabbitMQ310 {
+	if c.isOld() {
 		return erl.Octets
 	}
 	return erl.Unicode

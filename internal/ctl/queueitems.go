@@ -9,6 +9,7 @@ import (
 type queueListing struct {
 	node      string
 	vhost     *leveret.VHost
+	old       bool                              // as 3.10 lists them
 	consumers map[string][]leveret.ConsumerInfo // by queue; nil: not looked yet
 }
 
@@ -31,8 +32,14 @@ func (l *queueListing) item(q leveret.QueueInfo, column string) any {
 		c, _ := l.exclusiveConsumer(q.Name)
 		return orNone(c.Tag)
 	case "leader":
+		if l.old && q.Type == "classic" {
+			return none
+		}
 		return word(l.node)
 	case "members":
+		if l.old && q.Type == "classic" {
+			return none
+		}
 		return names{l.node}
 	case "online":
 		if q.Type == "quorum" {

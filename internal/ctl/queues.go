@@ -69,7 +69,7 @@ func listQueues(c *call) (result, error) {
 		return r, ignoreMissing(err)
 	}
 	columns := c.columnsOr("name", "messages")
-	l := queueListing{node: c.node.Name, vhost: v}
+	l := queueListing{node: c.node.Name, vhost: v, old: c.isOld()}
 	for _, q := range v.Queues() {
 		r.rows = append(r.rows, pick(columns, func(column string) any { return l.item(q, column) }))
 	}
@@ -162,7 +162,7 @@ func listConsumers(c *call) (result, error) {
 		r.groups[len(r.groups)-1]++
 		r.rows = append(r.rows, pick(columns, func(column string) any {
 			if column == "activity_status" {
-				return activity(info, queues[info.Queue])
+				return c.activity(info, queues[info.Queue])
 			}
 			return consumerItem(c.node.Name, info, column)
 		}))
@@ -192,14 +192,14 @@ func consumerItem(node string, info leveret.ConsumerInfo, column string) any {
 
 // activity is what RabbitMQ calls a consumer that can get messages, one that has to acknowledge some first, and, of a
 // queue that has one at a time, the one and those that wait for it to end. A quorum queue does not tell the first two
-// apart.
-func activity(info leveret.ConsumerInfo, q leveret.QueueInfo) word {
+// apart, and neither does 3.10.
+func (c *call) activity(info leveret.ConsumerInfo, q leveret.QueueInfo) word {
 	switch {
 	case !info.Active:
 		return "waiting"
 	case q.SingleActive != "":
 		return "single_active"
-	case q.Type == "classic" && full(info):
+	case q.Type == "classic" && full(info) && !c.isOld():
 		return "blocked"
 	}
 	return "up"

@@ -1,0 +1,34 @@
+package ctl
+
+import (
+	"testing"
+
+	"github.com/leveretmq/leveret"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// What rabbitmqctl of 4.3.6 and of 3.10.8 shows in these columns of a classic and a quorum queue, with a consumer each that has to
+// acknowledge what it has.
+func TestColumnsOfReleases(t *testing.T) {
+	for profile, want := range map[leveret.Profile][2]string{
+		leveret.RabbitMQ43:  {"classic\tn@h\t[n@h]\t\t2\t1\nquorum\tn@h\t[n@h]\t[n@h]\t2\t1\n", "classic\ttrue\tblocked\nquorum\ttrue\tup\n"},
+		leveret.RabbitMQ310: {"classic\t\t\t\t2\t1\nquorum\tn@h\t[n@h]\t[n@h]\t2\t1\n", "classic\ttrue\tup\nquorum\ttrue\tup\n"},
+	} {
+		b := leveret.New(leveret.WithProfile(profile))
+		defer b.Close()
+		for _, kind := range []string{"classic", "quorum"} {
+			q, err := b.DeclareQueue(kind, leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: kind}})
+			require.NoError(t, err)
+			_, err = q.Consume(leveret.ConsumeConfig{Prefetch: 1})
+			require.NoError(t, err)
+			for range 2 {
+				_, err = b.Publish("", kind, leveret.Message{})
+				require.NoError(t, err)
+			}
+		}
+		n := &Node{Broker: b, Name: "n@h"}
+		assert.Equal(t, want[0], answerOf(n, "list_queues -s name leader members online messages messages_unacknowledged").Stdout, profile)
+		assert.Equal(t, want[1], answerOf(n, "list_consumers -s queue_name active activity_status").Stdout, profile)
+	}
+}
