@@ -212,7 +212,8 @@ func (r *run) refusal(s *session, err error) []string {
 	}
 	s.collect()
 	c := s.client
-	if c.conn == nil || c.conn.Err() != nil {
+	// The channel may belong to a connection that the client had before: the error knows best what has ended.
+	if c.conn == nil || e.Connection || c.conn.Err() != nil {
 		r.drop(c)
 		return []string{r.render.failure(e, "connection")}
 	}
@@ -243,8 +244,9 @@ func (s *session) collect() {
 		return
 	}
 	for _, e := range s.ch.Take() {
-		if e.Delivery != nil {
-			s.tags[string(e.Delivery.Body)] = e.Delivery.Tag
+		if d := e.Delivery; d != nil {
+			// A client may receive what different consumers got in another order: the latest is that with the highest tag.
+			s.tags[string(d.Body)] = max(s.tags[string(d.Body)], d.Tag)
 		}
 		s.inbox = append(s.inbox, e)
 	}
