@@ -4,15 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/leveretmq/leveret"
 )
 
-// What an answer is. A route's function returns one of these: nil for an answer without a body; a list, which is sorted,
-// paged and cut to columns; a reply, for everything but 200; and else a value that JSON shows, cut to columns.
+// What an answer is. A route's function returns one of these: nil for an answer without a body; a list, which is sorted
+// and cut to columns, and has pages if the route says so; a reply, for everything but 200; a document; and else a value
+// that JSON shows, cut to columns. See shape.go.
 
 // An object is a JSON object.
 type object = map[string]any
@@ -32,6 +33,9 @@ func put(existed bool) reply {
 	return reply{status: http.StatusCreated}
 }
 
+// A document is an answer of HTML.
+type document []byte
+
 // A failure is a refusal in RabbitMQ's words.
 type failure struct {
 	status int
@@ -44,7 +48,14 @@ func (f *failure) Error() string { return f.kind }
 var (
 	errChallenge     = &failure{status: http.StatusUnauthorized}
 	errNotAuthorized = &failure{http.StatusUnauthorized, "not_authorized", "Not_Authorized"}
+	errLoginFailed   = &failure{http.StatusUnauthorized, "not_authorized", "Login failed"} // in 3.10, with a challenge
+	errNoAccess      = &failure{http.StatusUnauthorized, "not_authorised", "Access refused."}
 	errNoObject      = &failure{http.StatusNotFound, "Object Not Found", "Not Found"}
+
+	// These are for a request that RabbitMQ's handler fails at, and for one with a header that its web server cannot read: there
+	// is a status and nothing else.
+	errCrash     = &failure{status: http.StatusInternalServerError}
+	errMalformed = &failure{status: http.StatusBadRequest}
 )
 
 func notAuthorised(reason string) error {
@@ -52,6 +63,11 @@ func notAuthorised(reason string) error {
 }
 func notFound(reason string) error { return &failure{http.StatusNotFound, "not_found", reason} }
 func badRequest(reason any) error  { return &failure{http.StatusBadRequest, "bad_request", reason} }
+
+// crashed is the refusal of what ends RabbitMQ's channel. RabbitMQ prints its stack behind the class of the error.
+func (n *node) crashed(class string) error {
+	return badRequest("Request to node " + n.NodeName + " failed with {'EXIT'," + class + "}")
+}
 
 // refusal returns what the API says when the broker refuses a declaration, a deletion or a binding.
 func refusal(err error) error {
@@ -63,7 +79,7 @@ func refusal(err error) error {
 	case leveret.NotFound:
 		return notFound(e.Reason)
 	case leveret.AccessRefused, leveret.NotAllowed:
-		return notAuthorised("Access refused.")
+		return errNoAccess
 	}
 	return badRequest(e.Reason)
 }
@@ -96,11 +112,18 @@ type resource struct {
 	route
 }
 
+// ServeHTTP takes the steps of RabbitMQ's web server in its order. The first that refuses a request decides how.
 func (s resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("Allow", strings.Join(s.allowed(), ", "))
-	h.Set("Vary", "accept, accept-encoding, origin")
+	s.setHeaders(h)
+	if !slices.Contains(knownMethods, r.Method) {
+		refuseMethod(w, r.Method)
+		return
+	}
 	run := s.handlerOf(r.Method)
+	if s.tellsMethods || run == nil {
+		h.Set("Allow", strings.Join(s.allowed(), ", "))
+	}
 	switch {
 	case r.Method == http.MethodOptions:
 		w.WriteHeader(http.StatusOK)
@@ -109,11 +132,7 @@ func (s resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
 	}
-	c := &call{node: s.node, request: r, params: r.URL.Query()}
-	answer, err := s.run(c, run)
-	if err == nil {
-		answer, err = c.shape(answer)
-	}
+	answer, err := s.answer(&call{node: s.node, request: r, params: r.URL.Query()}, run, h)
 	if err != nil {
 		fail(w, err)
 		return
@@ -121,39 +140,72 @@ func (s resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	send(w, answer)
 }
 
-// run calls a route's function for a user who may use it.
-func (s resource) run(c *call, run func(*call) (any, error)) (any, error) {
-	if !s.open {
-		if err := c.login(); err != nil {
-			return nil, err
-		}
-		if err := s.who(c); err != nil {
-			return nil, err
-		}
+// knownMethods are those of which RabbitMQ's web server has heard.
+var knownMethods = []string{http.MethodHead, http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
+
+// refuseMethod refuses a method that is not known, or that the web server does not let through to anybody.
+func refuseMethod(w http.ResponseWriter, method string) {
+	if method == http.MethodTrace || method == http.MethodConnect {
+		clear(w.Header())
 	}
-	if s.json && (c.request.Method == http.MethodPut || c.request.Method == http.MethodPost) && !isJSON(c.request) {
-		return reply{status: http.StatusUnsupportedMediaType}, nil
-	}
-	return run(c)
+	w.WriteHeader(http.StatusNotImplemented)
 }
 
-func isJSON(r *http.Request) bool {
-	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return err == nil && kind == "application/json"
+// setHeaders sets the headers that all answers have. Some of them are others later.
+func (s resource) setHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", s.headers.policy)
+	h.Set("Vary", s.headers.vary)
+	if s.headers.cacheControl != "" {
+		h.Set("Cache-Control", s.headers.cacheControl)
+	}
+	if s.uncached {
+		h.Set("Cache-Control", "no-cache, no-store, max-age=0, must-revalidate")
+		h.Set("Pragma", "no-cache")
+		h.Set("Expires", "0")
+	}
 }
 
-// shape cuts an answer to the page and the columns that the request asks for.
-func (c *call) shape(answer any) (any, error) {
-	switch answer := answer.(type) {
-	case list:
-		return c.page(answer)
-	case object:
-		return cut(answer, c.columns()), nil
+// answer finds out whether a request may be answered, and how.
+func (s resource) answer(c *call, run func(*call) (any, error), h http.Header) (any, error) {
+	if err := s.admit(c); err != nil {
+		return nil, err
 	}
-	return answer, nil
+	if err := s.media().checkAccept(c.request); err != nil {
+		return nil, err
+	}
+	if vary := s.media().vary; vary != "" {
+		h.Set("Vary", vary)
+	}
+	if err := s.checkConditions(c); err != nil {
+		return nil, err
+	}
+	if err := s.checkContentType(c.request); err != nil {
+		return nil, err
+	}
+	answer, err := run(c)
+	if err != nil {
+		return nil, err
+	}
+	return c.shape(answer, s.pages)
+}
+
+// admit logs the user in and finds out whether the user may use the route.
+func (s resource) admit(c *call) error {
+	if s.open {
+		return nil
+	}
+	if err := c.login(); err != nil {
+		return err
+	}
+	return s.who(c)
 }
 
 func send(w http.ResponseWriter, answer any) {
+	if page, ok := answer.(document); ok {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Write(page)
+		return
+	}
 	r, ok := answer.(reply)
 	if !ok {
 		r = reply{status: http.StatusOK, body: answer}
@@ -191,17 +243,17 @@ func fail(w http.ResponseWriter, err error) {
 	if !errors.As(err, &f) {
 		f = &failure{http.StatusServiceUnavailable, "service_unavailable", err.Error()}
 	}
-	w.Header().Set("Cache-Control", "public, max-age=0, must-revalidate")
-	if f.kind == "" {
+	if f == errCrash || f == errMalformed {
+		clear(w.Header())
+		w.WriteHeader(f.status)
+		return
+	}
+	if isChallenge := f.kind == "" && f.status == http.StatusUnauthorized; isChallenge || f == errLoginFailed {
 		w.Header().Set("WWW-Authenticate", `Basic realm="RabbitMQ Management"`)
+	}
+	if f.kind == "" {
 		w.WriteHeader(f.status)
 		return
 	}
 	write(w, f.status, object{"error": f.kind, "reason": f.reason})
-}
-
-// nowhere answers for a path that there is not.
-func nowhere(w http.ResponseWriter) {
-	w.Header().Set("Allow", "HEAD, GET, OPTIONS")
-	fail(w, errNoObject)
 }

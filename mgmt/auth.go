@@ -28,16 +28,19 @@ func (c *call) isMonitor() bool       { return c.tagged(administrator, monitorin
 
 // login finds out who asks. The error has RabbitMQ's code and text.
 func (c *call) login() error {
-	name, password, ok := c.request.BasicAuth()
-	if !ok {
-		return errChallenge
+	name, password, err := credentials(c.request)
+	switch {
+	case err == errNotAuthorized:
+		return c.loginFailure
+	case err != nil:
+		return err
 	}
 	if err := c.broker.Authenticate(name, password); err != nil {
-		return errNotAuthorized
+		return c.loginFailure
 	}
 	user, err := c.broker.User(name)
 	if err != nil {
-		return errNotAuthorized
+		return c.loginFailure
 	}
 	c.user = user
 	switch {
@@ -112,6 +115,22 @@ func policymakers(c *call) error {
 		return notAuthorised("User not authorised to access object")
 	}
 	return members(c)
+}
+
+// limitReaders may look at the limits of all users, and change them if they are administrators.
+func limitReaders(c *call) error {
+	if isRead := c.request.Method == http.MethodGet; isRead && c.opensUserLimits {
+		return nil
+	}
+	return administrators(c)
+}
+
+// ownLimitReaders look at their own limits, monitors at all.
+func ownLimitReaders(c *call) error {
+	if c.opensUserLimits || c.isMonitor() || c.path("user") == c.user.Name {
+		return nil
+	}
+	return notAuthorised("User not authorised to access object")
 }
 
 // globalPolicymakers may set what belongs to no virtual host.

@@ -1,15 +1,12 @@
 package mgmt
 
 import (
-	"encoding/base64"
-	"encoding/binary"
-	"encoding/json"
-	"hash/crc32"
 	"net/http"
-	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/jsondoc"
 )
 
 func (c *call) bindings() (any, error) {
@@ -41,34 +38,24 @@ func (c *call) listBindings(which func(leveret.BindingInfo) bool) (any, error) {
 	l := list{}
 	for _, v := range vhosts {
 		for _, b := range v.Bindings() {
-			if which(b) {
-				l = append(l, item{vhost: b.VHost, name: b.Source, show: func() object { return describeBinding(b) }})
+			if !which(b) {
+				continue
 			}
+			o, err := describeBinding(b)
+			if err != nil {
+				return nil, err
+			}
+			l = append(l, item{vhost: b.VHost, name: b.Source, show: func() object { return o }})
 		}
 	}
 	return l, nil
 }
 
-func describeBinding(b leveret.BindingInfo) object {
+func describeBinding(b leveret.BindingInfo) (object, error) {
+	key, err := shownKey(b.RoutingKey, b.ArgumentFields)
 	return object{"source": b.Source, "vhost": b.VHost, "destination": b.Destination, "destination_type": b.DestinationType,
-		"routing_key": b.RoutingKey, "arguments": arguments(b.Arguments), "properties_key": propertiesKey(b.RoutingKey, b.Arguments)}
+		"routing_key": b.RoutingKey, "arguments": arguments(b.Arguments), "properties_key": key}, err
 }
-
-// propertiesKey tells a binding from the others between the same two ends: its routing key and, if it has arguments, a
-// hash of them. Clients pass back what they have read, so the hash is one of our own.
-func propertiesKey(key string, args leveret.Table) string {
-	if len(args) == 0 {
-		if key == "" {
-			return "~"
-		}
-		return quoted(key)
-	}
-	data, _ := json.Marshal(arguments(args)) // what a binding has is JSON
-	hash := binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(data))
-	return quoted(key) + "~" + quoted(base64.RawURLEncoding.EncodeToString(hash))
-}
-
-func quoted(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "~", "%7E") }
 
 // between returns the kind of destination in the path, and which bindings are between its two ends.
 func (c *call) between() (leveret.DestinationType, func(leveret.BindingInfo) bool, error) {
@@ -78,7 +65,7 @@ func (c *call) between() (leveret.DestinationType, func(leveret.BindingInfo) boo
 	case "e":
 		kind = leveret.DestinationExchange
 	default:
-		return "", nil, errNoObject
+		return "", nil, errCrash
 	}
 	source, destination := c.exchangeName("source"), c.destination(kind)
 	return kind, func(b leveret.BindingInfo) bool {
@@ -94,10 +81,14 @@ func (c *call) destination(kind leveret.DestinationType) string {
 	return c.path("destination")
 }
 
+// bindingsBetween lists none of a virtual host that is missing: nobody looks whether the ends of a binding are there.
 func (c *call) bindingsBetween() (any, error) {
 	_, which, err := c.between()
 	if err != nil {
 		return nil, err
+	}
+	if _, missing := c.vhost(); missing != nil {
+		return list{}, nil
 	}
 	return c.listBindings(which)
 }
@@ -111,32 +102,69 @@ func (c *call) bind() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.readBody(); err != nil {
-		return nil, err
+	if c.readBody() != nil {
+		return nil, errCrash
 	}
 	args, err := c.body.arguments()
 	if err != nil {
+		return nil, errCrash
+	}
+	key, err := c.bindingKey()
+	if err != nil {
 		return nil, err
 	}
-	key := c.body.text("routing_key")
-	if err := c.setBinding(v, kind, key, args, (*leveret.Channel).Bind); err != nil {
-		return nil, err
-	}
-	last := url.PathEscape(c.path("destination")) + "/" + url.PathEscape(propertiesKey(key, args))
-	return reply{status: http.StatusCreated, location: last}, nil
-}
-
-// setBinding makes or removes a binding between the two ends in the path.
-func (c *call) setBinding(v *leveret.VHost, kind leveret.DestinationType, key string, args leveret.Table,
-	change func(*leveret.Channel, leveret.Binding) error) error {
 	fields, err := args.Fields()
 	if err != nil {
-		return badRequest(err.Error())
+		return nil, badRequest(err.Error())
 	}
-	return c.operate(v, func(ch *leveret.Channel) error {
-		return change(ch, leveret.Binding{Source: c.exchangeName("source"), Destination: c.destination(kind),
-			DestinationType: kind, RoutingKey: key, Arguments: fields})
-	})
+	if err := c.makeBinding(v, leveret.Binding{DestinationType: kind, RoutingKey: key, Arguments: fields}); err != nil {
+		return nil, err
+	}
+	properties, err := shownKey(key, fields)
+	if err != nil {
+		return nil, err
+	}
+	return reply{status: http.StatusCreated, location: c.location("bindings", c.path("vhost"), "e", c.path("source"), c.path("kind"),
+		c.path("destination"), properties)}, nil
+}
+
+// bindingKey returns the routing key of the body. RabbitMQ keeps null, true and false, which no message has; here they are
+// texts.
+func (c *call) bindingKey() (string, error) {
+	isWord := true
+	if given, ok := c.body["routing_key"]; ok {
+		isWord = strings.IndexByte(`"ntf`, given[0]) >= 0
+	}
+	switch {
+	case isWord:
+		return c.body.word("routing_key"), nil
+	case !c.takesAnyKey:
+		return "", c.crashed("function_clause")
+	case !hasNumbersOnly(c.body["routing_key"]):
+		return "", errCrash
+	}
+	return c.body.text("routing_key"), nil
+}
+
+// hasNumbersOnly reports whether a value is a number or a list of integers.
+func hasNumbersOnly(data []byte) bool {
+	v, _ := jsondoc.Decode(data, jsondoc.First)
+	switch v := v.(type) {
+	case map[string]any:
+		return false
+	case []any:
+		return !slices.ContainsFunc(v, func(member any) bool {
+			_, isInteger := member.(int64)
+			return !isInteger
+		})
+	}
+	return true
+}
+
+// makeBinding makes a binding between the two ends in the path.
+func (c *call) makeBinding(v *leveret.VHost, b leveret.Binding) error {
+	b.Source, b.Destination = c.exchangeName("source"), c.destination(b.DestinationType)
+	return c.operate(v, func(ch *leveret.Channel) error { return ch.Bind(b) })
 }
 
 // foundBinding returns the binding in the path.
@@ -150,7 +178,7 @@ func (c *call) foundBinding() (*leveret.VHost, leveret.BindingInfo, error) {
 		return nil, leveret.BindingInfo{}, err
 	}
 	for _, b := range v.Bindings() {
-		if which(b) && propertiesKey(b.RoutingKey, b.Arguments) == c.path("props") {
+		if which(b) && propertiesKey(b.RoutingKey, b.ArgumentFields) == c.path("props") {
 			return v, b, nil
 		}
 	}
@@ -162,7 +190,7 @@ func (c *call) binding() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return describeBinding(b), nil
+	return describeBinding(b)
 }
 
 func (c *call) unbind() (any, error) {

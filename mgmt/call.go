@@ -11,6 +11,7 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/jsondoc"
 )
 
 // A call is one request of a user.
@@ -70,11 +71,15 @@ func (c *call) readBody() error {
 		c.body = body{}
 		return nil
 	}
+	if c.trueIsEmpty && string(bytes.TrimSpace(data)) == "true" {
+		c.body = body{}
+		return nil
+	}
 	var text string
 	if json.Unmarshal(data, &text) == nil {
 		return badRequest("invalid payload: the request body JSON-decoded to a string. Is the input doubly-JSON-encoded?")
 	}
-	if json.Unmarshal(data, &c.body) != nil {
+	if json.Unmarshal(jsondoc.Unique(data, c.memberThatCounts), &c.body) != nil {
 		return badRequest("not_json")
 	}
 	return nil
@@ -135,19 +140,49 @@ func (b body) word(key string) string {
 	return b.text(key)
 }
 
-// truth returns a truth value of the body, which may be a string.
-func (b body) truth(key string) (bool, error) {
-	switch b.word(key) {
-	case "", "false":
-		return false, nil
-	case "true":
-		return true, nil
+// textOnly returns a string of the body, which RabbitMQ's handler fails at if it is anything else; empty if it is missing.
+func (b body) textOnly(key string) (string, error) {
+	given, ok := b[key]
+	var s *string
+	if ok && (json.Unmarshal(given, &s) != nil || s == nil) {
+		return "", errCrash
 	}
-	return false, badRequest([]any{"not_boolean", b[key]})
+	if s == nil {
+		return "", nil
+	}
+	return *s, nil
 }
 
-// number returns an integer of the body, which may be a string.
+// textOrList is textOnly for a member that may be a list of characters and texts, too.
+func (b body) textOrList(key string) (string, error) {
+	v, _ := jsondoc.Decode(b[key], jsondoc.First)
+	if list, isList := v.([]any); isList {
+		text, ok := printedList(list)
+		if !ok {
+			return "", errCrash
+		}
+		return text, nil
+	}
+	return b.textOnly(key)
+}
+
+// truth returns a truth value of the body, which may be a string.
+func (b body) truth(key string) (bool, error) {
+	given, ok := b[key]
+	switch text := b.word(key); {
+	case !ok, text == "false":
+		return false, nil
+	case text == "true":
+		return true, nil
+	}
+	return false, badRequest([]any{"not_boolean", given})
+}
+
+// number returns a number of the body without its fraction, or an integer of a string there.
 func (b body) number(key string) (int, error) {
+	if f := 0.0; json.Unmarshal(b[key], &f) == nil && string(b[key]) != "null" {
+		return int(f), nil
+	}
 	n, err := strconv.Atoi(b.text(key))
 	if err != nil {
 		return 0, badRequest([]any{"not_integer", b[key]})

@@ -45,8 +45,12 @@ func (c *call) describeChannel(conn leveret.ConnInfo, ch leveret.ChannelInfo) (o
 	if c.oldFeatures {
 		o["global_prefetch_count"] = ch.GlobalPrefetch
 	}
-	s := subject{aChannel, "", c.channelName(conn, ch.Number)}
-	return o, c.messageStats(o, s, channelFigures(ch.Counters), sumStats)
+	c.omitUnknown(o)
+	s, f := subject{aChannel, "", c.channelName(conn, ch.Number)}, channelFigures(ch.Counters)
+	if !c.statsDisabled() {
+		c.showIdle(o, s, f)
+	}
+	return o, c.messageStats(o, s, f, sumStats)
 }
 
 func (c *call) connectionChannels() (any, error) {

@@ -1,6 +1,7 @@
 package mgmt
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/leveretmq/leveret/internal/pcre"
@@ -20,8 +21,11 @@ func (c *call) columns() (columns [][]string) {
 	return columns
 }
 
-// cut returns an object with the columns only; nil: all.
-func cut(o object, columns [][]string) object {
+// uncutMembers are objects within which no columns are looked for: maps of Erlang, where others are lists of pairs.
+var uncutMembers = []string{"metadata", "object_totals"}
+
+// cut returns an object with the columns only; nil: all. An object without any of them is an empty list.
+func cut(o object, columns [][]string) any {
 	if columns == nil {
 		return o
 	}
@@ -31,7 +35,13 @@ func cut(o object, columns [][]string) object {
 		if !ok {
 			continue
 		}
-		result[column[0]] = within(v, descend(column[0], columns))
+		if rest := descend(column[0], columns); rest != nil && !slices.Contains(uncutMembers, column[0]) {
+			v = within(v, rest)
+		}
+		result[column[0]] = v
+	}
+	if len(result) == 0 {
+		return []any{}
 	}
 	return result
 }
@@ -51,11 +61,14 @@ func descend(name string, columns [][]string) (rest [][]string) {
 }
 
 func within(v any, columns [][]string) any {
+	if columns == nil {
+		return v
+	}
 	switch v := v.(type) {
 	case object:
 		return cut(v, columns)
 	case []object:
-		all := make([]object, len(v))
+		all := make([]any, len(v))
 		for i := range v {
 			all[i] = cut(v[i], columns)
 		}

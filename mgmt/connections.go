@@ -3,6 +3,7 @@ package mgmt
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/leveretmq/leveret"
@@ -89,6 +90,7 @@ func (c *call) describeConnection(conn leveret.ConnInfo) (object, error) {
 		o[name] = value
 	}
 	describeTLS(o, t.TLS)
+	c.omitUnknown(o)
 	if !e.peer.IsValid() {
 		o["type"], o["protocol"] = "direct", "Direct 0-9-1"
 	}
@@ -107,11 +109,14 @@ func (c *call) describeConnection(conn leveret.ConnInfo) (object, error) {
 func describeTLS(o object, t leveret.TLSInfo) {
 	o["ssl"] = t != leveret.TLSInfo{}
 	o["ssl_protocol"], o["ssl_cipher"] = textOrNull(t.Version), textOrNull(t.CipherSuite)
-	for _, name := range []string{"ssl_hash", "ssl_key_exchange", "peer_cert_issuer", "peer_cert_subject", "peer_cert_validity",
-		"peer_cert_serial_number"} {
+	for _, name := range unknownOfTLS {
 		o[name] = nil
 	}
 }
+
+// unknownOfTLS are what nobody tells of an encrypted connection.
+var unknownOfTLS = []string{"ssl_hash", "ssl_key_exchange", "peer_cert_issuer", "peer_cert_subject", "peer_cert_validity",
+	"peer_cert_serial_number"}
 
 // pathConnection returns the connection in the path, if the user may see or close it.
 func (c *call) pathConnection() (leveret.ConnInfo, error) {
@@ -127,7 +132,21 @@ func (c *call) connection() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.describeConnection(conn)
+	o, err := c.describeConnection(conn)
+	for _, name := range slices.Concat(unknownOfTLS, []string{"ssl_protocol", "ssl_cipher"}) {
+		if value, told := o[name]; told && value == nil {
+			o[name] = "" // null only in lists
+		}
+	}
+	return o, err
+}
+
+// connectionSessions refuses to tell of sessions, which only AMQP 1.0 has.
+func (c *call) connectionSessions() (any, error) {
+	if _, err := c.pathConnection(); err != nil {
+		return nil, err
+	}
+	return nil, badRequest("connection does not use AMQP 1.0")
 }
 
 // closeReason is what the client of a closed connection is told.

@@ -55,6 +55,7 @@ func (c *call) describeConsumer(cs leveret.ConsumerInfo, conns map[uint64]levere
 		details["node"], details["user"] = c.NodeName, conn.User
 		o["channel_details"] = details
 	}
+	c.omitUnknown(o)
 	return o
 }
 

@@ -1,11 +1,14 @@
 package mgmt
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 
+	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/definitions"
 )
 
@@ -16,14 +19,31 @@ func (c *call) getDefinitions() (any, error) {
 		return nil, badRequest("vhost_not_found")
 	}
 	if v != nil {
-		return definitions.OfVHost(v), nil
+		d := definitions.OfVHost(v)
+		name := ""
+		if c.namesVHosts {
+			name = v.Name()
+		}
+		d.Parameters = append(d.Parameters, c.emptyLimits(name, v)...)
+		return d, nil
 	}
 	d := definitions.Of(c.broker)
+	for _, v := range c.vhosts() {
+		d.Parameters = append(d.Parameters, c.emptyLimits(v.Name(), v)...)
+	}
 	if d.ClusterName != "" {
 		d.ClusterName = c.clusterName()
 		d.Explanation = "Definitions of cluster '" + d.ClusterName + "'"
 	}
 	return d, nil
+}
+
+// emptyLimits returns the parameter of a virtual host's limits if no limit is left in it.
+func (n *node) emptyLimits(named string, v *leveret.VHost) []definitions.Parameter {
+	if _, isEmpty := n.limitsOf(v).([]any); !isEmpty {
+		return nil
+	}
+	return []definitions.Parameter{{VHost: named, Component: componentLimits, Name: "limits", Value: json.RawMessage("[]")}}
 }
 
 // postDefinitions imports a document: all of it, or nothing if an entry is refused.
@@ -39,13 +59,28 @@ func (c *call) postDefinitions() (any, error) {
 	if v != nil {
 		err = definitions.ImportVHost(v, data)
 	} else {
-		err = definitions.Import(c.broker, data)
+		err = c.importAll(data)
 	}
 	var syntax *definitions.SyntaxError
 	if errors.As(err, &syntax) {
 		return nil, badRequest("failed_to_parse_json")
 	}
 	return nil, invalid(err)
+}
+
+// importAll imports a document of the whole broker. The user makes the virtual hosts that are new.
+func (c *call) importAll(data []byte) error {
+	before := c.broker.VHosts()
+	if err := definitions.Import(c.broker, data); err != nil {
+		return err
+	}
+	for _, info := range c.broker.VHosts() {
+		isNew := !slices.ContainsFunc(before, func(old leveret.VHostInfo) bool { return old.Name == info.Name })
+		if v, err := c.broker.VHost(info.Name); err == nil && isNew {
+			c.remember(v)
+		}
+	}
+	return nil
 }
 
 // uploaded returns the body of a request, or the file in the form that a page sends.

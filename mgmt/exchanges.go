@@ -3,9 +3,11 @@ package mgmt
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/definitions"
+	"github.com/leveretmq/leveret/internal/jsondoc"
 )
 
 func (c *call) exchanges() (any, error) {
@@ -31,6 +33,9 @@ func (c *call) exchanges() (any, error) {
 func (c *call) describeExchange(info leveret.ExchangeInfo) (object, error) {
 	o := object{"name": info.Name, "vhost": info.VHost, "type": info.Type, "durable": info.Durable, "auto_delete": info.AutoDelete,
 		"internal": info.Internal, "arguments": arguments(info.Arguments), "user_who_performed_action": internalUser}
+	if info.Name == "" || strings.HasPrefix(info.Name, "amq.") {
+		o["user_who_performed_action"] = c.creator(info.VHost)
+	}
 	if info.Policy != "" {
 		o["policy"] = info.Policy
 	}
@@ -93,11 +98,14 @@ func (c *call) declaration() (d declaration, err error) {
 	return d, err
 }
 
-// arguments returns the member arguments, an empty table if there is none.
+// arguments returns the member arguments, an empty table if there is none or a list.
 func (b body) arguments() (leveret.Table, error) {
 	given, ok := b["arguments"]
-	if !ok {
+	switch {
+	case !ok || given[0] == '[':
 		return leveret.Table{}, nil
+	case given[0] != '{':
+		return nil, errCrash
 	}
 	var a definitions.Arguments
 	if err := json.Unmarshal(given, &a); err != nil {
@@ -115,11 +123,34 @@ func (c *call) putExchange() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.checkType(&d); err != nil {
+		return nil, err
+	}
 	_, _, missing := c.pathExchange()
 	return put(missing == nil), c.operate(v, func(ch *leveret.Channel) error {
 		return ch.DeclareExchange(c.exchangeName("exchange"), leveret.ExchangeType(d.kind), leveret.ExchangeConfig{
 			Durable: d.durable, AutoDelete: d.autoDelete, Internal: d.internal, Arguments: d.arguments})
 	})
+}
+
+// checkType reads an exchange's type that is no text: a list of characters and texts is one. RabbitMQ's channel fails at
+// numbers and objects; 3.10 prints an integer.
+func (c *call) checkType(d *declaration) error {
+	given, ok := c.body["type"]
+	if !ok {
+		return nil
+	}
+	v, _ := jsondoc.Decode(given, c.memberThatCounts)
+	if _, isInteger := v.(int64); isInteger {
+		if c.takesAnyKey {
+			return nil
+		}
+		return c.crashed("badarg")
+	}
+	if d.kind, ok = printed(v); !ok {
+		return c.crashed("function_clause")
+	}
+	return nil
 }
 
 func (c *call) deleteExchange() (any, error) {

@@ -2,6 +2,8 @@ package mgmt
 
 import (
 	"encoding/base64"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/leveretmq/leveret"
@@ -12,7 +14,7 @@ type getting struct {
 	mode     string
 	count    int
 	base64   bool // encode every payload
-	truncate int  // octets of a payload; negative: all
+	truncate *int // octets of a payload; nil: all
 }
 
 // The modes of getting.
@@ -24,14 +26,12 @@ const (
 )
 
 func (c *call) getting() (g getting, err error) {
-	if err := c.need("ackmode", "count", "encoding"); err != nil {
-		return g, err
-	}
-	switch g.mode = c.body.text("ackmode"); g.mode {
-	case ackAndRequeue, ackAndForget, rejectAndRequeue, rejectAndForget:
-	default:
-		return g, badRequest("Invalid ackmode value: " + g.mode +
-			". Valid values are: ack_requeue_true, ack_requeue_false, reject_requeue_true, reject_requeue_false")
+	g.mode = c.body.text("ackmode")
+	isMode := slices.Contains([]string{ackAndRequeue, ackAndForget, rejectAndRequeue, rejectAndForget}, g.mode)
+	if !isMode {
+		if err := c.badMode(g.mode); err != nil {
+			return g, err
+		}
 	}
 	if g.count, err = c.body.number("count"); err != nil {
 		return g, err
@@ -43,19 +43,42 @@ func (c *call) getting() (g getting, err error) {
 	default:
 		return g, badRequest("Unsupported encoding. Please use auto or base64.")
 	}
-	g.truncate = -1
 	if _, ok := c.body["truncate"]; ok {
-		g.truncate, err = c.body.number("truncate")
+		var octets int
+		octets, err = c.body.number("truncate")
+		g.truncate = &octets
+	}
+	if err == nil && !isMode && g.count != 0 {
+		err = errCrash
 	}
 	return g, err
+}
+
+// badMode is the refusal of an ackmode that there is not. RabbitMQ 3.10 has none: it fails at the first message that is got.
+func (c *call) badMode(mode string) error {
+	given := c.body["ackmode"][0]
+	switch {
+	case c.failsAtAckMode && given == '"':
+		return nil
+	case c.failsAtAckMode, strings.IndexByte("ntf{", given) >= 0:
+		return errCrash
+	}
+	return badRequest("Invalid ackmode value: " + mode +
+		". Valid values are: ack_requeue_true, ack_requeue_false, reject_requeue_true, reject_requeue_false")
 }
 
 // getMessages takes messages from a queue, and puts them back or not as the mode says. All are taken before one is given
 // back, so that none comes twice.
 func (c *call) getMessages() (any, error) {
 	v, _, missing := c.pathQueue()
-	if missing != nil && (v == nil || !c.asksBroker) {
+	if missing != nil && !c.asksBroker {
 		return nil, missingIn(v, "queue_not_found")
+	}
+	if err := c.need("ackmode", "count", "encoding"); err != nil {
+		return nil, err
+	}
+	if v == nil {
+		return nil, errNoAccess
 	}
 	g, err := c.getting()
 	if err != nil {
@@ -69,8 +92,11 @@ func (c *call) getMessages() (any, error) {
 			if err != nil {
 				return err
 			}
-			if !ok {
-				break
+			switch {
+			case !ok:
+				return g.giveBack(held)
+			case g.truncate != nil && *g.truncate < 0:
+				return errCrash
 			}
 			held = append(held, d)
 			all = append(all, g.describe(d))
@@ -102,8 +128,8 @@ func (g getting) describe(d *leveret.Delivery) object {
 	o := object{"payload_bytes": len(d.Body), "redelivered": d.Redelivered, "exchange": d.Exchange, "routing_key": d.RoutingKey,
 		"message_count": d.MessageCount, "properties": describeProperties(d)}
 	payload := d.Body
-	if g.truncate >= 0 && len(payload) > g.truncate {
-		payload = payload[:g.truncate]
+	if g.truncate != nil && len(payload) > *g.truncate {
+		payload = payload[:*g.truncate]
 	}
 	if g.base64 || !utf8.Valid(payload) {
 		o["payload"], o["payload_encoding"] = base64.StdEncoding.EncodeToString(payload), "base64"

@@ -72,7 +72,9 @@ type node struct {
 	recorder  recorder
 
 	mu        sync.Mutex
-	protected map[string]bool // virtual hosts that DELETE refuses
+	protected map[string]bool           // virtual hosts that DELETE refuses
+	limited   map[string]*leveret.VHost // virtual hosts by name that have had limits
+	creations map[string]creation       // of virtual hosts, by name
 }
 
 // clusterName is what the API and the definitions call the cluster that a node is.

@@ -10,11 +10,11 @@ import (
 )
 
 // ok is the answer of a health check that is passed.
-func ok() object { return object{"status": "ok"} }
+func ok() check { return check{"status": "ok"} }
 
 // failed is the answer of one that is not.
 func failed(reason string, more object) reply {
-	o := object{"status": "failed", "reason": reason}
+	o := check{"status": "failed", "reason": reason}
 	for name, value := range more {
 		o[name] = value
 	}
@@ -35,7 +35,7 @@ func (c *call) checkAlarms() (any, error) {
 func (c *call) checkVHosts() (any, error) { return ok(), nil }
 
 func (c *call) checkQuorum() (any, error) {
-	return object{"status": "ok", "reason": "single node cluster"}, nil
+	return check{"status": "ok", "reason": "single node cluster"}, nil
 }
 
 func (c *call) checkPort() (any, error) {
@@ -50,16 +50,22 @@ func (c *call) checkPort() (any, error) {
 	if !slices.Contains(ports, port) {
 		return failed("No active listener", object{"missing": port, "ports": ports}), nil
 	}
-	return object{"status": "ok", "port": port}, nil
+	return check{"status": "ok", "port": port}, nil
 }
 
+// checkProtocols looks for listeners. A RabbitMQ always has the one for its cluster, too.
 func (c *call) checkProtocols() (any, error) {
-	active, missing := []string{}, []string{}
+	active := []string{"clustering"}
 	for _, l := range c.Listeners {
 		if !slices.Contains(active, l.Protocol) {
 			active = append(active, l.Protocol)
 		}
 	}
+	slices.Sort(active)
+	if c.checksOneProtocol {
+		return checkProtocol(protocolNamed(c.path("protocol")), active), nil
+	}
+	missing := []string{}
 	for wanted := range strings.SplitSeq(c.path("protocol"), ",") {
 		if wanted = protocolNamed(wanted); !slices.Contains(active, wanted) {
 			missing = append(missing, wanted)
@@ -68,7 +74,15 @@ func (c *call) checkProtocols() (any, error) {
 	if len(missing) > 0 {
 		return failed("No active listener", object{"missing": missing, "protocols": active}), nil
 	}
-	return object{"status": "ok", "protocols": active}, nil
+	return check{"status": "ok", "protocols": active}, nil
+}
+
+// checkProtocol is the check of RabbitMQ 3.10, which takes a comma for a part of the name.
+func checkProtocol(wanted string, active []string) any {
+	if !slices.Contains(active, wanted) {
+		return failed("No active listener", object{"missing": wanted, "protocols": active})
+	}
+	return check{"status": "ok", "protocol": wanted}
 }
 
 // protocolNamed returns the name that listeners have for what a check may call otherwise.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/jsondoc"
 	"github.com/leveretmq/leveret/internal/limits"
 )
 
@@ -38,16 +40,35 @@ var (
 )
 
 // readLimits reads limits of those names. What is wrong with them is said in RabbitMQ's words.
-func (c *call) readLimits(data []byte, kind string, names ...string) (limits.Limits, string, error) {
-	given, err := limits.Read(data)
-	if err != nil {
-		return nil, "", badRequest("not_json")
+func (c *call) readLimits(data []byte, kind string, names ...string) (limits.Limits, string) {
+	given, wrong := c.members(data, kind)
+	if wrong != "" {
+		return nil, wrong
 	}
-	parsed, wrong := limits.Parse(given, kind, names...)
-	if wrong != nil {
-		return nil, limits.Text(wrong, c.notation), nil
+	parsed, faults := limits.Parse(given, kind, names...)
+	if faults != nil {
+		return nil, limits.Text(faults, c.notation)
 	}
-	return parsed, "", nil
+	return parsed, ""
+}
+
+// members returns the members of a parameter's value. A list has none, and what is in it is unknown.
+func (n *node) members(data []byte, name string) (members map[string]any, wrong string) {
+	v, _ := jsondoc.Decode(data, n.memberThatCounts)
+	switch v := v.(type) {
+	case map[string]any:
+		return v, ""
+	case []any:
+		if len(v) > 0 {
+			wrong = n.unrecognised(erl.JSON(v), name)
+		}
+		return nil, wrong
+	}
+	return nil, n.notation.Behind(name+" not a list ", erl.JSON(v))
+}
+
+func (n *node) unrecognised(terms any, name string) string {
+	return n.notation.Behind("Unrecognised terms ", terms) + " in " + name
 }
 
 // limitNamed returns the body's value as an object with the limit that the path names.
@@ -72,15 +93,51 @@ func (c *call) putVHostLimit() (any, error) {
 
 // setVHostLimits sets those limits that data has, and the others as they were.
 func (c *call) setVHostLimits(v *leveret.VHost, old leveret.VHostLimits, data []byte) error {
-	given, wrong, err := c.readLimits(data, "limits", maxConnections, maxQueues)
-	if err != nil {
-		return err
-	}
+	given, wrong := c.readLimits(data, "limits", maxConnections, maxQueues)
 	if wrong != "" {
 		return badRequest("Validation failed\n\n" + wrong + "\n")
 	}
-	return invalid(v.SetLimits(leveret.VHostLimits{MaxConnections: given.Or(maxConnections, old.MaxConnections),
-		MaxQueues: given.Or(maxQueues, old.MaxQueues)}))
+	return c.keepLimits(v, leveret.VHostLimits{MaxConnections: given.Or(maxConnections, old.MaxConnections),
+		MaxQueues: given.Or(maxQueues, old.MaxQueues)})
+}
+
+// keepLimits sets the limits of a virtual host. RabbitMQ keeps them as a parameter, which is there without a limit, too.
+func (c *call) keepLimits(v *leveret.VHost, l leveret.VHostLimits) error {
+	if err := v.SetLimits(l); err != nil {
+		return invalid(err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.limited == nil {
+		c.limited = map[string]*leveret.VHost{}
+	}
+	c.limited[v.Name()] = v
+	return nil
+}
+
+// forgetLimits takes all limits of a virtual host away, and the parameter.
+func (c *call) forgetLimits(v *leveret.VHost) error {
+	if err := v.SetLimits(noVHostLimits); err != nil {
+		return invalid(err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.limited, v.Name())
+	return nil
+}
+
+// limitsOf returns what the parameter of a virtual host's limits has, an empty list if no limit is left; nil: there is
+// none.
+func (n *node) limitsOf(v *leveret.VHost) any {
+	if l := v.Info().Limits; l != noVHostLimits {
+		return l
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.limited[v.Name()] == v {
+		return []any{}
+	}
+	return nil
 }
 
 func (c *call) deleteVHostLimit() (any, error) {
@@ -95,7 +152,7 @@ func (c *call) deleteVHostLimit() (any, error) {
 	case maxQueues:
 		l.MaxQueues = leveret.NoLimit
 	}
-	return nil, invalid(v.SetLimits(l))
+	return nil, c.keepLimits(v, l)
 }
 
 func (c *call) userLimits() (any, error) {
@@ -121,11 +178,8 @@ func (c *call) putUserLimit() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	given, wrong, err := c.readLimits(data, "user-limits", maxConnections, maxChannels)
-	switch {
-	case err != nil:
-		return nil, err
-	case wrong != "":
+	given, wrong := c.readLimits(data, "user-limits", maxConnections, maxChannels)
+	if wrong != "" {
 		return nil, badRequest(wrong)
 	}
 	u, err := c.pathUser()

@@ -78,6 +78,15 @@ func (c *call) nodeMemory() (any, error) {
 	return object{"memory": memory}, nil
 }
 
+// resetStatistics forgets rates and samples. The totals are the broker's own, and stay.
+func (c *call) resetStatistics() (any, error) {
+	if node := c.path("node"); node != "" && node != c.NodeName {
+		return nil, errNoObject
+	}
+	c.recorder.forget()
+	return nil, nil
+}
+
 // memoryKinds are what clients expect figures of.
 var memoryKinds = []string{"connection_readers", "connection_writers", "connection_channels", "connection_other",
 	"queue_procs", "quorum_queue_procs", "quorum_queue_dlx_procs", "stream_queue_procs", "stream_queue_replica_reader_procs",

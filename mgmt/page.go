@@ -59,14 +59,22 @@ func (c *call) page(l list) (any, error) {
 			fmt.Sprintf("Page out of range, page: %s page size: %d, len: %d", c.params.Get("page"), p.size, len(filtered))}
 	}
 	from := (p.page - 1) * p.size
-	items := c.render(filtered[from:min(from+p.size, len(filtered))])
-	return object{"total_count": len(l), "filtered_count": len(filtered), "item_count": len(items), "items": items,
+	part := filtered[from:min(from+p.size, len(filtered))]
+	return object{"total_count": len(l), "filtered_count": len(filtered), "item_count": len(part), "items": c.render(part),
 		"page": p.page, "page_size": p.size, "page_count": (len(filtered) + p.size - 1) / p.size}, nil
 }
 
-func (c *call) render(l list) []object {
+// render shows the items of a list, with the columns that the request asks for.
+func (c *call) render(l list) any {
 	columns := c.columns()
-	all := make([]object, len(l))
+	if columns == nil {
+		all := make([]object, len(l))
+		for i, item := range l {
+			all[i] = item.show()
+		}
+		return all
+	}
+	all := make([]any, len(l))
 	for i, item := range l {
 		all[i] = cut(item.show(), columns)
 	}
@@ -187,6 +195,8 @@ func numeric(v any) (float64, bool) {
 		return float64(v), true
 	case float64:
 		return v, true
+	case decimal:
+		return float64(v), true
 	}
 	return 0, false
 }

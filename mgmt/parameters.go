@@ -3,7 +3,6 @@ package mgmt
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -27,7 +26,7 @@ func (c *call) parameters() (any, error) {
 	}
 	l := list{}
 	for _, v := range vhosts {
-		for _, p := range parametersOf(v) {
+		for _, p := range c.parametersOf(v) {
 			component := c.path("component")
 			if component == "" && p["component"] != componentPolicy || component == p["component"] {
 				l = append(l, shown(p))
@@ -40,7 +39,7 @@ func (c *call) parameters() (any, error) {
 	return l, nil
 }
 
-func parametersOf(v *leveret.VHost) (all []object) {
+func (n *node) parametersOf(v *leveret.VHost) (all []object) {
 	add := func(component, name string, value any) {
 		all = append(all, object{"vhost": v.Name(), "component": component, "name": name, "value": value})
 	}
@@ -50,7 +49,7 @@ func parametersOf(v *leveret.VHost) (all []object) {
 	for _, p := range v.Policies() {
 		add(componentPolicy, p.Name, policyValue(p))
 	}
-	if limits := v.Info().Limits; limits != noVHostLimits {
+	if limits := n.limitsOf(v); limits != nil {
 		add(componentLimits, "limits", limits)
 	}
 	return all
@@ -61,7 +60,7 @@ func (c *call) parameter() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range parametersOf(v) {
+	for _, p := range c.parametersOf(v) {
 		if p["component"] == c.path("component") && p["name"] == c.path("name") {
 			return p, nil
 		}
@@ -86,16 +85,7 @@ func (c *call) setParameter(v *leveret.VHost) error {
 	case componentLimits:
 		return c.setVHostLimits(v, noVHostLimits, c.body["value"])
 	case componentOperator:
-		var value body
-		if json.Unmarshal(c.body["value"], &value) != nil {
-			return badRequest("not_json")
-		}
-		p, err := c.readPolicy(value)
-		if err != nil {
-			return err
-		}
-		p.Name = c.path("name")
-		return invalid(v.SetOperatorPolicy(p))
+		return c.setOperatorParameter(v)
 	case componentPolicy:
 		return badRequest("policies may not be set using this method")
 	default:
@@ -113,7 +103,7 @@ func (c *call) deleteParameter() (any, error) {
 	}
 	switch c.path("component") {
 	case componentLimits:
-		err = v.SetLimits(noVHostLimits)
+		err = c.forgetLimits(v)
 	case componentOperator:
 		err = v.ClearOperatorPolicy(c.path("name"))
 	default:

@@ -79,8 +79,14 @@ func (c *call) putPermission() (any, error) {
 	if err := c.need("configure", "write", "read"); err != nil {
 		return nil, err
 	}
-	p := leveret.Permissions{Configure: c.body.text("configure"), Write: c.body.text("write"), Read: c.body.text("read")}
-	return put(missing == nil), invalid(v.SetPermissions(u.Name, p))
+	var p leveret.Permissions
+	for key, to := range map[string]*string{"configure": &p.Configure, "write": &p.Write, "read": &p.Read} {
+		if *to, err = c.body.textOnly(key); err != nil {
+			return nil, err
+		}
+	}
+	err = v.SetPermissions(u.Name, p)
+	return put(missing == nil), c.invalidRegexp(err, func(source string) any { return octetList([]byte(source)) }, p.Configure, p.Write, p.Read)
 }
 
 func (c *call) deletePermission() (any, error) {

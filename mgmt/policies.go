@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/leveretmq/leveret"
@@ -106,53 +107,142 @@ func (c *call) setPolicy(kind policyKind) (any, error) {
 	if err := c.need("pattern", "definition"); err != nil {
 		return nil, err
 	}
+	if c.body["definition"][0] != '{' {
+		return nil, errCrash
+	}
 	p, err := c.readPolicy(c.body)
 	if err != nil {
 		return nil, err
 	}
 	p.Name = c.path("name")
 	_, existed := findPolicy(kind, v, p.Name)
-	if _, given := c.body["apply-to"]; given && p.ApplyTo == "" { // to the broker that is "all"
-		p.ApplyTo = nothing
-	}
-	return put(existed), withoutNothing(invalid(kind.set(v, p)))
+	return put(existed), p.set(func(p leveret.Policy) error { return kind.set(v, p) })
 }
 
-// nothing stands for an apply-to that is empty, which RabbitMQ's API refuses.
-const nothing = leveret.ApplyTo("(nothing)")
+// A givenPolicy is a policy in a request.
+type givenPolicy struct {
+	leveret.Policy
+	applyTo  string   // what the report has in place of unrecognised
+	mistyped string   // findings about a pattern and a priority of wrong types, which no Policy can have
+	failsAt  []string // findings that RabbitMQ does not come to report
+}
 
-func withoutNothing(err error) error {
+// What stands for members that a Policy cannot have. The broker refuses both, so that its report has their place.
+const (
+	unrecognised   = leveret.ApplyTo("(unrecognised)") // an apply-to that is empty, which the broker takes for all, or a list
+	mistypedMember = "priority should be a number, actually was NaN\n"
+)
+
+// set sets the policy. The report of what is wrong has one finding about each of definition, apply-to, pattern and
+// priority, in this order.
+func (p givenPolicy) set(set func(leveret.Policy) error) error {
+	if p.mistyped != "" {
+		p.Priority = math.NaN()
+	}
+	err := invalid(set(p.Policy))
 	var f *failure
 	if !errors.As(err, &f) {
 		return err
 	}
-	if text, ok := f.reason.(string); ok {
-		f.reason = strings.ReplaceAll(text, "'"+string(nothing)+"'", "''")
+	text, ok := f.reason.(string)
+	switch {
+	case !ok:
+		return err
+	case p.crashes(text):
+		return errCrash
 	}
-	return f
+	return badRequest(strings.NewReplacer("'"+string(unrecognised)+"'", "'"+p.applyTo+"'", mistypedMember, p.mistyped).Replace(text))
 }
 
-// readPolicy reads the members of a policy. What the broker cannot be told is refused here in RabbitMQ's words; all else
-// the broker looks at.
-func (c *call) readPolicy(b body) (p leveret.Policy, err error) {
-	var definition definitions.Arguments
-	if json.Unmarshal(b["definition"], &definition) != nil {
+// crashes reports whether RabbitMQ fails at a value that the report refuses.
+func (p givenPolicy) crashes(report string) bool {
+	return slices.ContainsFunc(p.failsAt, func(finding string) bool { return strings.Contains(report, finding) })
+}
+
+// findingsThatFail are the findings about two keys of a definition that RabbitMQ takes for texts before it looks at them.
+func (n *node) findingsThatFail(definition map[string]any) (all []string) {
+	for key, finding := range map[string]string{
+		"max-age": " is not a valid max age\n", "ha-mode": " is not a valid ha-mode value\n",
+	} {
+		_, isText := definition[key].(string)
+		_, isList := definition[key].([]any)
+		if asText := isText || isList && n.readsLists; !asText {
+			all = append(all, finding)
+		}
+	}
+	return all
+}
+
+// readPolicy reads the members of a policy. The broker looks at their values.
+func (c *call) readPolicy(b body) (p givenPolicy, err error) {
+	definition, err := jsondoc.Decode(b["definition"], c.memberThatCounts)
+	members, isObject := definition.(map[string]any)
+	none, isList := definition.([]any)
+	if isEmpty := isList && len(none) == 0; err != nil || !isObject && !isEmpty {
 		return p, badRequest("not_json")
 	}
-	p.Definition, p.ApplyTo, p.Pattern = definition.Table, leveret.ApplyTo(b.word("apply-to")), b.text("pattern")
-	var findings string
+	p.Definition, p.failsAt = members, c.findingsThatFail(members)
+	if p.ApplyTo, p.applyTo, err = b.applyTo(); err != nil {
+		return p, err
+	}
 	found := func(key, text string, to any) {
 		if given, ok := b[key]; ok && (string(given) == "null" || json.Unmarshal(given, to) != nil) {
-			v, _ := jsondoc.Decode(given, jsondoc.First)
-			findings += text + c.notation.Format(erl.JSON(v), 0) + "\n"
+			v, _ := jsondoc.Decode(given, c.memberThatCounts)
+			p.mistyped += c.notation.Behind(text, erl.JSON(v)) + "\n"
 		}
 	}
 	found("pattern", "pattern should be a binary but was ", &p.Pattern)
 	found("priority", "priority should be a number, actually was ", &p.Priority)
-	if findings != "" {
-		return p, badRequest("Validation failed\n\n" + findings)
-	}
 	return p, nil
+}
+
+// applyTo returns the member apply-to, and as what RabbitMQ prints it. RabbitMQ fails at what has no such text.
+func (b body) applyTo() (_ leveret.ApplyTo, text string, err error) {
+	given, ok := b["apply-to"]
+	if !ok {
+		return "", "", nil
+	}
+	v, _ := jsondoc.Decode(given, jsondoc.First)
+	text, ok = printed(v)
+	switch {
+	case !ok:
+		return "", "", errCrash
+	case text == "" || given[0] == '[':
+		return unrecognised, text, nil
+	}
+	return leveret.ApplyTo(text), text, nil
+}
+
+// printed returns what Erlang prints of a JSON value as a text, if it can: a list of octets and texts is a text, too.
+func printed(v any) (string, bool) {
+	switch v := v.(type) {
+	case nil:
+		return "null", true
+	case bool:
+		return strconv.FormatBool(v), true
+	case string:
+		return v, true
+	case []any:
+		return printedList(v)
+	}
+	return "", false
+}
+
+func printedList(list []any) (text string, ok bool) {
+	for _, member := range list {
+		n, isInteger := member.(int64)
+		_, isWord := member.(bool)
+		part, isText := printed(member)
+		switch {
+		case isInteger && n >= 0 && n <= math.MaxUint8:
+			text += string(rune(n))
+		case !isText, isWord, member == nil:
+			return "", false
+		default:
+			text += part
+		}
+	}
+	return text, true
 }
 
 func (c *call) clearPolicy(kind policyKind) (any, error) {

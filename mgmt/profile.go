@@ -3,6 +3,7 @@ package mgmt
 import (
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/jsondoc"
 	"github.com/leveretmq/leveret/internal/pcre"
 )
 
@@ -17,12 +18,76 @@ type release struct {
 	needsAllUsers   bool         // to delete several users at once stops at one that is missing
 	oldFeatures     bool         // there are no cluster tags and no exchange types of 4.x, and channels have a prefetch of their own
 	escapesHTML     bool         // refusals of policies and parameters have entities for < and >
+	takesAnyKey     bool         // a binding may have a number or a list of numbers as its routing key, and a message any value
+	failsAtAckMode  bool         // an ackmode that there is not is no refusal
+	readsLists      bool         // a list as max-age is a text that is refused
 	regexes         pcre.Version // of permissions
 	notation        erl.Notation
+
+	memberThatCounts jsondoc.Counts // of those that an object of a request has under one name
+
+	reading
+	telling
+	surface
+}
+
+// reading is how a release understands requests.
+type reading struct {
+	noQueueTypes  bool // a virtual host has no default queue type: what a request says of it is not looked at
+	numbersAsTags bool // of a list of tags a number behind the first is its text
+	trueIsEmpty   bool // the body true is that of an empty object
+}
+
+// telling is what a release tells, and whom.
+type telling struct {
+	loginFailure    error // of a wrong name or password
+	tellsMethods    bool  // every answer has the methods of its path, and not only those to other methods and OPTIONS
+	oldPages        bool  // lists of users have no pages
+	cutsChecks      bool  // health checks and definitions have columns
+	opensUserLimits bool  // everybody may look at the limits of all users
+	namesVHosts     bool  // parameters in the definitions of one virtual host have its name
+}
+
+// A surface is what clients see of a release: its paths, and words and members that the other one has not.
+type surface struct {
+	headers           headers
+	lacks             only     // the routes of the other release
+	unknownNode       string   // the refusal to start a virtual host on another node
+	mirrorActions     []string // what can be asked of a mirrored queue
+	unknownMembers    []string // of queues, consumers, channels and connections: those that only the other release tells
+	briefLists        bool     // a list of queues leaves out what is null and what takes long
+	checksOneProtocol bool     // protocol-listener looks for one protocol, not for each of a list
+}
+
+// headers are what all answers of a release have.
+type headers struct {
+	policy       string // Content-Security-Policy
+	vary         string // of answers that come before Accept was looked at
+	cacheControl string // unless the answer has another one; empty: none
 }
 
 var releases = map[leveret.Profile]release{
-	leveret.RabbitMQ43: {notation: erl.Unicode},
+	leveret.RabbitMQ43: {readsLists: true, notation: erl.Unicode, memberThatCounts: jsondoc.First,
+		telling: telling{loginFailure: errNotAuthorized, tellsMethods: true},
+		surface: surface{lacks: in310, unknownNode: "Unknown node: %s", briefLists: true, headers: headers{
+			policy:       "script-src 'self'; object-src 'self'",
+			vary:         "origin, accept-encoding",
+			cacheControl: "public, max-age=0, must-revalidate"}}},
 	leveret.RabbitMQ310: {asksNode: true, hidesFields: true, saysForbidden: true, sendsAliveness: true, refusesBadRegex: true, asksBroker: true,
-		needsAllUsers: true, oldFeatures: true, escapesHTML: true, regexes: pcre.PCRE1, notation: erl.Octets},
+		needsAllUsers: true, oldFeatures: true, escapesHTML: true, regexes: pcre.PCRE1, notation: erl.Octets,
+		takesAnyKey: true, failsAtAckMode: true, memberThatCounts: jsondoc.Last,
+		reading: reading{noQueueTypes: true, numbersAsTags: true, trueIsEmpty: true},
+		telling: telling{loginFailure: errLoginFailed, oldPages: true, cutsChecks: true, opensUserLimits: true, namesVHosts: true},
+		surface: surface{lacks: in43, unknownNode: "Request to node %s failed with nodedown", mirrorActions: []string{"sync", "cancel_sync"},
+			unknownMembers:    []string{"internal", "internal_owner", "storage_version", "consumer_timeout", "cached_segments", "peer_cert_serial_number"},
+			checksOneProtocol: true, headers: headers{
+				policy: "script-src 'self' 'unsafe-eval' 'unsafe-inline'; object-src 'self'",
+				vary:   "origin"}}},
+}
+
+// omitUnknown takes out of the description of a queue, a consumer, a channel or a connection what the release does not know.
+func (r release) omitUnknown(o object) {
+	for _, name := range r.unknownMembers {
+		delete(o, name)
+	}
 }

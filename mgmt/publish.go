@@ -22,7 +22,7 @@ func (c *call) publish() (any, error) {
 		return nil, err
 	}
 	if v == nil {
-		return nil, missingIn(v, "")
+		return nil, errNoAccess
 	}
 	return c.publishTo(v)
 }
@@ -37,10 +37,21 @@ func missingIn(v *leveret.VHost, reason string) error {
 
 func (c *call) publishTo(v *leveret.VHost) (_ any, err error) {
 	m := leveret.Message{Mandatory: true}
-	if m.Body, err = c.payload(); err != nil {
+	key := c.body.text("routing_key")
+	if !c.takesAnyKey {
+		key, err = c.body.textOnly("routing_key")
+	}
+	if err != nil {
 		return nil, err
 	}
+	payload, err := c.body.textOnly("payload")
+	if err != nil {
+		return nil, badRequest("payload_not_string")
+	}
 	if m.Properties, err = readProperties(c.body["properties"]); err != nil {
+		return nil, err
+	}
+	if m.Body, err = c.decodePayload(payload); err != nil {
 		return nil, err
 	}
 	var out leveret.Outcome
@@ -48,7 +59,7 @@ func (c *call) publishTo(v *leveret.VHost) (_ any, err error) {
 		if err := ch.Confirm(); err != nil {
 			return err
 		}
-		out, err = ch.Publish(c.exchangeName("exchange"), c.body.text("routing_key"), m)
+		out, err = ch.Publish(c.exchangeName("exchange"), key, m)
 		return err
 	})
 	if err == nil && out.Rejected {
@@ -57,12 +68,8 @@ func (c *call) publishTo(v *leveret.VHost) (_ any, err error) {
 	return object{"routed": out.Return == nil}, c.closing(err)
 }
 
-func (c *call) payload() ([]byte, error) {
-	var text string
-	if json.Unmarshal(c.body["payload"], &text) != nil {
-		return nil, badRequest("payload_not_string")
-	}
-	switch encoding := c.body.text("payload_encoding"); encoding {
+func (c *call) decodePayload(text string) ([]byte, error) {
+	switch c.body.text("payload_encoding") {
 	case "string":
 		return []byte(text), nil
 	case "base64":
@@ -72,19 +79,15 @@ func (c *call) payload() ([]byte, error) {
 		}
 		return data, nil
 	default:
-		return nil, badRequest([]string{"unsupported_encoding", encoding})
+		return nil, badRequest([]any{"unsupported_encoding", c.body["payload_encoding"]})
 	}
 }
 
 // readProperties returns the properties that a JSON object has; others than those of AMQP are passed over.
 func readProperties(data []byte) (*leveret.Properties, error) {
 	var given body
-	if json.Unmarshal(data, &given) != nil {
-		var none []any
-		if json.Unmarshal(data, &none) != nil || len(none) > 0 {
-			return nil, badRequest("not_json")
-		}
-		return nil, nil
+	if data[0] != '{' || json.Unmarshal(data, &given) != nil {
+		return nil, errCrash
 	}
 	if len(given) == 0 {
 		return nil, nil

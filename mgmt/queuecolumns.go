@@ -32,8 +32,8 @@ var (
 	}
 	statisticsColumns = []column{
 		{"consumers", func(q *leveret.QueueInfo) any { return q.Consumers }},
-		{"consumer_capacity", func(q *leveret.QueueInfo) any { return capacity(*q) }},
-		{"consumer_utilisation", func(q *leveret.QueueInfo) any { return capacity(*q) }},
+		{"consumer_capacity", func(q *leveret.QueueInfo) any { return share(*q) }},
+		{"consumer_utilisation", func(q *leveret.QueueInfo) any { return share(*q) }},
 		{"message_bytes", func(q *leveret.QueueInfo) any { return q.Bytes }},
 		{"message_bytes_ready", func(q *leveret.QueueInfo) any { return q.BytesReady }},
 		{"message_bytes_unacknowledged", func(q *leveret.QueueInfo) any { return q.BytesUnacked }},
@@ -68,6 +68,14 @@ func capacity(info leveret.QueueInfo) int {
 		return 1
 	}
 	return 0
+}
+
+// share is the capacity as JSON shows it: a whole number only if there are no consumers.
+func share(info leveret.QueueInfo) any {
+	if info.Consumers == 0 {
+		return 0
+	}
+	return decimal(capacity(info))
 }
 
 // fill puts columns into an object.

@@ -1,6 +1,9 @@
 package mgmt
 
 import (
+	"maps"
+	"time"
+
 	"github.com/leveretmq/leveret"
 )
 
@@ -19,9 +22,10 @@ func (c *call) describeQueue(v *leveret.VHost, info leveret.QueueInfo) (object, 
 	}
 	fill(o, statisticsColumns, &info)
 	c.describeType(o, q, info)
+	c.omitUnknown(o)
 	s, f := subject{aQueue, info.VHost, info.Name}, queueFigures(info, q.Counters())
-	if since, known := c.recorder.idleSince(s, f); known && info.Type == leveret.QueueTypeClassic {
-		o["idle_since"] = since.UTC().Format(idleFormat)
+	if info.Type == leveret.QueueTypeClassic {
+		c.showIdle(o, s, f)
 	}
 	if err := c.messageStats(o, s, f, queueStats); err != nil {
 		return nil, err
@@ -44,13 +48,42 @@ func (c *call) totalsOnly(o object, info leveret.QueueInfo) {
 	}
 }
 
-// idleFormat is how RabbitMQ writes the time since which a classic queue has had nothing to do.
-const idleFormat = "2006-01-02T15:04:05.000+00:00"
+// showIdle puts into an object since when a subject has had nothing to do.
+func (c *call) showIdle(o object, s subject, f figures) {
+	if since, known := c.recorder.idleSince(s, f); known {
+		o["idle_since"] = since.UTC().Format("2006-01-02T15:04:05.000+00:00")
+	}
+}
+
+// describeListedQueue is a queue in a list. In brief it has no member that is null.
+func (c *call) describeListedQueue(v *leveret.VHost, info leveret.QueueInfo) (object, error) {
+	o, err := c.describeQueue(v, info)
+	if err != nil || c.statsDisabled() {
+		return o, err
+	}
+	if !c.briefLists {
+		c.addTags(o, v, info)
+		return o, nil
+	}
+	if c.columns() == nil {
+		maps.DeleteFunc(o, func(name string, value any) bool { return value == nil || name == "idle_since" })
+	}
+	return o, nil
+}
+
+// addTags tells which consumer of a queue is the only one.
+func (c *call) addTags(o object, v *leveret.VHost, info leveret.QueueInfo) {
+	o["single_active_consumer_tag"] = textOrNull(info.SingleActive)
+	if info.Type == leveret.QueueTypeClassic {
+		o["exclusive_consumer_tag"] = textOrNull(c.contentsOf(v).exclusive[info.Name])
+	}
+}
 
 // describeType adds what only one type of queues has.
 func (c *call) describeType(o object, q *leveret.Queue, info leveret.QueueInfo) {
 	if info.Type != leveret.QueueTypeQuorum {
 		o["messages_ready_ram"], o["messages_unacknowledged_ram"], o["storage_version"] = info.Ready, info.Unacked, 2
+		c.describeOldQueue(o, q, info)
 		return
 	}
 	node := c.NodeName
@@ -66,6 +99,21 @@ func (c *call) describeType(o object, q *leveret.Queue, info leveret.QueueInfo) 
 			o[name] = s.Value
 		}
 	}
+}
+
+// describeOldQueue adds what RabbitMQ 3.10 tells of a classic queue: of its mirrors, of which there are none, and of the stages
+// in which it keeps its messages. Here all are in the last one, in memory.
+func (c *call) describeOldQueue(o object, q *leveret.Queue, info leveret.QueueInfo) {
+	if !c.oldFeatures {
+		return
+	}
+	o["recoverable_slaves"], o["messages_paged_out"], o["message_bytes_paged_out"] = nil, 0, 0
+	s, n := subject{aQueue, info.VHost, info.Name}, queueFigures(info, q.Counters())
+	rate := func(f figure) decimal { return decimal(c.recorder.rate(s, f, moment{time.Now(), n[f]})) }
+	o["backing_queue_status"] = object{"version": 1, "mode": "default", "target_ram_count": "infinity",
+		"delta": []any{"delta", "undefined", 0, 0, "undefined"}, "q1": 0, "q2": 0, "q3": 0, "q4": info.Ready, "len": info.Ready,
+		"next_seq_id": n[publish], "next_deliver_seq_id": n[deliverGet], "avg_ingress_rate": rate(publish),
+		"avg_egress_rate": rate(deliverGet), "avg_ack_ingress_rate": rate(deliver) + rate(get), "avg_ack_egress_rate": rate(ack)}
 }
 
 // waiting counts what is neither ready nor unacknowledged: messages that wait for a retry, and dead letters. If there are both, only
@@ -99,14 +147,23 @@ func (c *call) describeQueueInDetail(v *leveret.VHost, info leveret.QueueInfo) (
 		return o, nil
 	}
 	o["messages_persistent"], o["message_bytes_persistent"] = persistent(q, info)
-	o["single_active_consumer_tag"] = textOrNull(info.SingleActive)
+	c.addTags(o, v, info)
 	if info.Type == leveret.QueueTypeClassic {
-		o["exclusive_consumer_tag"] = textOrNull(c.contentsOf(v).exclusive[info.Name])
+		o["head_message_timestamp"] = costly(func() any { return headTimestamp(q) })
 	}
 	if owner, ok := c.contentsOf(v).conns[info.Owner]; ok {
 		o["owner_pid_details"] = c.peer(owner)
 	}
 	return o, nil
+}
+
+// headTimestamp is the timestamp of the first message that is ready, in seconds; null if it has none.
+func headTimestamp(q *leveret.Queue) any {
+	ready := q.Messages()
+	if len(ready) == 0 || ready[0].Properties == nil || ready[0].Properties.Timestamp.IsZero() {
+		return nil
+	}
+	return ready[0].Properties.Timestamp.Unix()
 }
 
 // persistent counts what a restart keeps: of a quorum queue all messages.

@@ -2,13 +2,14 @@ package mgmt
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
 )
 
-func (c *call) queues() (any, error)         { return c.listQueues((*call).describeQueue) }
+func (c *call) queues() (any, error)         { return c.listQueues((*call).describeListedQueue) }
 func (c *call) detailedQueues() (any, error) { return c.listQueues((*call).describeQueueInDetail) }
 
 func (c *call) listQueues(describe func(*call, *leveret.VHost, leveret.QueueInfo) (object, error)) (any, error) {
@@ -66,6 +67,9 @@ func (c *call) putQueue() (any, error) {
 	if err == nil {
 		err = c.checkNode()
 	}
+	if err == nil {
+		err = c.checkList()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -78,9 +82,9 @@ func (c *call) putQueue() (any, error) {
 
 // checkNode refuses a queue for another node than this one.
 func (c *call) checkNode() error {
-	var node string
-	if given, ok := c.body["node"]; !ok || json.Unmarshal(given, &node) != nil {
-		return nil
+	node, err := c.body.textOnly("node")
+	if _, given := c.body["node"]; !given || err != nil {
+		return err
 	}
 	_, host, _ := strings.Cut(c.NodeName, "@")
 	if c.asksNode && !strings.Contains(node, "@") {
@@ -93,6 +97,15 @@ func (c *call) checkNode() error {
 		return badRequest("Node " + c.notation.Format(erl.Atom(node), 0) + " could not be contacted")
 	}
 	return badRequest("Node " + node + " is not a cluster member")
+}
+
+// checkList refuses a queue whose arguments are a list. Only an empty one is no arguments, as it is for exchanges.
+func (c *call) checkList() error {
+	var members []json.RawMessage
+	if json.Unmarshal(c.body["arguments"], &members) != nil || len(members) == 0 {
+		return nil
+	}
+	return c.crashed("badarg")
 }
 
 func (c *call) deleteQueue() (any, error) {
@@ -119,3 +132,21 @@ func (c *call) purge() (any, error) {
 
 // rebalance has nothing to move: there is one node.
 func (c *call) rebalance() (any, error) { return nil, nil }
+
+// actOnQueue does what is asked of the queue's mirrors: nothing, because there are none.
+func (c *call) actOnQueue() (any, error) {
+	v, _, missing := c.pathQueue()
+	if missing != nil && !c.asksBroker {
+		return nil, missingIn(v, "queue_not_found")
+	}
+	if err := c.need("action"); err != nil {
+		return nil, err
+	}
+	switch {
+	case missing != nil:
+		return nil, errCrash
+	case !slices.Contains(c.mirrorActions, c.body.text("action")):
+		return nil, badRequest([]any{"unknown", c.body["action"]})
+	}
+	return nil, nil
+}

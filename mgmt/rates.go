@@ -40,7 +40,7 @@ func (c *call) details(s subject, f figure, value int64) (object, error) {
 	}
 	now := time.Now()
 	c.recorder.ask(now)
-	details := object{"rate": c.recorder.rate(s, f, moment{now, value})}
+	details := object{"rate": decimal(c.recorder.rate(s, f, moment{now, value}))}
 	if span != nil {
 		append(c.recorder.history(s, f), moment{now, value}).sample(details, span, now)
 	}
@@ -69,10 +69,10 @@ func (h history) sample(details object, s *span, now time.Time) {
 		samples = append(samples, object{"sample": value, "timestamp": t.UnixMilli()})
 	}
 	details["samples"] = samples
-	details["avg"] = sum / float64(len(samples))
-	details["avg_rate"] = 0.0
+	details["avg"] = decimal(sum / float64(len(samples)))
+	details["avg_rate"] = decimal(0)
 	if n := len(samples); n > 1 {
-		details["avg_rate"] = (newest - oldest) / (float64(n-1) * s.step.Seconds())
+		details["avg_rate"] = decimal((newest - oldest) / (float64(n-1) * s.step.Seconds()))
 	}
 }
 

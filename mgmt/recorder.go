@@ -72,6 +72,13 @@ func (r *recorder) tick() {
 	}
 }
 
+// forget begins anew with what is known at the next snapshot.
+func (r *recorder) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.courses)
+}
+
 func (r *recorder) record(now time.Time, all map[subject]figures) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,17 +129,18 @@ func (r *recorder) rate(s subject, f figure, now moment) float64 {
 	return float64(now.value-before.figures[f]) / max(elapsed, interval).Seconds()
 }
 
-// idleSince returns when the figures of a subject changed last. It is not known if they have changed since the last snapshot,
-// or not at all since the first.
+// idleSince returns when the figures of a subject changed last, or were looked at first if they have not changed since. It is not
+// known if they have changed since the last snapshot, or were looked at for a moment only.
 func (r *recorder) idleSince(s subject, now figures) (since time.Time, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.courses[s]
-	if c == nil || len(c.points) < 2 {
+	if c == nil {
 		return time.Time{}, false
 	}
 	last := c.points[len(c.points)-1]
-	return last.at, last.figures == now
+	hasChanged := len(c.points) > 1
+	return last.at, last.figures == now && (hasChanged || time.Since(last.at) >= rateOver)
 }
 
 // at returns what the figures were at a time: the first that are known for a time before.

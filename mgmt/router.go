@@ -20,13 +20,15 @@ type router struct {
 
 type splitRoute struct {
 	route
-	segments []string // a name in braces matches any segment that is not empty
+	segments []string // a name in braces matches any segment; no virtual host has an empty name
 }
 
 func newRouter(n *node) *router {
 	r := &router{node: n}
-	for _, route := range routes {
-		r.routes = append(r.routes, splitRoute{route, strings.Split(route.path, "/")})
+	for _, route := range append(routes, route{path: "index.html", open: true, as: &aPage, get: r.index}) {
+		if route.only != n.lacks {
+			r.routes = append(r.routes, splitRoute{route, strings.Split(route.path, "/")})
+		}
 	}
 	r.page = page.Handler(n.broker, source{r}, page.ManualClock(n.broker, n.Clock, n.Advance))
 	return r
@@ -42,18 +44,21 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	path, ok := strings.CutPrefix(req.URL.EscapedPath(), "/api/")
-	segments, err := unescape(strings.Split(strings.TrimSuffix(path, "/"), "/"))
-	if !ok || err != nil {
-		nowhere(w)
+	if path == "" || path == "/api" {
+		w.Header().Set("Location", "/api/index.html")
+		w.WriteHeader(http.StatusMovedPermanently)
 		return
 	}
-	route, ok := r.find(req, segments)
-	if !ok {
-		nowhere(w)
-		return
+	route := nowhere
+	segments, err := unescape(strings.Split(strings.TrimSuffix(path, "/"), "/"))
+	if found, known := r.find(req, segments); ok && err == nil && known {
+		route = found
 	}
 	resource{r.node, route}.ServeHTTP(w, req)
 }
+
+// nowhere is where a path leads that is not in the table. It is among the files of RabbitMQ's web server, and not there.
+var nowhere = route{open: true, as: &aFile, get: func(*call) (any, error) { return nil, errNoObject }}
 
 // find returns the route of a path, and gives the request the names that are in it.
 func (r *router) find(req *http.Request, segments []string) (route, bool) {
@@ -84,7 +89,9 @@ func (r splitRoute) match(segments []string) bool {
 		return false
 	}
 	for i, want := range r.segments {
-		if isVariable := variable(want) != ""; isVariable && segments[i] == "" || !isVariable && segments[i] != want {
+		name := variable(want)
+		isMissing := name == "vhost" && segments[i] == ""
+		if isMissing || name == "" && segments[i] != want {
 			return false
 		}
 	}

@@ -10,12 +10,26 @@ type route struct {
 	path string
 	who  access
 	open bool // needs no login
-	json bool // a body must say that it is JSON
 
 	noHead bool // RabbitMQ does not take HEAD here
+	pages  pages
+
+	only     only     // the release that has the path, if not both have it
+	takes    []string // the kinds of bodies; nil: any
+	as       *media   // what the answers are; nil: JSON or BERT
+	uncached bool     // nobody may keep an answer
 
 	get, put, post, delete func(*call) (any, error)
 }
+
+// only says which release has a path.
+type only uint8
+
+const (
+	inBoth only = iota
+	in43
+	in310
+)
 
 var routes = []route{
 	{path: "overview", who: anybody, get: (*call).overview},
@@ -24,59 +38,62 @@ var routes = []route{
 	{path: "nodes/{node}", who: monitors, get: (*call).aNode},
 	{path: "nodes/{node}/memory", who: monitors, get: (*call).nodeMemory},
 	{path: "extensions", who: anybody, get: (*call).extensions},
-	{path: "definitions", who: administrators, get: (*call).getDefinitions, post: (*call).postDefinitions},
-	{path: "definitions/{vhost}", who: administrators, get: (*call).getDefinitions, post: (*call).postDefinitions},
+	{path: "definitions", who: administrators, takes: documents, get: (*call).getDefinitions, post: (*call).postDefinitions},
+	{path: "all-configuration", who: administrators, takes: documents, get: (*call).getDefinitions, post: (*call).postDefinitions},
+	{path: "definitions/{vhost}", who: administrators, takes: documents, get: (*call).getDefinitions, post: (*call).postDefinitions},
 
-	{path: "connections", who: anybody, get: (*call).connections},
+	{path: "connections", pages: hasPages, who: anybody, get: (*call).connections},
 	{path: "connections/{connection}", who: anybody, get: (*call).connection, delete: (*call).closeConnection},
-	{path: "connections/username/{user}", who: anybody, get: (*call).userConnections, delete: (*call).closeUserConnections},
+	{path: "connections/username/{user}", pages: hasPages, who: anybody, get: (*call).userConnections, delete: (*call).closeUserConnections},
+	{path: "connections/{connection}/sessions", only: in43, who: anybody, get: (*call).connectionSessions},
 	{path: "connections/{connection}/channels", who: anybody, get: (*call).connectionChannels},
 	{path: "vhosts/{vhost}/connections", who: members, get: (*call).connections},
-	{path: "channels", who: anybody, get: (*call).channels},
+	{path: "channels", pages: hasPages, who: anybody, get: (*call).channels},
 	{path: "vhosts/{vhost}/channels", who: members, get: (*call).channels},
 	{path: "channels/{channel}", who: anybody, get: (*call).channel},
 	{path: "consumers", who: anybody, get: (*call).consumers},
 	{path: "consumers/{vhost}", who: viewers, get: (*call).consumers},
 
-	{path: "exchanges", who: anybody, get: (*call).exchanges},
-	{path: "exchanges/{vhost}", who: members, get: (*call).exchanges},
+	{path: "exchanges", pages: hasPages, who: anybody, get: (*call).exchanges},
+	{path: "exchanges/{vhost}", pages: hasPages, who: members, get: (*call).exchanges},
 	{path: "exchanges/{vhost}/{exchange}", who: members, get: (*call).exchange, put: (*call).putExchange, delete: (*call).deleteExchange},
 	{path: "exchanges/{vhost}/{exchange}/bindings/source", who: members, get: (*call).bindingsOfSource},
 	{path: "exchanges/{vhost}/{exchange}/bindings/destination", who: members, get: (*call).bindingsOfExchange},
 	{path: "exchanges/{vhost}/{exchange}/publish", who: members, post: (*call).publish},
-	{path: "queues", who: anybody, get: (*call).queues},
-	{path: "queues/detailed", who: anybody, get: (*call).detailedQueues},
-	{path: "queues/{vhost}", who: members, get: (*call).queues},
+	{path: "queues", pages: hasPages, who: anybody, get: (*call).queues},
+	{path: "queues/detailed", pages: hasPages, only: in43, who: anybody, get: (*call).detailedQueues},
+	{path: "queues/{vhost}", pages: hasPages, who: members, get: (*call).queues},
 	{path: "queues/{vhost}/{queue}", who: members, get: (*call).queue, put: (*call).putQueue, delete: (*call).deleteQueue},
 	{path: "queues/{vhost}/{queue}/bindings", who: members, get: (*call).bindingsOfQueue},
-	{path: "queues/{vhost}/{queue}/contents", who: members, delete: (*call).purge},
+	{path: "queues/{vhost}/{queue}/contents", as: &htmlOnly, who: members, delete: (*call).purge},
 	{path: "queues/{vhost}/{queue}/get", who: members, post: (*call).getMessages},
+	{path: "queues/{vhost}/{queue}/actions", as: &htmlOnly, who: administrators, post: (*call).actOnQueue},
 	{path: "bindings", who: anybody, get: (*call).bindings},
 	{path: "bindings/{vhost}", who: members, get: (*call).bindings},
 	{path: "bindings/{vhost}/e/{source}/{kind}/{destination}", who: members, get: (*call).bindingsBetween, post: (*call).bind},
 	{path: "bindings/{vhost}/e/{source}/{kind}/{destination}/{props}", who: members, get: (*call).binding, delete: (*call).unbind},
 
-	{path: "vhosts", who: anybody, get: (*call).listVHosts},
+	{path: "vhosts", pages: hasPages, who: anybody, get: (*call).listVHosts},
 	{path: "vhosts/{vhost}", who: administrators, get: (*call).getVHost, put: (*call).putVHost, delete: (*call).deleteVHost},
 	{path: "vhosts/{vhost}/permissions", who: administrators, get: (*call).permissions},
-	{path: "vhosts/{vhost}/topic-permissions", who: administrators, get: (*call).topicPermissions},
-	{path: "vhosts/{vhost}/deletion/protection", who: administrators, post: (*call).protect, delete: (*call).unprotect},
-	{path: "vhosts/{vhost}/start/{node}", who: administrators, post: (*call).startVHost},
-	{path: "users", who: administrators, get: (*call).users},
-	{path: "users/without-permissions", who: administrators, get: (*call).usersWithoutPermissions},
+	{path: "vhosts/{vhost}/topic-permissions", as: &jsonOnly, who: administrators, get: (*call).topicPermissions},
+	{path: "vhosts/{vhost}/deletion/protection", only: in43, as: &htmlOnly, noHead: true, get: (*call).showProtection, who: administrators, post: (*call).protect, delete: (*call).unprotect},
+	{path: "vhosts/{vhost}/start/{node}", as: &htmlOnly, who: administrators, post: (*call).startVHost},
+	{path: "users", pages: newPages, who: administrators, get: (*call).users},
+	{path: "users/without-permissions", pages: newPages, who: administrators, get: (*call).usersWithoutPermissions},
 	{path: "users/bulk-delete", who: administrators, post: (*call).deleteUsers},
 	{path: "users/{user}", who: administrators, get: (*call).getUser, put: (*call).putUser, delete: (*call).deleteUser},
 	{path: "users/{user}/permissions", who: administrators, get: (*call).permissionsOfUser},
-	{path: "users/{user}/topic-permissions", who: administrators, get: (*call).topicPermissionsOfUser},
-	{path: "user-limits", who: administrators, noHead: true, get: (*call).userLimits},
-	{path: "user-limits/{user}", who: administrators, noHead: true, get: (*call).userLimits},
-	{path: "user-limits/{user}/{name}", who: administrators, json: true, put: (*call).putUserLimit, delete: (*call).deleteUserLimit},
+	{path: "users/{user}/topic-permissions", as: &jsonOnly, who: administrators, get: (*call).topicPermissionsOfUser},
+	{path: "user-limits", as: &jsonOnly, who: limitReaders, noHead: true, get: (*call).userLimits},
+	{path: "user-limits/{user}", as: &jsonOnly, who: ownLimitReaders, noHead: true, get: (*call).userLimits},
+	{path: "user-limits/{user}/{name}", as: &htmlOnly, who: administrators, takes: justJSON, put: (*call).putUserLimit, delete: (*call).deleteUserLimit},
 	{path: "whoami", who: anybody, get: (*call).whoami},
 	{path: "permissions", who: administrators, get: (*call).permissions},
 	{path: "permissions/{vhost}/{user}", who: administrators, get: (*call).permission, put: (*call).putPermission, delete: (*call).deletePermission},
-	{path: "topic-permissions", who: administrators, get: (*call).topicPermissions},
-	{path: "topic-permissions/{vhost}/{user}", who: administrators, get: (*call).topicPermission, put: (*call).putTopicPermission, delete: (*call).deleteTopicPermission},
-	{path: "topic-permissions/{vhost}/{user}/{exchange}", who: administrators, get: (*call).topicPermission, put: (*call).putTopicPermission, delete: (*call).deleteTopicPermission},
+	{path: "topic-permissions", as: &jsonOnly, who: administrators, get: (*call).topicPermissions},
+	{path: "topic-permissions/{vhost}/{user}", as: &jsonOnly, who: administrators, get: (*call).topicPermission, put: (*call).putTopicPermission, delete: (*call).deleteTopicPermission},
+	{path: "topic-permissions/{vhost}/{user}/{exchange}", as: &jsonOnly, who: administrators, get: (*call).topicPermission, put: (*call).putTopicPermission, delete: (*call).deleteTopicPermission},
 
 	{path: "parameters", who: policymakers, get: (*call).parameters},
 	{path: "parameters/{component}", who: policymakers, get: (*call).parameters},
@@ -87,39 +104,48 @@ var routes = []route{
 	{path: "policies", who: anybody, get: (*call).policies},
 	{path: "policies/{vhost}", who: members, get: (*call).policies},
 	{path: "policies/{vhost}/{name}", who: policymakers, get: (*call).policy, put: (*call).putPolicy, delete: (*call).deletePolicy},
-	{path: "operator-policies", who: anybody, get: (*call).operatorPolicies},
-	{path: "operator-policies/{vhost}", who: members, get: (*call).operatorPolicies},
-	{path: "operator-policies/{vhost}/{name}", who: administrators, json: true, get: (*call).operatorPolicy, put: (*call).putOperatorPolicy, delete: (*call).deleteOperatorPolicy},
-	{path: "vhost-limits", who: anybody, noHead: true, get: (*call).vhostLimits},
-	{path: "vhost-limits/{vhost}", who: viewers, noHead: true, get: (*call).vhostLimits},
-	{path: "vhost-limits/{vhost}/{name}", who: administrators, json: true, put: (*call).putVHostLimit, delete: (*call).deleteVHostLimit},
+	{path: "operator-policies", as: &jsonOnly, who: anybody, get: (*call).operatorPolicies},
+	{path: "operator-policies/{vhost}", as: &jsonOnly, who: members, get: (*call).operatorPolicies},
+	{path: "operator-policies/{vhost}/{name}", as: &jsonOnly, who: administrators, takes: justJSON, get: (*call).operatorPolicy, put: (*call).putOperatorPolicy, delete: (*call).deleteOperatorPolicy},
+	{path: "vhost-limits", as: &jsonOnly, who: anybody, noHead: true, get: (*call).vhostLimits},
+	{path: "vhost-limits/{vhost}", as: &jsonOnly, who: viewers, noHead: true, get: (*call).vhostLimits},
+	{path: "vhost-limits/{vhost}/{name}", as: &htmlOnly, who: administrators, takes: justJSON, put: (*call).putVHostLimit, delete: (*call).deleteVHostLimit},
 
 	{path: "aliveness-test/{vhost}", who: members, get: (*call).aliveness},
 	{path: "healthchecks/node", who: anybody, get: (*call).healthy},
 	{path: "healthchecks/node/{node}", who: anybody, get: (*call).healthy},
 	{path: "health/checks/alarms", who: anybody, get: (*call).checkAlarms},
 	{path: "health/checks/local-alarms", who: anybody, get: (*call).checkAlarms},
-	{path: "health/checks/metadata-store/initialized", who: anybody, get: (*call).healthy},
-	{path: "health/checks/metadata-store/initialized/with-data", who: anybody, get: (*call).checkVHosts},
+	{path: "health/checks/metadata-store/initialized", only: in43, who: anybody, get: (*call).healthy},
+	{path: "health/checks/metadata-store/initialized/with-data", only: in43, who: anybody, get: (*call).checkVHosts},
 	{path: "health/checks/certificate-expiration/{within}/{unit}", who: anybody, get: (*call).checkCertificates},
 	{path: "health/checks/port-listener/{port}", who: anybody, get: (*call).checkPort},
 	{path: "health/checks/protocol-listener/{protocol}", who: anybody, get: (*call).checkProtocols},
 	{path: "health/checks/virtual-hosts", who: anybody, get: (*call).checkVHosts},
 	{path: "health/checks/node-is-quorum-critical", who: anybody, get: (*call).checkQuorum},
-	{path: "health/checks/quorum-queues-without-elected-leaders/all-vhosts", who: anybody, get: (*call).healthy},
-	{path: "health/checks/is-in-service", who: anybody, open: true, get: (*call).healthy},
-	{path: "health/checks/below-node-connection-limit", who: anybody, open: true, get: (*call).healthy},
-	{path: "health/checks/ready-to-serve-clients", who: anybody, open: true, get: (*call).healthy},
+	{path: "health/checks/node-is-mirror-sync-critical", only: in310, who: anybody, get: (*call).checkQuorum},
+	{path: "health/checks/quorum-queues-without-elected-leaders/all-vhosts", only: in43, who: anybody, get: (*call).healthy},
+	{path: "health/checks/quorum-queues-without-elected-leaders/vhost/{vhost}", only: in43, who: anybody, get: (*call).healthy},
+	{path: "health/checks/quorum-queues-without-elected-leaders/vhost/{vhost}/pattern/{pattern}", only: in43, who: anybody, get: (*call).healthy},
+	{path: "health/checks/reached-target-cluster-size", only: in43, uncached: true, who: anybody, open: true, get: (*call).healthy},
+	{path: "health/checks/is-in-service", only: in43, uncached: true, who: anybody, open: true, get: (*call).healthy},
+	{path: "health/checks/below-node-connection-limit", only: in43, uncached: true, who: anybody, open: true, get: (*call).healthy},
+	{path: "health/checks/ready-to-serve-clients", only: in43, uncached: true, who: anybody, open: true, get: (*call).healthy},
 
 	{path: "feature-flags", who: anybody, get: (*call).featureFlags},
-	{path: "feature-flags/{name}/enable", who: administrators, json: true, put: (*call).enableFeatureFlag},
-	{path: "deprecated-features", who: anybody, get: (*call).deprecatedFeatures},
-	{path: "deprecated-features/used", who: anybody, get: (*call).usedDeprecatedFeatures},
-	{path: "rebalance/queues", who: administrators, post: (*call).rebalance},
+	{path: "feature-flags/{name}/enable", as: &htmlOnly, who: administrators, takes: justJSON, put: (*call).enableFeatureFlag},
+	{path: "deprecated-features", only: in43, who: anybody, get: (*call).deprecatedFeatures},
+	{path: "deprecated-features/used", only: in43, who: anybody, get: (*call).usedDeprecatedFeatures},
+	{path: "rebalance/queues", as: &plainOnly, who: administrators, post: (*call).rebalance},
 	{path: "auth/attempts/{node}", who: monitors, get: (*call).authAttempts, delete: (*call).forgetAuthAttempts},
-	{path: "auth/hash_password/{password}", who: administrators, noHead: true, get: (*call).hashPassword},
-	{path: "version", who: anybody, open: true, get: (*call).getVersion},
-	{path: "login", who: anybody, open: true, post: (*call).signIn, delete: (*call).signOut},
+	{path: "auth/attempts/{node}/source", who: monitors, get: (*call).authAttempts, delete: (*call).forgetAuthAttempts},
+	{path: "auth/hash_password/{password}", only: in43, who: administrators, noHead: true, get: (*call).hashPassword},
+	{path: "auth", only: in310, who: anybody, open: true, get: (*call).authSettings},
+	{path: "reset", as: &htmlOnly, who: administrators, delete: (*call).resetStatistics},
+	{path: "reset/{node}", as: &htmlOnly, who: administrators, delete: (*call).resetStatistics},
+	{path: "version", only: in43, uncached: true, who: anybody, open: true, get: (*call).getVersion},
+	{path: "login", only: in43, who: anybody, open: true, takes: forms, post: (*call).signIn, delete: (*call).signOut},
+	{path: "login", only: in310, who: anybody, open: true, takes: forms, post: (*call).signIn},
 }
 
 // handlerOf returns what answers a method, nil if the route does not have it.

@@ -27,7 +27,7 @@ func (c *call) inChannel(v *leveret.VHost, run func(*leveret.Channel) error) err
 func (c *call) open(vhost string) (*leveret.Conn, error) {
 	conn, err := c.broker.Open(leveret.ConnConfig{User: c.user.Name, VHost: vhost, Name: "HTTP API of " + c.user.Name})
 	if isCode(err, leveret.NotAllowed) || isCode(err, leveret.AccessRefused) {
-		return nil, notAuthorised("Access refused.")
+		return nil, errNoAccess
 	}
 	return conn, err
 }

@@ -28,9 +28,12 @@ func (s source) Ask(r *http.Request, q page.Question) (any, error) {
 	if !ok {
 		return nil, refused(errNoObject)
 	}
-	answer, err := (resource{s.node, route}).run(c, route.handlerOf(c.request.Method))
+	if err := (resource{s.node, route}).admit(c); err != nil {
+		return nil, refused(err)
+	}
+	answer, err := route.handlerOf(c.request.Method)(c)
 	if err == nil {
-		answer, err = c.shape(answer)
+		answer, err = c.shape(answer, hasPages)
 	}
 	return answer, refused(err)
 }

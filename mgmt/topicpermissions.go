@@ -34,22 +34,24 @@ func listTopicPermissions(vhosts []*leveret.VHost, which func(leveret.TopicPermi
 	return l
 }
 
-// isWanted reports whether topic permissions are those of the user, and of the exchange if the path has one.
-func (c *call) isWanted(p leveret.TopicPermissionInfo) bool {
-	exchange := c.path("exchange")
-	return p.User == c.path("user") && (exchange == "" || exchange == p.Exchange)
-}
+// ofUser reports whether topic permissions are those of the user in the path. RabbitMQ does not look at the exchange
+// there, but when it deletes.
+func (c *call) ofUser(p leveret.TopicPermissionInfo) bool { return p.User == c.path("user") }
 
 func (c *call) topicPermission() (any, error) {
 	v, _, err := c.ofUserIn()
 	if err != nil {
 		return nil, err
 	}
-	l := listTopicPermissions([]*leveret.VHost{v}, c.isWanted)
+	l := listTopicPermissions([]*leveret.VHost{v}, c.ofUser)
 	if len(l) == 0 {
 		return nil, errNoObject
 	}
-	return l, nil
+	all := make([]object, len(l))
+	for i, item := range l {
+		all[i] = item.show()
+	}
+	return all, nil
 }
 
 func (c *call) putTopicPermission() (any, error) {
@@ -60,13 +62,18 @@ func (c *call) putTopicPermission() (any, error) {
 	if err := c.need("exchange", "write", "read"); err != nil {
 		return nil, err
 	}
-	existed := slices.ContainsFunc(v.TopicPermissions(), c.isWanted)
-	exchange := c.body.text("exchange")
-	err = v.SetTopicPermissions(u.Name, exchange, leveret.TopicPermissions{Write: c.body.text("write"), Read: c.body.text("read")})
-	if isCode(err, leveret.NotFound) {
-		return nil, badRequest([]string{"no_such_exchange", exchange})
+	var p leveret.TopicPermissions
+	for key, to := range map[string]*string{"write": &p.Write, "read": &p.Read} {
+		if *to, err = c.body.textOrList(key); err != nil {
+			return nil, err
+		}
 	}
-	return put(existed), invalid(err)
+	existed := slices.ContainsFunc(v.TopicPermissions(), c.ofUser)
+	err = v.SetTopicPermissions(u.Name, c.body.word("exchange"), p)
+	if isCode(err, leveret.NotFound) {
+		return nil, badRequest([]any{"no_such_exchange", c.body["exchange"]})
+	}
+	return put(existed), c.invalidRegexp(err, func(source string) any { return source }, p.Write, p.Read)
 }
 
 func (c *call) deleteTopicPermission() (any, error) {
@@ -74,8 +81,13 @@ func (c *call) deleteTopicPermission() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(v.TopicPermissions(), c.isWanted) {
+	if !slices.ContainsFunc(v.TopicPermissions(), c.ofUser) {
 		return nil, errNoObject
 	}
-	return nil, invalid(v.ClearTopicPermissions(u.Name, c.path("exchange")))
+	exchange := c.path("exchange")
+	isSet := func(p leveret.TopicPermissionInfo) bool { return c.ofUser(p) && p.Exchange == exchange }
+	if exchange != "" && !slices.ContainsFunc(v.TopicPermissions(), isSet) {
+		return nil, nil
+	}
+	return nil, invalid(v.ClearTopicPermissions(u.Name, exchange))
 }

@@ -88,8 +88,12 @@ func (c *call) putUser() (any, error) {
 		return nil, err
 	}
 	_, missing := c.pathUser()
-	if _, ok := c.body["tags"]; !ok {
+	tags, ok := c.body["tags"]
+	switch {
+	case !ok:
 		return nil, badRequest("tags_not_present")
+	case tags[0] != '"' && tags[0] != '[':
+		return nil, errCrash
 	}
 	var given userTags
 	if err := c.body.read("tags", &given); err != nil {
@@ -109,7 +113,11 @@ func (c *call) givenPassword() (leveret.PasswordHash, error) {
 	case password != nil && hashed != nil:
 		return leveret.PasswordHash{}, badRequest("both_password_and_password_hash_are_provided")
 	case password != nil:
-		return c.broker.HashPassword(c.body.text("password")), nil
+		text, err := c.body.textOnly("password")
+		if err != nil {
+			return leveret.PasswordHash{}, err
+		}
+		return c.broker.HashPassword(text), nil
 	case hashed == nil:
 		return leveret.PasswordHash{}, nil
 	}
@@ -132,6 +140,9 @@ func (c *call) deleteUser() (any, error) {
 func (c *call) deleteUsers() (any, error) {
 	if err := c.need("users"); err != nil {
 		return nil, err
+	}
+	if c.body["users"][0] != '[' {
+		return nil, errCrash
 	}
 	var names []string
 	if err := c.body.read("users", &names); err != nil {

@@ -1,11 +1,12 @@
 package mgmt
 
 import (
-	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/firehose"
 )
 
@@ -31,8 +32,12 @@ func (c *call) getVHost() (any, error) {
 
 func (c *call) describeVHost(v *leveret.VHost) (object, error) {
 	info := v.Info()
-	metadata := object{"description": info.Description, "tags": tags(info.Tags), "default_queue_type": info.DefaultQueueType}
-	o := object{"name": info.Name, "description": info.Description, "tags": tags(info.Tags), "default_queue_type": info.DefaultQueueType,
+	queueType := info.DefaultQueueType
+	if c.noQueueTypes && queueType == leveret.QueueTypeClassic {
+		queueType = undefinedType
+	}
+	metadata := object{"description": info.Description, "tags": tags(info.Tags), "default_queue_type": queueType}
+	o := object{"name": info.Name, "description": info.Description, "tags": tags(info.Tags), "default_queue_type": queueType,
 		"metadata": metadata, "tracing": firehose.Traces(c.broker, info.Name), "cluster_state": object{c.NodeName: "running"},
 		"protected_from_deletion": c.isProtected(info.Name)}
 	if c.hidesFields {
@@ -57,23 +62,22 @@ func (c *call) putVHost() (any, error) {
 	if err := c.readBody(); err != nil {
 		return nil, err
 	}
-	name := c.path("vhost")
-	old, missing := c.broker.VHost(name)
-	given, err := c.vhostSettings(old)
+	given, err := c.vhostSettings()
 	if err != nil {
 		return nil, err
 	}
+	name := c.path("vhost")
+	_, missing := c.broker.VHost(name)
 	v, err := c.broker.CreateVHost(name)
 	if err != nil {
 		return nil, invalid(err)
 	}
-	if err := v.SetMetadata(given.description, given.tags...); err != nil {
-		return nil, invalid(err)
-	}
-	if given.queueType != "" {
+	err = v.SetMetadata(given.description, given.tags...)
+	if err == nil && !c.noQueueTypes {
 		err = v.SetDefaultQueueType(given.queueType)
 	}
 	if err == nil && missing != nil {
+		c.remember(v)
 		err = v.SetPermissions(c.user.Name, leveret.Permissions{Configure: ".*", Write: ".*", Read: ".*"})
 	}
 	c.setTracing(name, given.tracing)
@@ -92,36 +96,6 @@ func (c *call) setTracing(vhost string, on *bool) {
 	}
 }
 
-// vhostSettings are what a PUT of a virtual host may set.
-type vhostSettings struct {
-	description string
-	tags        []string
-	queueType   leveret.QueueType
-	tracing     *bool // nil: not mentioned
-}
-
-// vhostSettings returns what the body says. Of a virtual host that exists, what the body does not mention stays.
-func (c *call) vhostSettings(old *leveret.VHost) (s vhostSettings, err error) {
-	if old != nil {
-		s.description, s.tags = old.Info().Description, old.Info().Tags
-	}
-	var given userTags
-	err = errors.Join(c.body.read("description", &s.description), c.body.read("tags", &given),
-		c.body.read("defaultqueuetype", &s.queueType), c.body.read("default_queue_type", &s.queueType))
-	if given != nil {
-		s.tags = given
-	}
-	if _, mentioned := c.body["tracing"]; mentioned && err == nil {
-		var on bool
-		on, err = c.body.truth("tracing")
-		s.tracing = &on
-	}
-	if known := s.queueType == "" || s.queueType == leveret.QueueTypeClassic || s.queueType == leveret.QueueTypeQuorum; err == nil && !known {
-		err = badRequest(string(s.queueType) + " is not a valid queue type")
-	}
-	return s, err
-}
-
 func (c *call) deleteVHost() (any, error) {
 	v, err := c.vhost()
 	if err != nil {
@@ -131,7 +105,11 @@ func (c *call) deleteVHost() (any, error) {
 		return nil, &failure{http.StatusPreconditionFailed, "precondition_failed",
 			"Refusing to delete virtual host '" + v.Name() + "' because it is protected from deletion"}
 	}
-	return nil, invalid(c.broker.DeleteVHost(v.Name()))
+	if err := c.broker.DeleteVHost(v.Name()); err != nil {
+		return nil, invalid(err)
+	}
+	c.forgetVHost(v.Name())
+	return nil, nil
 }
 
 func (n *node) isProtected(vhost string) bool {
@@ -140,15 +118,21 @@ func (n *node) isProtected(vhost string) bool {
 	return n.protected[vhost]
 }
 
-func (c *call) protect() (any, error)   { return c.setProtection((*node).refuseDeletion) }
-func (c *call) unprotect() (any, error) { return c.setProtection((*node).allowDeletion) }
+func (c *call) protect() (any, error) {
+	v, err := c.vhost()
+	if err != nil {
+		return nil, notFound("Cannot enable deletion protection of virtual host '" + c.path("vhost") + "' because it does not exist")
+	}
+	c.refuseDeletion(v.Name())
+	return nil, nil
+}
 
-func (c *call) setProtection(set func(n *node, vhost string)) (any, error) {
+func (c *call) unprotect() (any, error) {
 	v, err := c.vhost()
 	if err != nil {
 		return nil, err
 	}
-	set(c.node, v.Name())
+	c.allowDeletion(v.Name())
 	return nil, nil
 }
 
@@ -170,11 +154,16 @@ func (n *node) allowDeletion(vhost string) {
 
 // startVHost finds the virtual host running, as it always is.
 func (c *call) startVHost() (any, error) {
-	if _, err := c.vhost(); err != nil {
-		return nil, err
+	node := c.path("node")
+	if node != c.NodeName {
+		return nil, badRequest(fmt.Sprintf(c.unknownNode, node))
 	}
-	if c.path("node") != c.NodeName {
-		return nil, errNoObject
+	if _, err := c.vhost(); err != nil {
+		reason := erl.Tuple{erl.Atom("no_such_vhost"), erl.Binary(c.path("vhost"))}
+		return nil, badRequest(c.notation.Behind("Request to node "+node+" failed with ", reason))
 	}
 	return put(true), nil
 }
+
+// showProtection is a GET that RabbitMQ allows and fails at.
+func (c *call) showProtection() (any, error) { return nil, errCrash }
