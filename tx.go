@@ -124,6 +124,9 @@ func (ch *Channel) commitLocked(tx *transaction) (returns []*Return, e *Error) {
 		slices.Sort(s.tags)
 		ch.settleAllLocked(s.tags, s.how)
 	}
+	if out.Rejected {
+		ch.v.deadLetterAllLocked() // the channel's consumers get what they can before the refusal closes it
+	}
 	if ch.err != nil { // the channel has ended in between, and no queue shall know it any more
 		forgetPublisher(ch)
 	}
