@@ -17,7 +17,7 @@ import (
 // Exchange and Queue check no permissions; Connect and Open make connections with the permissions
 // of a user. All methods may be called by any number of goroutines.
 type Broker struct {
-	// Lock order: Broker.mu or a consumer's received.mu, then one VHost.mu; never two virtual hosts at once.
+	// Lock order: Broker.mu or an ownInbox.mu, then one VHost.mu; never two virtual hosts at once.
 	*vhost
 
 	clock          Clock

@@ -123,7 +123,6 @@ func (v *vhost) admitLocked(c *Conn) {
 	c.opened = v.timeLocked()
 	if in := c.cfg.Inbox; in != nil {
 		in.attach(v)
-		in.shared = true
 	}
 	v.conns[c.id] = c
 	v.connectionEventLocked(c, nil)
@@ -255,11 +254,8 @@ func (c *Conn) endLocked(reason *Error) {
 	delete(v.conns, c.id)
 	v.b.sessions.release(v.b.sessions.conns, c.cfg.User)
 	v.connectionEventLocked(c, reason)
-	if in := c.cfg.Inbox; in != nil {
-		if reason != nil {
-			in.putLocked(Notification{Kind: ConnClosed, Err: reason})
-		}
-		in.endLocked()
+	if in := c.cfg.Inbox; in != nil && reason != nil {
+		in.putLocked(Notification{Kind: ConnClosed, Err: reason})
 	}
 }
 

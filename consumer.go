@@ -27,9 +27,10 @@ type Consumer struct {
 	exit     uint64                // the number of its last exit from a line, among those of its queue
 	stalled  bool                  // its inbox remembers that it waits for room
 	ended    bool
-	err      error // why it has ended, nil before
-	late     bool  // did not settle in time: its queue counts it until its client cancels it, or its channel ends
-	inbox    *Inbox
+	err      error     // why it has ended, nil before
+	late     bool      // did not settle in time: its queue counts it until its client cancels it, or its channel ends
+	inbox    *Inbox    // of its connection; nil: see own
+	own      *ownInbox // nil for a consumer with a handler, and with an inbox
 	ackTimeout
 }
 
@@ -69,11 +70,14 @@ func (c *Consumer) creditDeathLocked() {
 
 // handLocked gives the client a delivery.
 func (c *Consumer) handLocked(d *Delivery) {
-	if h := c.cfg.Handler; h != nil {
-		c.ch.v.afterLocked(func() { h(d.render()) })
-		return
+	switch {
+	case c.own != nil:
+		c.own.putLocked(d)
+	case c.inbox != nil:
+		c.inbox.putLocked(Notification{Kind: Delivered, Channel: c.ch, Delivery: d, ConsumerTag: c.tag})
+	default:
+		c.ch.v.handleAfterLocked(c.cfg.Handler, d)
 	}
-	c.inbox.putLocked(Notification{Kind: Delivered, Channel: c.ch, Delivery: d, ConsumerTag: c.tag})
 }
 
 // consumeLocked makes a consumer and gives it what there is.
@@ -166,7 +170,7 @@ func (ch *Channel) subscribeLocked(c *Consumer) {
 		return
 	}
 	if c.inbox = ch.conn.cfg.Inbox; c.inbox == nil {
-		c.inbox = newOwnInbox(ch.v)
+		c.own = newOwnInbox(ch.v)
 	}
 }
 
@@ -177,8 +181,8 @@ func (c *Consumer) leaveLocked(why error) {
 		return
 	}
 	c.ended, c.err = true, why
-	if c.inbox != nil && !c.inbox.shared {
-		c.inbox.endLocked()
+	if c.own != nil {
+		c.own.endLocked()
 	}
 	q := c.q
 	if q == nil {
@@ -286,7 +290,7 @@ func (c *Consumer) endedByServerLocked() {
 
 // tellCancelledLocked tells the client, if it wants to know, that the server has cancelled c.
 func (c *Consumer) tellCancelledLocked() {
-	if c.inbox != nil && c.inbox.shared && c.ch.conn.cfg.CancelNotify {
+	if c.inbox != nil && c.ch.conn.cfg.CancelNotify {
 		c.inbox.putLocked(Notification{Kind: ConsumerCancelled, Channel: c.ch, ConsumerTag: c.tag})
 	}
 }

@@ -3,24 +3,19 @@ package leveret
 import "math"
 
 // An Inbox collects, in order, what a client is to be told without having asked. A listener
-// gives one to a connection (ConnConfig.Inbox) and all its consumers share it; other
-// consumers have one of their own inside. When an inbox holds as much as its limit says, its
-// consumers are given nothing more until it is taken, so a client that does not read costs
-// no memory.
+// gives one to a connection (ConnConfig.Inbox) and all its consumers share it. When an inbox
+// holds as much as its limit says, its consumers are given nothing more until it is taken, so
+// a client that does not read costs no memory.
 type Inbox struct {
-	cfg    InboxConfig
-	shared bool
+	cfg InboxConfig
 
 	v       *vhost // its lock guards what follows
 	items   []Notification
 	bytes   int // of bodies
 	count   int // deliveries
 	alarm   int // 1 + index of what tells of the memory alarm; 0: nothing does
-	replies int // bytes of direct replies, with what keeping them takes
+	replies unreadReplies
 	stalled []*Consumer
-	ended   bool
-
-	received received // of an inbox that is not shared
 }
 
 // InboxConfig limits an inbox, and tells a listener when something has come. A delivery that exceeds a limit is still
@@ -94,7 +89,7 @@ func (in *Inbox) fullLocked() bool {
 	return in.count >= in.cfg.MaxDeliveries || in.bytes >= in.cfg.MaxBytes
 }
 
-// expectLocked counts a message that a consumer of the inbox is going to get. in is nil for a consumer with a handler.
+// expectLocked counts a message that a consumer of the inbox is going to get. in is nil for a consumer that shares none.
 func (in *Inbox) expectLocked(m *message) {
 	if in != nil {
 		in.count++
@@ -111,16 +106,15 @@ const (
 	replyOverhead = 512
 )
 
-// takesReplyLocked counts a direct reply that is going to be put into the inbox, unless too much of them is unread. in
-// is nil for a consumer with a handler.
-func (in *Inbox) takesReplyLocked(m *message) bool {
-	if in == nil {
-		return true
-	}
-	if in.replies >= maxUnreadReplies {
+// unreadReplies is how many bytes of direct replies wait for a client, with what keeping them takes.
+type unreadReplies int
+
+// take counts a direct reply that is going to wait, unless too much of them is unread.
+func (u *unreadReplies) take(m *message) bool {
+	if *u >= maxUnreadReplies {
 		return false
 	}
-	in.replies += len(m.body) + m.propertiesSize() + replyOverhead
+	*u += unreadReplies(len(m.body) + m.propertiesSize() + replyOverhead)
 	return true
 }
 
@@ -159,15 +153,5 @@ func (in *Inbox) unstallLocked() {
 	for _, c := range waiting {
 		c.stalled = false
 		c.resumeLocked()
-	}
-}
-
-func (in *Inbox) endLocked() {
-	if in.ended {
-		return
-	}
-	in.ended = true
-	if !in.shared {
-		close(in.received.done)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// A consumer's own inbox: how a Go program takes what was delivered to it. A consumer of a listener's connection has
-// none: all of them share the connection's Inbox.
+// A consumer's own inbox: how a Go program takes what was delivered to it. A consumer with a handler has none, nor has
+// one of a listener's connection: all of them share the connection's Inbox.
 
 // ConsumeConfig are the properties of a subscription.
 type ConsumeConfig struct {
@@ -88,26 +88,26 @@ func (c *Consumer) Deliveries(ctx context.Context) iter.Seq[*Delivery] {
 // ended and everything delivered to it was received, the error is that of Err. It is ErrClosed for a consumer with a
 // Handler, or of a connection with an Inbox: those get the messages.
 func (c *Consumer) Receive(ctx context.Context) (*Delivery, error) {
-	in := c.inbox
-	if in == nil || in.shared {
+	in := c.own
+	if in == nil {
 		return nil, ErrClosed
 	}
 	for waited := false; ; waited = true {
 		if err := ctx.Err(); err != nil {
 			if waited {
 				in.leave()
-				in.received.signal() // another receiver may have been meant, too
+				in.signal() // another receiver may have been meant, too
 			}
 			return nil, err
 		}
-		if d, ended := in.next(waited); d != nil {
+		if d, ended := in.take(waited); d != nil {
 			return d.render(), nil
 		} else if ended {
 			return nil, c.Err()
 		}
 		select {
-		case <-in.received.ready:
-		case <-in.received.done:
+		case <-in.ready:
+		case <-in.done:
 		case <-ctx.Done():
 		}
 	}
@@ -151,77 +151,88 @@ func (ch *Channel) Get(queue string, cfg GetConfig) (d *Delivery, ok bool, err e
 	return d, true, nil
 }
 
-// received is what Consumer.Receive has taken from an inbox in one go and not yet returned.
-type received struct {
-	mu      sync.Mutex // held when the virtual host's is taken
-	batch   []Notification
-	next    int // index in batch
-	waiting int // receivers that found nothing
+// An ownInbox holds what was delivered to a consumer and not received, of a consumer that takes it by Receive.
+type ownInbox struct {
+	v          *vhost // its lock guards what follows
+	deliveries []*Delivery
+	replies    unreadReplies
+	ended      bool
+
+	mu      sync.Mutex  // held when the virtual host's lock is taken; guards what follows
+	batch   []*Delivery // taken from deliveries in one go, and not yet received
+	next    int         // index in batch
+	waiting int         // receivers that found nothing
 
 	ready chan struct{} // holds one token when there may be something for one that waits
 	done  chan struct{} // closed when the consumer has ended
 }
 
-// newOwnInbox returns the inbox of a consumer in v that shares it with nobody.
-func newOwnInbox(v *vhost) *Inbox {
-	in := &Inbox{received: received{ready: make(chan struct{}, 1), done: make(chan struct{})}}
-	in.cfg.Notify = in.received.signal
-	in.attach(v)
-	return in
+func newOwnInbox(v *vhost) *ownInbox {
+	return &ownInbox{v: v, ready: make(chan struct{}, 1), done: make(chan struct{})}
+}
+
+func (in *ownInbox) putLocked(d *Delivery) {
+	in.deliveries = append(in.deliveries, d)
+	if len(in.deliveries) == 1 {
+		in.signal()
+	}
+}
+
+func (in *ownInbox) endLocked() {
+	if !in.ended {
+		in.ended = true
+		close(in.done)
+	}
 }
 
 // signal wakes one receiver that waits.
-func (r *received) signal() {
+func (in *ownInbox) signal() {
 	select {
-	case r.ready <- struct{}{}:
+	case in.ready <- struct{}{}:
 	default:
 	}
 }
 
-// next receives one delivery from an inbox that a consumer has to itself. It takes all there
-// is from the virtual host at once, and locks that once for many. A receiver that found nothing
-// waits and calls again, or calls leave.
-func (in *Inbox) next(waited bool) (d *Delivery, ended bool) {
-	r := &in.received
-	r.mu.Lock()
+// take returns one delivery. It takes all there is from the virtual host at once, and locks that once for many. A
+// receiver that found nothing waits and calls again, or calls leave.
+func (in *ownInbox) take(waited bool) (d *Delivery, ended bool) {
+	in.mu.Lock()
 	if waited {
-		r.waiting--
+		in.waiting--
 	}
-	if r.next == len(r.batch) {
+	if in.next == len(in.batch) {
 		ended = in.refill()
-		if len(r.batch) == 0 {
+		if len(in.batch) == 0 {
 			if !ended {
-				r.waiting++
+				in.waiting++
 			}
-			r.mu.Unlock()
+			in.mu.Unlock()
 			return nil, ended
 		}
 	}
-	d = r.batch[r.next].Delivery
-	r.batch[r.next] = Notification{}
-	switch r.next++; {
-	case r.next == len(r.batch):
-		r.batch, r.next = emptied(r.batch), 0
-	case r.waiting > 0:
-		in.received.signal()
+	d = in.batch[in.next]
+	in.batch[in.next] = nil
+	switch in.next++; {
+	case in.next == len(in.batch):
+		in.batch, in.next = emptied(in.batch), 0
+	case in.waiting > 0:
+		in.signal()
 	}
-	r.mu.Unlock()
+	in.mu.Unlock()
 	return d, false
 }
 
-func (in *Inbox) leave() {
-	in.received.mu.Lock()
-	in.received.waiting--
-	in.received.mu.Unlock()
+func (in *ownInbox) leave() {
+	in.mu.Lock()
+	in.waiting--
+	in.mu.Unlock()
 }
 
-// refill swaps the empty batch for what has come. An inbox of one consumer has no limits, so
-// that nobody waits for room in it and the lock alone will do.
-func (in *Inbox) refill() (ended bool) {
-	r := &in.received
+// refill swaps the empty batch for what has come. Nobody waits for room, so that the lock alone will do.
+func (in *ownInbox) refill() (ended bool) {
 	in.v.mu.Lock()
-	r.batch, in.items, r.next = in.items, emptied(r.batch), 0
-	in.bytes, in.count, in.replies = 0, 0, 0
+	in.batch, in.deliveries, in.next = in.deliveries, emptied(in.batch), 0
+	in.replies = 0
 	ended = in.ended
 	in.v.mu.Unlock()
 	return ended
@@ -230,20 +241,20 @@ func (in *Inbox) refill() (ended bool) {
 // lockUnreceived begins an operation on c and returns the tags of the deliveries that nobody has received, in order.
 // They are not received any more. There are none of a consumer whose deliveries need no acknowledgement.
 func (c *Consumer) lockUnreceived() (tags []uint64, unlock func()) {
-	v, in := c.ch.v, c.inbox
-	if in == nil || in.shared || c.cfg.NoAck {
+	v, in := c.ch.v, c.own
+	if in == nil || c.cfg.NoAck {
 		v.lock()
 		return nil, v.unlock
 	}
-	r := &in.received
-	r.mu.Lock()
-	defer r.mu.Unlock() // before the operation ends: an event hook may receive
+	in.mu.Lock()
+	defer in.mu.Unlock() // before the operation ends: an event hook may receive
 	v.lock()
-	for _, n := range slices.Concat(r.batch[r.next:], in.items) {
-		tags = append(tags, n.Delivery.DeliveryTag)
+	for _, d := range slices.Concat(in.batch[in.next:], in.deliveries) {
+		tags = append(tags, d.DeliveryTag)
 	}
-	clear(r.batch)
-	r.batch, r.next = emptied(r.batch), 0
-	in.resetLocked()
+	clear(in.batch)
+	in.batch, in.next = emptied(in.batch), 0
+	clear(in.deliveries)
+	in.deliveries, in.replies = emptied(in.deliveries), 0
 	return tags, v.unlock
 }

@@ -178,7 +178,7 @@ func (v *vhost) deliverRepliesLocked(m *message) (n replies) {
 // Rules: M-18.
 func (ch *Channel) deliverReplyLocked(m *message) {
 	c := ch.reply
-	if !c.inbox.takesReplyLocked(m) {
+	if !c.takesReplyLocked(m) {
 		ch.v.dropLocked(nil, loss{m: m, cause: CauseReplyUnread})
 		return
 	}
@@ -192,4 +192,16 @@ func (ch *Channel) deliverReplyLocked(m *message) {
 	c.inbox.expectLocked(m)
 	c.handLocked(d)
 	d.eventLocked(EventDelivery{ch.session(), replyQueue, 0, c.tag, d.DeliveryTag}, true)
+}
+
+// takesReplyLocked counts a direct reply that is going to wait for c's client, unless too much of them is unread. A
+// handler gets each at once.
+func (c *Consumer) takesReplyLocked(m *message) bool {
+	switch {
+	case c.own != nil:
+		return c.own.replies.take(m)
+	case c.inbox != nil:
+		return c.inbox.replies.take(m)
+	}
+	return true
 }
