@@ -65,7 +65,7 @@ func (ch *Channel) publishLocked(exchange, key string, m *Message) (Outcome, *Er
 	}
 	// A transaction routes at once, and keeps the message until its commit. // C-9
 	p := publication{m: stored, queues: ch.routeLocked(stored), mandatory: m.Mandatory}
-	if stored.mayReply() && ch.v.rules.repliesBypassQueues { // M-19a
+	if ch.v.rules.repliesBypassQueues && stored.mayReply() { // M-19a
 		if err := ch.v.checkReplyNames(stored); err != nil {
 			return Outcome{}, err
 		}
@@ -79,7 +79,7 @@ func (ch *Channel) publishLocked(exchange, key string, m *Message) (Outcome, *Er
 		ch.tx.publish(p)
 		return Outcome{Queues: len(p.queues)}, nil
 	}
-	ch.enqueueLocked(p, &out)
+	ch.enqueueLocked(&p, &out)
 	return out, nil
 }
 
@@ -272,10 +272,10 @@ func (ch *Channel) routeLocked(m *message) []*Queue {
 
 // enqueueLocked hands a message to the queues it was routed to.
 // Rules: L-14, C-2, C-3, C-10, O-4.
-func (ch *Channel) enqueueLocked(p publication, out *Outcome) {
+func (ch *Channel) enqueueLocked(p *publication, out *Outcome) {
 	v := ch.v
 	ch.publishedEventLocked(p.m, p.queues)
-	if p.m.mayReply() && p.replies == (replies{}) { // M-19a
+	if p.replies == (replies{}) && p.m.mayReply() { // M-19a
 		p.replies = v.deliverRepliesLocked(p.m)
 	}
 	out.Queues = len(p.queues) + p.replies.delivered
@@ -312,7 +312,7 @@ func (ch *Channel) confirmedLocked(m *message) {
 // unroutableLocked ends a publish that reached no queue: a confirming client gets an ack, and with mandatory the
 // message before it.
 // Rules: C-2, C-5, C-6.
-func (ch *Channel) unroutableLocked(p publication, out *Outcome) {
+func (ch *Channel) unroutableLocked(p *publication, out *Outcome) {
 	v := ch.v
 	if out.Sequence > 0 {
 		ch.confirmedLocked(p.m)
@@ -338,7 +338,7 @@ func (ch *Channel) unroutableLocked(p publication, out *Outcome) {
 // replied reports whether direct replies are all that becomes of a message. To 4.3 a message that was routed to a name
 // has reached a queue. 3.10 returns every mandatory one, delivered or not.
 // Rules: M-19a.
-func (v *vhost) replied(p publication) bool {
+func (v *vhost) replied(p *publication) bool {
 	if v.rules.repliesBypassQueues {
 		return p.replies.delivered > 0 && !p.mandatory
 	}

@@ -42,7 +42,7 @@ type spread struct {
 func (s spread) copies(published uint64) uint64 { return published - s.unrouted + s.further }
 
 // countFurtherLocked counts n copies beyond the first.
-func (p publication) countFurtherLocked(n int) {
+func (p *publication) countFurtherLocked(n int) {
 	x := p.m.exchange
 	x.v.spread.further += uint64(n)
 	x.spread.further += uint64(n)
@@ -51,7 +51,7 @@ func (p publication) countFurtherLocked(n int) {
 // countUnroutedLocked counts a message that reached no queue. RabbitMQ 3.10 counts what the default exchange routes to a
 // name, whether or not a queue has it.
 // Rules: O-4.
-func (p publication) countUnroutedLocked() {
+func (p *publication) countUnroutedLocked() {
 	x := p.m.exchange
 	x.v.spread.unrouted++
 	x.spread.unrouted++

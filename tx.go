@@ -111,7 +111,7 @@ func (ch *Channel) commitLocked(tx *transaction) (returns []*Return, e *Error) {
 			ch.publishedEventLocked(p.m, nil)
 			p.countUnroutedLocked()
 		} else {
-			ch.enqueueLocked(publication{p.m, now.queues, p.mandatory, p.replies}, &out)
+			ch.enqueueLocked(&publication{p.m, now.queues, p.mandatory, p.replies}, &out)
 		}
 		if now.lost {
 			ch.v.dropLocked(nil, loss{m: p.m, cause: CauseQueueDeleted})
