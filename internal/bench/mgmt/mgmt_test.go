@@ -1,4 +1,4 @@
-package bench_test
+package mgmt_test
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ import (
 
 // What the management API and the metrics cost, and how long a large list takes. Each case runs once:
 //
-//	go test -run '^$' -bench 'Scraped|QueuePages' -benchtime 1x -timeout 20m ./internal/bench
+//	go test -run '^$' -bench 'Scraped|QueuePages' -benchtime 1x -timeout 20m ./internal/bench/mgmt
 
 // How BenchmarkScraped measures: rounds of two slices, one with questions and one without.
 const (
@@ -125,10 +125,20 @@ type scrapedLoad struct {
 
 func newLoad(b *testing.B) *scrapedLoad {
 	l := &scrapedLoad{b: b, br: open(b)}
-	l.qs = bound(b, l.br, benchQueueNames(scrapedPairs)...)
+	_, err := l.br.DeclareExchange("x", leveret.Direct, leveret.ExchangeConfig{})
+	must(b, err)
+	for i := range scrapedPairs {
+		q := declare(b, l.br, fmt.Sprintf("queue-%d", i), nil)
+		must(b, l.br.BindQueue(q.Name(), "x", q.Name(), nil))
+		l.qs = append(l.qs, q)
+	}
+	conn, err := l.br.Connect("guest", "guest", "/")
+	must(b, err)
 	for i := range bystanders {
 		q := declare(b, l.br, fmt.Sprintf("bystander-%d", i), nil)
-		_, err := guestChannel(b, l.br).Consume(q.Name(), leveret.ConsumeConfig{Handler: func(*leveret.Delivery) {}})
+		ch, err := conn.Channel()
+		must(b, err)
+		_, err = ch.Consume(q.Name(), leveret.ConsumeConfig{Handler: func(*leveret.Delivery) {}})
 		must(b, err)
 	}
 	return l
@@ -146,13 +156,26 @@ func (l *scrapedLoad) run() float64 {
 	return float64(messages.Load()) / time.Since(began).Seconds()
 }
 
-// pair moves messages through a queue until an hour has come, and returns how many.
+// pair has a producer and a consumer at work on a queue until an hour has come, and returns how many messages they have
+// moved. The producer is at most 256 messages ahead.
 func (l *scrapedLoad) pair(q *leveret.Queue, until time.Time) (moved int64) {
-	const chunk = 4096
-	for time.Now().Before(until) {
-		consumerPipe(l.b, l.br, "queue-0", q, chunk)
-		moved += chunk
+	c, err := q.Consume(leveret.ConsumeConfig{})
+	must(l.b, err)
+	ahead := make(chan struct{}, 256)
+	go func() {
+		defer close(ahead)
+		for time.Now().Before(until) {
+			publish(l.b, l.br, "x", q.Name())
+			ahead <- struct{}{}
+		}
+	}()
+	for range ahead {
+		d, err := c.Receive(l.b.Context())
+		must(l.b, err)
+		must(l.b, d.Ack())
+		moved++
 	}
+	must(l.b, c.Cancel())
 	return moved
 }
 
