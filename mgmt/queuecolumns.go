@@ -11,7 +11,7 @@ import (
 // What one column tells of a queue. A list is sorted by a column of all queues, of which a page shows few. So a column
 // that is here, or a figure, is found without describing the whole queue: 100 pages of 10,000 queues take 2.4 s of
 // processor time in the order of their types instead of 14.1 s, and 3.4 s in that of a rate instead of 13.4 s
-// (BenchmarkQueuePages in internal/bench).
+// (BenchmarkQueuePages in internal/bench/mgmt).
 
 // A column is a member of a queue that its QueueInfo tells.
 type column struct {
