@@ -32,9 +32,12 @@ func TestThousandBrokers(t *testing.T) {
 	var working, checking sync.WaitGroup
 	working.Add(brokers)
 	measured := make(chan struct{})
+	begin := make(chan struct{}, 50) // so many begin at once: a client that gets no processor for ten seconds counts as stuck
 	for i := range brokers {
 		checking.Go(func() {
+			begin <- struct{}{}
 			oneOfMany(t, strconv.Itoa(i), func() {
+				<-begin
 				working.Done()
 				<-measured
 			})
