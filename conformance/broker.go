@@ -21,6 +21,9 @@ type Broker struct {
 	console func(vhost string) console
 	Version string
 	profile leveret.Profile
+
+	// restarts has the commands that restart the broker, for scenarios that do so; nil: none are known.
+	restarts *restarts
 }
 
 // A console is what an operator works with on one virtual host: the management API, or rabbitmqctl.
@@ -36,7 +39,7 @@ type console interface {
 // Open reads a broker's version and thereby its profile. The console is the URL of its management API, or the command
 // line of its rabbitmqctl.
 func Open(amqpURL, consoleAt string) (*Broker, error) {
-	b := &Broker{}
+	b := &Broker{restarts: restartsFromEnvironment()}
 	var err error
 	if b.uri, err = amqp.ParseURI(amqpURL); err != nil {
 		return nil, err
@@ -77,6 +80,16 @@ func (b *Broker) Driver() (scenario.Driver, error) {
 	name := fmt.Sprintf("s%03d%06d", runs.Add(1)%1000, time.Now().UnixNano()/1000%1000000)
 	d := b.driver(name)
 	return d, d.CreateVHost()
+}
+
+var _ scenario.Restarter = (*brokerDriver)(nil)
+
+// Restart restarts the broker, together with the other runs that want it.
+func (d *brokerDriver) Restart(killed bool) error {
+	if d.broker.restarts == nil {
+		return fmt.Errorf("no command restarts the broker: %w", errors.ErrUnsupported)
+	}
+	return d.broker.restarts.wait(killed)
 }
 
 func (b *Broker) driver(vhost string) *brokerDriver {

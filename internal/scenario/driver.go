@@ -36,6 +36,11 @@ type Driver interface {
 	Close() error
 }
 
+// A Restarter is a Driver that can restart its broker. Restart returns when the broker takes connections again.
+type Restarter interface {
+	Restart(killed bool) error
+}
+
 // Admin is what an operator does from outside AMQP.
 type Admin interface {
 	CreateVHost() error // with all permissions for the administrator

@@ -55,6 +55,11 @@ func (s *Script) Timed() bool {
 	return slices.ContainsFunc(s.Steps, func(st *Step) bool { return st.Verb == "advance" })
 }
 
+// Restarts reports whether the script restarts its broker.
+func (s *Script) Restarts() bool {
+	return slices.ContainsFunc(s.Steps, func(st *Step) bool { return st.Verb == "restart" })
+}
+
 // Expects reports whether the script says what any of its statements must show, if only that it is nothing.
 func (s *Script) Expects() bool { return s.expects }
 

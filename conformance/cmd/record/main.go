@@ -33,8 +33,13 @@ func main() {
 	}
 	var wg sync.WaitGroup
 	slots := make(chan bool, 8)
+	var restarting []*scenario.Script
 	for _, s := range scripts {
 		if !chosen(s.Name, flag.Args()) || !s.For(broker.Release(), "amqp") {
+			continue
+		}
+		if s.Restarts() {
+			restarting = append(restarting, s)
 			continue
 		}
 		slots <- true
@@ -46,6 +51,12 @@ func main() {
 		})
 	}
 	wg.Wait()
+	// Those that restart the broker come last, and share the restarts.
+	broker.Together(len(restarting), func(i int) {
+		if err := record(broker, restarting[i], *dir); err != nil {
+			fmt.Println(err)
+		}
+	})
 }
 
 func chosen(name string, prefixes []string) bool {

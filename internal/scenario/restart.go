@@ -1,0 +1,24 @@
+package scenario
+
+import "errors"
+
+// restart [killed] stops the broker, or kills it, and starts it again. Every connection ends.
+func restart(r *run, s *session, w *words) ([]string, error) {
+	killed := w.flag("killed")
+	w.done()
+	d, can := r.driver.(Restarter)
+	if !can {
+		return nil, errors.ErrUnsupported
+	}
+	if err := d.Restart(killed); err != nil {
+		return nil, err
+	}
+	for _, name := range sortedNames(r.conns) {
+		if c := r.conns[name]; c.conn != nil {
+			conn := c.conn
+			r.drop(c)
+			_ = conn.Close() // what is left of it here
+		}
+	}
+	return nil, nil
+}
