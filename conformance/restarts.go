@@ -1,15 +1,19 @@
 package conformance
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
+
+	"github.com/leveretmq/leveret/internal/scenario"
 )
 
 // restarts restarts a broker for scenarios. To boot a node takes long, so the runs that take part share each restart: the node is
-// restarted when every run waits for that or has ended. Those that want a clean stop come before those that want a kill.
+// restarted when every run waits for that or has ended. Runs that take part together want the same kinds of restart.
 type restarts struct {
 	commands map[bool][]string // by whether the node is killed
 
@@ -33,17 +37,36 @@ func restartsFromEnvironment() *restarts {
 	return r
 }
 
-// Together calls f for each of n runs at once, which share the restarts of the broker. It returns when all have ended.
-func (b *Broker) Together(n int, f func(i int)) {
-	b.restarts.join(n)
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() {
-			defer b.restarts.leave()
-			f(i)
-		})
+// Together calls f for each script that restarts the broker. Those that want the same restarts, as far as they go, run at once and
+// share them. It returns when all have ended.
+func (b *Broker) Together(scripts []*scenario.Script, f func(*scenario.Script)) {
+	for _, group := range together(scripts) {
+		b.restarts.join(len(group))
+		var wg sync.WaitGroup
+		for _, s := range group {
+			wg.Go(func() {
+				defer b.restarts.leave()
+				f(s)
+			})
+		}
+		wg.Wait()
 	}
-	wg.Wait()
+}
+
+// together groups scripts: the restarts of each are the first of those of the one with the most.
+func together(scripts []*scenario.Script) (groups [][]*scenario.Script) {
+	most := slices.SortedStableFunc(slices.Values(scripts), func(a, b *scenario.Script) int {
+		return cmp.Compare(len(b.Restarts()), len(a.Restarts()))
+	})
+	for _, s := range most {
+		i := slices.IndexFunc(groups, func(g []*scenario.Script) bool { return strings.HasPrefix(g[0].Restarts(), s.Restarts()) })
+		if i < 0 {
+			groups = append(groups, nil)
+			i = len(groups) - 1
+		}
+		groups[i] = append(groups[i], s)
+	}
+	return groups
 }
 
 // join announces n runs that take part; leave ends one.

@@ -55,9 +55,21 @@ func (s *Script) Timed() bool {
 	return slices.ContainsFunc(s.Steps, func(st *Step) bool { return st.Verb == "advance" })
 }
 
-// Restarts reports whether the script restarts its broker.
-func (s *Script) Restarts() bool {
-	return slices.ContainsFunc(s.Steps, func(st *Step) bool { return st.Verb == "restart" })
+// Restarts has a letter for each time that the script restarts its broker: s for one that is stopped, k for one that is
+// killed.
+func (s *Script) Restarts() string {
+	var kinds strings.Builder
+	for _, st := range s.Steps {
+		killed := slices.ContainsFunc(st.Args, func(a Arg) bool { return a.Text == "killed" })
+		switch {
+		case st.Verb != "restart":
+		case killed:
+			kinds.WriteByte('k')
+		default:
+			kinds.WriteByte('s')
+		}
+	}
+	return kinds.String()
 }
 
 // Expects reports whether the script says what any of its statements must show, if only that it is nothing.

@@ -38,7 +38,7 @@ func main() {
 		if !chosen(s.Name, flag.Args()) || !s.For(broker.Release(), "amqp") {
 			continue
 		}
-		if s.Restarts() {
+		if s.Restarts() != "" {
 			restarting = append(restarting, s)
 			continue
 		}
@@ -52,8 +52,8 @@ func main() {
 	}
 	wg.Wait()
 	// Those that restart the broker come last, and share the restarts.
-	broker.Together(len(restarting), func(i int) {
-		if err := record(broker, restarting[i], *dir); err != nil {
+	broker.Together(restarting, func(s *scenario.Script) {
+		if err := record(broker, s, *dir); err != nil {
 			fmt.Println(err)
 		}
 	})
