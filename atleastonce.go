@@ -40,14 +40,42 @@ type pendingLetter struct {
 // keepPending keeps a dead letter and has it sent after what has died before.
 // Rules: DL-29.
 func (c *quorum) keepPending(e entry, reason Reason) {
+	stopped, known := c.isStopped(c)
+	c.setPending(pendingLetter{e: e, reason: reason, beforeStop: known && !stopped})
+	c.sendPendingNext()
+}
+
+// setPending puts a dead letter behind those that wait.
+func (c *quorum) setPending(d pendingLetter) {
 	if c.pending == nil {
 		c.pending = &pendingLetters{c: c}
 		c.pending.timer.Value = c.pending
 	}
-	c.countAside(e.m, 1)
-	stopped, known := c.isStopped(c)
-	c.pending.waiting.PushBack(pendingLetter{e: e, reason: reason, beforeStop: known && !stopped})
-	c.sendPendingNext()
+	c.countAside(d.e.m, 1)
+	c.pending.waiting.PushBack(d)
+}
+
+// end takes out all dead letters, the oldest first, as ones that nobody has yet. Those that were purged are lost.
+// Rules: R-11.
+func (p *pendingLetters) end() (all []pendingLetter) {
+	c := p.c
+	c.pending = nil
+	c.q.v.timing.heap.Remove(&p.timer)
+	for _, d := range p.tried {
+		if d.purged {
+			c.countDeparting(d.e.m, -1)
+			c.q.lostAtEndLocked([]entry{d.e})
+		} else {
+			all = append(all, pendingLetter{e: d.e, reason: d.reason})
+		}
+	}
+	for d := range p.waiting.All() {
+		all = append(all, pendingLetter{e: d.e, reason: d.reason})
+	}
+	for _, d := range all {
+		c.countAside(d.e.m, -1)
+	}
+	return all
 }
 
 // sendPendingNext puts the sending of pending dead letters on the worklist. If there are too many deaths for that, the

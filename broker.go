@@ -28,6 +28,7 @@ type Broker struct {
 	access         access
 	sessions       sessions
 	lastConn       atomic.Uint64
+	down           atomic.Bool // the node is stopped, or killed; changed with mu
 
 	mu       sync.Mutex // guards what follows
 	vhosts   map[string]*VHost
@@ -61,7 +62,6 @@ func New(opts ...Option) *Broker {
 	b.access.table.Store(initialAccess())
 	b.events = merge(b.watchers)
 	b.vhost = newVHost(b, defaultVHost)
-	b.vhost.meta.Description = "Default virtual host"
 	b.vhosts[defaultVHost] = b.vhost.handle
 	b.updateAlarm() // a negative limit
 	return b
@@ -92,8 +92,8 @@ func (b *Broker) CreateVHost(name string) (*VHost, error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
-		return nil, ErrClosed
+	if err := b.usable(); err != nil {
+		return nil, err
 	}
 	if v, ok := b.vhosts[name]; ok {
 		return v, nil
@@ -121,6 +121,10 @@ func (v *VHost) Broker() *Broker { return v.b }
 // broker's own methods of VHost return ErrClosed.
 func (b *Broker) DeleteVHost(name string) error {
 	b.mu.Lock()
+	if b.down.Load() {
+		b.mu.Unlock()
+		return ErrClosed
+	}
 	v, ok := b.vhosts[name]
 	if ok {
 		delete(b.vhosts, name)

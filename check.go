@@ -78,8 +78,8 @@ func (q *Queue) checkLocked(held holdings) error {
 	if err := q.store.verify(held); err != nil {
 		return err
 	}
-	if q.v.turns.waiting > 0 {
-		return nil // the rest holds when an act of the queue has returned, and one may have let others in
+	if q.v.turns.waiting > 0 || q.v.closed {
+		return nil // the rest holds when an act of the queue has returned, and one may have let others in, or waits for the boot
 	}
 	waiting := q.store.ready
 	if waiting.n > 0 && q.nextConsumerLocked() != nil {

@@ -187,6 +187,61 @@ func (c *classic) dropReady(cause Cause) int {
 	return c.q.dropReadyLocked(cause)
 }
 
+// content empties the queue and returns its persistent messages.
+// Rules: R-4.
+func (c *classic) content(as NodeEnd) (kept content) {
+	var lost []entry
+	for e := range c.all() {
+		if e.m.isPersistent() {
+			kept.ready = append(kept.ready, c.written(*e, as))
+		} else {
+			lost = append(lost, *e)
+		}
+	}
+	c.clear()
+	c.headUnchecked = false
+	c.q.v.timing.heap.Remove(&c.headTimer)
+	c.q.lostAtEndLocked(lost)
+	return kept
+}
+
+// written is what a classic queue reads from disk of a message that it had. If the node was killed it takes every message for
+// delivered. After a stop 4.3 knows of failed deliveries only, 3.10 of each return.
+// Rules.
+func (c *classic) written(e entry, as NodeEnd) entry {
+	r := c.q.v.rules
+	switch {
+	case as == KilledNode:
+		e.returns = 1
+		if !r.countEveryReturn {
+			e.deliveries = 1
+		}
+	case !r.flagOutlivesStop:
+		e.returns = min(e.deliveries, 1)
+	}
+	if r.diskHidesExpiration {
+		e.m = e.m.withHiddenExpiration()
+	}
+	return e
+}
+
+// fill puts messages into the queue in the order in which they shall leave.
+func (c *classic) fill(kept content) {
+	for _, e := range kept.ready {
+		c.pushBack(e)
+		c.countReady(e, 1)
+	}
+	c.watchHead()
+}
+
+// booted begins the idle time anew, and trims to the limits, whatever overflow is: RabbitMQ sets the limits before.
+// Rules.
+func (c *classic) booted([]entry) {
+	c.q.touchLocked()
+	c.trimToLimits()
+	c.tookBack(nil, ended, nil)
+}
+
 // deadLetter sends a message that has left the queue to the dead-letter exchange, or drops it if there is none.
 func (c *classic) deadLetter(e entry, reason Reason) { c.q.deadLetterOnceLocked(e, reason) }
 

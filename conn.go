@@ -239,14 +239,21 @@ func (c *Conn) endLocked(reason *Error) {
 	for _, ch := range channels {
 		ch.giveBackLocked(reason)
 	}
-	byName := func(a, b *Queue) int { return cmp.Compare(a.name, b.name) }
-	for _, q := range slices.SortedFunc(maps.Keys(c.exclusives), byName) {
+	for _, q := range slices.SortedFunc(maps.Keys(c.exclusives), byQueueName) {
 		if !q.deleted { // in between
 			v.removeQueueLocked(q, CauseOwnerGone)
 		}
 		v.tookLocked(1)
 		v.restLocked()
 	}
+	c.goneLocked(reason, ConnClosed)
+}
+
+func byQueueName(a, b *Queue) int { return cmp.Compare(a.name, b.name) }
+
+// goneLocked follows the end of a connection. told is how its client learns of it, if there is a reason.
+func (c *Conn) goneLocked(reason *Error, told NotificationKind) {
+	v := c.v
 	close(c.done)
 	if c.super {
 		return
@@ -255,7 +262,7 @@ func (c *Conn) endLocked(reason *Error) {
 	v.b.sessions.release(v.b.sessions.conns, c.cfg.User)
 	v.connectionEventLocked(c, reason)
 	if in := c.cfg.Inbox; in != nil && reason != nil {
-		in.putLocked(Notification{Kind: ConnClosed, Err: reason})
+		in.putLocked(Notification{Kind: told, Err: reason})
 	}
 }
 

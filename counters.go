@@ -177,6 +177,7 @@ type DropCounters struct {
 	QueueUnused          uint64 `json:"queue_unused"`
 	OwnerGone            uint64 `json:"owner_gone"`
 	VHostDeleted         uint64 `json:"vhost_deleted"`
+	NodeDown             uint64 `json:"node_down"`
 }
 
 // of returns the figure of a cause.
@@ -212,6 +213,8 @@ func (d *DropCounters) of(c Cause) *uint64 {
 		return &d.OwnerGone
 	case CauseVHostDeleted:
 		return &d.VHostDeleted
+	case CauseNodeDown:
+		return &d.NodeDown
 	}
 	panic("leveret: nothing counts the cause of loss " + string(c))
 }
@@ -232,6 +235,7 @@ var causes = [...]Cause{
 	CauseQueueUnused,
 	CauseOwnerGone,
 	CauseVHostDeleted,
+	CauseNodeDown,
 }
 
 func (d *DropCounters) add(o *DropCounters) {

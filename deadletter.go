@@ -325,7 +325,7 @@ func (m *message) dropHeader(name string) {
 // publishedExpiration is the expiration as consumers see it, nil if the message has none.
 // Rules: T-11, DL-16.
 func (m *message) publishedExpiration() *string {
-	if m.expiration() < 0 {
+	if m.expiration() < 0 || m.extra.hidesExpiration {
 		return nil
 	}
 	return &m.props.Expiration

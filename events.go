@@ -171,7 +171,7 @@ type DroppedEvent struct {
 // A Cause says why a message left the broker without being acknowledged, or why a queue was deleted.
 type Cause string
 
-// The causes of loss. With the last five all messages of a queue go, those that consumers hold included.
+// The causes of loss. With those from CauseQueueDeleted to CauseVHostDeleted all messages of a queue go, those that consumers hold included.
 const (
 	CauseUnroutable           Cause = "unroutable"                   // a publish, not mandatory, that no queue received
 	CauseReplyUnread          Cause = "reply_unread"                 // a direct reply: 128 MiB of them are unread
@@ -188,6 +188,7 @@ const (
 	CauseQueueUnused          Cause = "queue_unused"     // the last consumer left an auto-delete queue
 	CauseOwnerGone            Cause = "queue_owner_gone" // the connection of an exclusive queue ended
 	CauseVHostDeleted         Cause = "vhost_deleted"
+	CauseNodeDown             Cause = "node_down" // a restart or a reset does not keep it
 )
 
 // A QueueEvent is about a queue's life.

@@ -72,6 +72,8 @@ type extra struct {
 	common       *commonHistory // has this extra, if several messages share it; nil: it belongs to one message
 	number       uint64         // see EventMessage.Message
 	removed      int32          // bytes of properties that quorum queues count though they are gone
+
+	hidesExpiration bool // the history does not have the expiration // R-10
 }
 
 // published is what few messages have of their publish: several routing keys, or properties that are sent on as they
@@ -133,6 +135,18 @@ func (m *message) expiration() int64 {
 		return -1
 	}
 	return m.extra.expiration
+}
+
+// withHiddenExpiration returns m as a message whose expiration does not get into its history.
+// Rules: R-10.
+func (m *message) withHiddenExpiration() *message {
+	if m.expiration() < 0 || m.extra.hidesExpiration {
+		return m
+	}
+	own, x := *m, *m.extra
+	x.hidesExpiration = true
+	own.extra = &x
+	return &own
 }
 
 // number is the message's number in events, 0 if nobody watched when it was published.

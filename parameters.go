@@ -30,8 +30,8 @@ func (b *Broker) SetGlobalParameter(p GlobalParameter) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
-		return ErrClosed
+	if err := b.usable(); err != nil {
+		return err
 	}
 	p.Value = slices.Clone(p.Value)
 	if i := b.globalParameter(p.Name); i >= 0 {
@@ -46,8 +46,8 @@ func (b *Broker) SetGlobalParameter(p GlobalParameter) error {
 func (b *Broker) ClearGlobalParameter(name string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
-		return ErrClosed
+	if err := b.usable(); err != nil {
+		return err
 	}
 	i := b.globalParameter(name)
 	if i < 0 {

@@ -89,6 +89,12 @@ type rules struct {
 	// Errors.
 	byteCutReplyTexts bool // E-4: reply texts are cut to 255 bytes, not characters
 	octetTexts        bool // E-6, E-12: texts are octets: a term shows Latin-1 only, what is not UTF-8 stands as it is
+
+	// Restarts.
+	transientExchangesEnd bool // a restart does not keep transient exchanges
+	unusedExchangesStay   bool // a restart keeps auto-delete exchanges that lose their last binding by it
+	flagOutlivesStop      bool // in a classic queue that was stopped every message that had come back is redelivered
+	diskHidesExpiration   bool // history does not have the expiration of a message that a classic queue has kept
 }
 
 var profiles = [...]rules{
@@ -116,6 +122,7 @@ var profiles = [...]rules{
 		headerHistory: true, dropCCWithKey: true, keysWithoutBCC: true,
 		hidesDefaultBindings: true, oldPatterns: true, oldApplyTo: true, oldPolicyKeys: true,
 		byteCutReplyTexts: true, octetTexts: true,
+		transientExchangesEnd: true, unusedExchangesStay: true, flagOutlivesStop: true, diskHidesExpiration: true,
 	},
 }
 

@@ -34,6 +34,12 @@ type queueType interface {
 	purge() int
 	// deleted drops everything that nobody holds: the queue is gone.
 	deleted(cause Cause)
+	// content empties the queue, whose node goes down as said, and returns what a restart keeps. Nobody holds any message.
+	content(as NodeEnd) content
+	// fill puts a content into the queue, which is empty.
+	fill(content)
+	// booted is the first step of the queue after its node has come up. over have been delivered too often.
+	booted(over []entry)
 	// deadLetter ends the time of a message that has left the queue already.
 	deadLetter(e entry, reason Reason)
 	// waiting yields the messages that are neither ready nor delivered.

@@ -244,6 +244,58 @@ func (c *quorum) deleted(cause Cause) {
 	c.soft.end(c)
 }
 
+// content empties the queue and returns all its messages. What it knew of channels and of other queues is gone.
+// Rules.
+func (c *quorum) content(NodeEnd) (kept content) {
+	if c.backlog.returned != nil {
+		for e := range c.backlog.returned.All() {
+			kept.returned = append(kept.returned, *e)
+		}
+		c.backlog.returned = nil
+	}
+	for e := range c.all() {
+		kept.ready = append(kept.ready, *e)
+	}
+	c.clear()
+	if c.retries != nil {
+		kept.retries = c.retries.end()
+	}
+	if c.pending != nil {
+		kept.pending = c.pending.end()
+	}
+	c.q.v.timing.heap.Remove(&c.headTimer)
+	c.soft, c.clients, c.lingering = softLimit{}, nil, 0
+	return kept
+}
+
+// fill puts messages into the queue, each kind in its order.
+func (c *quorum) fill(kept content) {
+	for _, e := range kept.returned {
+		c.pushReturned(e)
+		c.countReady(e, 1)
+	}
+	for _, e := range kept.ready {
+		c.pushBack(e)
+		c.countReady(e, 1)
+	}
+	for _, d := range kept.retries {
+		c.delayUntil(d.at, d.e)
+	}
+	for _, d := range kept.pending {
+		c.setPending(d)
+	}
+	c.watchHead()
+}
+
+// booted follows the end of those who held messages, and sends the dead letters that are pending.
+// Rules.
+func (c *quorum) booted(over []entry) {
+	c.tookBack(over, ended, nil)
+	if c.pending != nil && !c.q.deleted {
+		c.sendPendingNext()
+	}
+}
+
 // deadLetter sends a message that has left the queue to the dead-letter exchange: at once, or with the at-least-once
 // strategy as a pending dead letter.
 // Rules: DL-28, DL-33.

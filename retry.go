@@ -58,12 +58,16 @@ func (d delayedRetry) before(o delayedRetry) bool {
 
 // delay holds e back.
 func (c *quorum) delay(e entry) {
+	c.delayUntil(deadlineAfter(c.q.v.nowLocked(), c.q.set.retryDelay(e.deliveries)), e)
+}
+
+// delayUntil holds e back until a time in ns since 1970.
+func (c *quorum) delayUntil(at int64, e entry) {
 	if c.retries == nil {
 		c.retries = &delayedRetries{c: c, wait: btree.NewG(treeDegree, delayedRetry.before)}
 		c.retries.timer.Value = c.retries
 	}
 	r := c.retries
-	at := deadlineAfter(c.q.v.nowLocked(), c.q.set.retryDelay(e.deliveries))
 	r.seq++
 	r.wait.ReplaceOrInsert(delayedRetry{at, r.seq, e})
 	r.count(e.m, 1)
@@ -120,6 +124,19 @@ func (c *quorum) waiting(yield func(waitingMessage) bool) {
 	if more && c.pending != nil {
 		c.pending.each(yield)
 	}
+}
+
+// end takes out all messages that wait, the first one first.
+func (r *delayedRetries) end() (all []delayedRetry) {
+	c := r.c
+	c.retries = nil
+	c.q.v.timing.heap.Remove(&r.timer)
+	c.removedAside(r.held)
+	r.wait.Ascend(func(d delayedRetry) bool {
+		all = append(all, d)
+		return true
+	})
+	return all
 }
 
 // dropRetries drops all messages that wait and returns how many there were.

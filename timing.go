@@ -154,6 +154,9 @@ func (v *vhost) fireNextLocked() bool {
 // nextDeadlineLocked is when something happens next by itself. Timers that were set for something that has gone are put right
 // first. A timer that acts when it is stale has to stay as it is, so nextDeadline looks past it.
 func (v *vhost) nextDeadlineLocked() (time.Time, bool) {
+	if v.closed {
+		return time.Time{}, false
+	}
 	for {
 		t, at, ok := v.timing.heap.Min()
 		if !ok {
@@ -190,10 +193,16 @@ func (v *vhost) catchUp() {
 	v.mu.Unlock()
 }
 
-// end stops everything that was to happen by itself. Operations that wait for their next turn still unset timers.
-func (t *timing) end() {
+// disarm stops the wake-up that is armed.
+func (t *timing) disarm() {
 	if t.armed != nil {
 		t.armed.Stop()
+		t.armed, t.armedAt = nil, 0
 	}
+}
+
+// end stops everything that was to happen by itself. Operations that wait for their next turn still unset timers.
+func (t *timing) end() {
+	t.disarm()
 	t.heap.Clear()
 }

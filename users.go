@@ -32,12 +32,19 @@ func (a *access) change(c change) error {
 	return nil
 }
 
+// reset puts the table of a new node in force.
+func (a *access) reset() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.table.Store(initialAccess())
+}
+
 // changeAccess makes a change to the users and permissions.
 func (b *Broker) changeAccess(c change) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
-		return ErrClosed
+	if err := b.usable(); err != nil {
+		return err
 	}
 	return b.access.change(c)
 }

@@ -29,6 +29,7 @@ type vhost struct {
 	turns  turnState
 	reports
 	figures
+	node   nodeState
 	closed bool
 }
 
@@ -55,8 +56,7 @@ func newVHost(b *Broker, name string) *vhost {
 		exchanges: map[string]*Exchange{}, queues: map[string]*Queue{}, conns: map[uint64]*Conn{},
 		replies: map[replyAddress]*Channel{},
 	}}
-	v.meta = VHostInfo{Name: name, DefaultQueueType: QueueTypeClassic,
-		Limits: VHostLimits{MaxConnections: NoLimit, MaxQueues: NoLimit}}
+	v.meta = newVHostInfo(name)
 	v.events, v.effects.idle.L = b.events, &v.mu
 	v.timing.epochs.current = 1
 	v.timing.clock, _ = b.clock.(settableClock)
@@ -65,6 +65,15 @@ func newVHost(b *Broker, name string) *vhost {
 	v.system.conn = &Conn{v: v, super: true, done: make(chan struct{}), channels: map[uint16]*Channel{0: v.system}, numbers: channelNumbers{1}}
 	v.system.conn.cfg.CancelNotify = true
 	return v
+}
+
+// newVHostInfo is what a new virtual host tells of itself. The first one of a node has a description.
+func newVHostInfo(name string) VHostInfo {
+	i := VHostInfo{Name: name, DefaultQueueType: QueueTypeClassic, Limits: VHostLimits{MaxConnections: NoLimit, MaxQueues: NoLimit}}
+	if name == defaultVHost {
+		i.Description = "Default virtual host"
+	}
+	return i
 }
 
 // Name returns the virtual host's name.
@@ -127,7 +136,7 @@ func (v *vhost) timeLocked() time.Time { return time.Unix(0, v.nowLocked()) }
 // reported.
 func (v *vhost) close(reason *Error, lost Cause) {
 	v.lock()
-	v.closed, v.turns.lost = true, lost
+	v.closed, v.node.down, v.turns.lost = true, false, lost
 	if lost == CauseVHostDeleted {
 		v.tellConsumersLocked()
 	}
@@ -139,6 +148,14 @@ func (v *vhost) close(reason *Error, lost Cause) {
 	}
 	v.system.conn.endLocked(reason)
 	v.system.err = ErrClosed
+	v.loseAllLocked(lost)
+	v.timing.end()
+	v.timing.epochs.stop()
+	v.unlock()
+}
+
+// loseAllLocked drops everything in the virtual host, which is closed. If lost, the cause, is empty, nobody is told.
+func (v *vhost) loseAllLocked(lost Cause) {
 	if lost != "" {
 		v.dropAllLocked(lost)
 	}
@@ -149,12 +166,10 @@ func (v *vhost) close(reason *Error, lost Cause) {
 		v.accountLocked(-q.store.bytes())
 	}
 	v.reportGrowthLocked()
-	v.timing.end()
-	v.timing.epochs.stop()
+	v.timing.heap.Clear()
 	v.deaths = worklist{}
 	v.exchanges, v.queues = map[string]*Exchange{}, map[string]*Queue{}
 	v.topology++
-	v.unlock()
 }
 
 // tellConsumersLocked tells the clients of all consumers that their queues are gone: the queues of a virtual host are deleted

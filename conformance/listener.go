@@ -43,6 +43,12 @@ func Listener(p leveret.Profile) (scenario.Driver, error) {
 	return d, nil
 }
 
+var _ scenario.Restarter = (*listenerDriver)(nil)
+
+func (d *listenerDriver) Restart(killed bool) error {
+	return scenario.RestartBroker(d.Broker, d.clock, killed)
+}
+
 func (d *listenerDriver) Kind() string             { return "amqp" }
 func (d *listenerDriver) Profile() leveret.Profile { return d.Broker.Profile() }
 func (d *listenerDriver) VHost() string            { return listenerVHost }

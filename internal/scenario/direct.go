@@ -23,6 +23,26 @@ func NewDirect(p leveret.Profile, opts ...leveret.Option) *Direct {
 	return &Direct{NewOperator(leveret.New(opts...), "/"), clock}
 }
 
+// Downtime is how long a broker with virtual time is down when it is restarted.
+const Downtime = 10 * time.Second
+
+var _ Restarter = (*Direct)(nil)
+
+func (d *Direct) Restart(killed bool) error { return RestartBroker(d.Broker, d.clock, killed) }
+
+// RestartBroker restarts a broker with virtual time.
+func RestartBroker(b *leveret.Broker, clock *leveret.ManualClock, killed bool) error {
+	as := leveret.StoppedNode
+	if killed {
+		as = leveret.KilledNode
+	}
+	if err := b.Stop(as); err != nil {
+		return err
+	}
+	clock.Advance(Downtime)
+	return b.Start()
+}
+
 func (d *Direct) Kind() string             { return "go" }
 func (d *Direct) Profile() leveret.Profile { return d.Broker.Profile() }
 func (d *Direct) Advance(t time.Duration)  { d.clock.Advance(t) }
