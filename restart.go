@@ -172,7 +172,7 @@ func (v *vhost) goDown(as NodeEnd) {
 
 // goDownLocked is one step: nobody gets in between, because the virtual host counts as closed.
 func (v *vhost) goDownLocked(as NodeEnd) {
-	v.closed, v.node.down, v.turns.lost = true, true, CauseNodeDown
+	v.closed, v.turns.lost = true, CauseNodeDown
 	v.timing.disarm()
 	reason, conns := as.reason(), v.sortedConnsLocked()
 	// Everybody takes nothing more before anybody gives back. // R-7
@@ -199,6 +199,7 @@ func (v *vhost) goDownLocked(as NodeEnd) {
 	for _, c := range conns {
 		c.goneLocked(reason, as.notification())
 	}
+	v.node.down = true // from here on nothing sees what ends
 	v.endTransientLocked(conns)
 	v.deadLetterAllLocked() // clears the tables of bindings that have ended
 	for _, q := range v.sortedQueuesLocked() {

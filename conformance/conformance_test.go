@@ -6,6 +6,8 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/leveretmq/leveret/internal/scenario"
@@ -22,7 +24,7 @@ func TestScenarios(t *testing.T) {
 	}
 	t.Cleanup(func() { broker.removeUsers(t) })
 	listener := func() (scenario.Driver, error) { return Listener(broker.profile) }
-	runAll(t, broker.Release(), side{open: broker.Driver, tries: 5, listener: listener})
+	runAll(t, broker.Release(), side{open: broker.Driver, tries: 5, listener: listener, restarted: broker})
 }
 
 // fromEnvironment opens the broker that the two variables name, if they do.
@@ -56,10 +58,11 @@ func runAll(t *testing.T, release string, on side) {
 	}
 	t.Run(release, func(t *testing.T) {
 		slots := make(chan bool, parallel)
+		scripts := slices.DeleteFunc(scripts, func(s *scenario.Script) bool { return !s.For(release, "amqp") })
+		if on.restarted != nil {
+			scripts = runRestarting(t, scripts, on)
+		}
 		for _, s := range scripts {
-			if !s.For(release, "amqp") {
-				continue
-			}
 			t.Run(s.Name, func(t *testing.T) {
 				done := make(chan result, 1)
 				go func() {
@@ -78,6 +81,59 @@ func runAll(t *testing.T, release string, on side) {
 			})
 		}
 	})
+}
+
+// runRestarting runs the scenarios that restart the broker, while nobody else uses it, and returns the others.
+func runRestarting(t *testing.T, scripts []*scenario.Script, on side) (others []*scenario.Script) {
+	var restarting []*scenario.Script
+	for _, s := range scripts {
+		if s.Restarts() == "" {
+			others = append(others, s)
+		} else if matchesRun(t, s) {
+			restarting = append(restarting, s)
+		}
+	}
+	if on.restarted.restarts == nil {
+		for _, s := range restarting {
+			t.Run(s.Name, func(t *testing.T) {
+				t.Skip("it restarts the broker: set LEVERET_CONFORMANCE_RESTART and LEVERET_CONFORMANCE_KILL")
+			})
+		}
+		return others
+	}
+	var mu sync.Mutex
+	results := map[*scenario.Script]result{}
+	for left, n := slices.Clone(restarting), 0; len(left) > 0 && n < restartTries; n++ {
+		on.restarted.Together(left, func(s *scenario.Script) {
+			r := runOn(s, on)
+			mu.Lock()
+			defer mu.Unlock()
+			if n > 0 {
+				r.before = append(results[s].before, results[s].difference())
+			}
+			results[s] = r
+		})
+		left = slices.DeleteFunc(left, func(s *scenario.Script) bool { return results[s].settled() })
+	}
+	for _, s := range restarting {
+		t.Run(s.Name, func(t *testing.T) { results[s].report(t) })
+	}
+	return others
+}
+
+// restartTries is how often a scenario that restarts the broker is run before it counts as different: each time takes long.
+const restartTries = 3
+
+// matchesRun reports whether the flag -run chooses a scenario's subtest, as far as that can be known: its last element.
+func matchesRun(t *testing.T, s *scenario.Script) bool {
+	chosen := strings.Split(flag.Lookup("test.run").Value.String(), "/")
+	name := append(strings.Split(t.Name(), "/"), strings.Split(s.Name, "/")...)
+	for i := range min(len(chosen), len(name)) {
+		if ok, err := regexp.MatchString(chosen[i], name[i]); err != nil || !ok {
+			return false
+		}
+	}
+	return true
 }
 
 const parallel = 10
