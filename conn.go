@@ -246,13 +246,13 @@ func (c *Conn) endLocked(reason *Error) {
 		v.tookLocked(1)
 		v.restLocked()
 	}
-	c.goneLocked(reason, ConnClosed)
+	c.goneLocked(reason)
 }
 
 func byQueueName(a, b *Queue) int { return cmp.Compare(a.name, b.name) }
 
-// goneLocked follows the end of a connection. told is how its client learns of it, if there is a reason.
-func (c *Conn) goneLocked(reason *Error, told NotificationKind) {
+// goneLocked follows the end of a connection.
+func (c *Conn) goneLocked(reason *Error) {
 	v := c.v
 	close(c.done)
 	if c.super {
@@ -262,7 +262,7 @@ func (c *Conn) goneLocked(reason *Error, told NotificationKind) {
 	v.b.sessions.release(v.b.sessions.conns, c.cfg.User)
 	v.connectionEventLocked(c, reason)
 	if in := c.cfg.Inbox; in != nil && reason != nil {
-		in.putLocked(Notification{Kind: told, Err: reason})
+		in.putLocked(Notification{Kind: ConnClosed, Err: reason})
 	}
 }
 

@@ -82,6 +82,9 @@ type Error struct {
 	// HangUp is set when the broker closes the socket right behind the error, and waits for no answer; a deleted virtual
 	// host is the one case.
 	HangUp bool
+
+	// Cut is set when the stream ends without the error, because the broker's node was killed.
+	Cut bool
 }
 
 // Error returns the operation and the reply text.

@@ -41,7 +41,6 @@ const (
 	ConnClosed                                // the broker closed the connection because of Err
 	ConnBlocked                               // the memory alarm is on, for Reason; replaces an earlier change
 	ConnUnblocked                             // the memory alarm is off
-	ConnCut                                   // the node was killed: the stream ends without a word; Err is for programs
 )
 
 // A Notification is one thing a client is to be told.

@@ -27,17 +27,9 @@ const (
 // Rules: R-1.
 func (e NodeEnd) reason() *Error {
 	if e == KilledNode {
-		return &Error{Code: ConnectionForced, Reason: "the node was killed"}
+		return &Error{Code: ConnectionForced, Reason: "the node was killed", Cut: true}
 	}
 	return &Error{Code: ConnectionForced, Reason: "broker forced connection closure with reason 'shutdown'"}
-}
-
-// end is how a connection is told that it has ended.
-func (e NodeEnd) notification() NotificationKind {
-	if e == KilledNode {
-		return ConnCut
-	}
-	return ConnClosed
 }
 
 // nodeState is what a virtual host knows of its node.
@@ -197,7 +189,7 @@ func (v *vhost) goDownLocked(as NodeEnd) {
 		ch.surrenderLocked(reason)
 	}
 	for _, c := range conns {
-		c.goneLocked(reason, as.notification())
+		c.goneLocked(reason)
 	}
 	v.node.down = true // from here on nothing sees what ends
 	v.endTransientLocked(conns)

@@ -65,7 +65,7 @@ func (k NotificationKind) String() string {
 
 var notificationNames = [...]string{
 	Delivered: "delivered", ConsumerCancelled: "consumer cancelled", ChannelClosed: "channel closed",
-	ConnClosed: "connection closed", ConnBlocked: "connection blocked", ConnUnblocked: "connection unblocked", ConnCut: "connection cut"}
+	ConnClosed: "connection closed", ConnBlocked: "connection blocked", ConnUnblocked: "connection unblocked"}
 
 // String returns the names of the properties as AMQP 0-9-1 spells them, such as "headers|delivery-mode".
 func (p Property) String() string {

@@ -60,12 +60,13 @@ type closeReason struct {
 	text   string
 	cause  methodID // the method to blame; 0: none
 	hangUp bool     // no answer is waited for
+	cut    bool     // nothing is sent
 }
 
 // sendable reports whether the text fits into a close frame. One that RabbitMQ 4.3 has cut to 255 characters may have
 // more bytes than fit; 4.3 then drops the connection.
 // Rules: E-4.
-func (r closeReason) sendable() bool { return len(r.text) <= wire.MaxShort }
+func (r closeReason) sendable() bool { return len(r.text) <= wire.MaxShort && !r.cut }
 
 // closeReason returns what the client is told about an error of the method cause.
 // Rules: E-2, E-3.
@@ -82,7 +83,7 @@ func (c *conn) closeReason(err error, cause methodID) closeReason {
 	if c.release.latin1Names {
 		e = nameAsLatin1(e)
 	}
-	return closeReason{e.Code, c.srv.Broker.ReplyText(e), cause, e.HangUp}
+	return closeReason{e.Code, c.srv.Broker.ReplyText(e), cause, e.HangUp, e.Cut}
 }
 
 // nameAsLatin1 returns the error with the octets of a name that is not UTF-8 as characters of Latin-1.

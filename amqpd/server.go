@@ -11,6 +11,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/leveretmq/leveret"
@@ -116,6 +117,10 @@ func (s *Server) Serve(l net.Listener) error {
 			}
 			return err
 		}
+		if !s.Broker.Serving() {
+			nc.Close() // a node that is down does not listen; the address is kept for when it is up again
+			continue
+		}
 		if s.TLS != nil {
 			nc = tls.Server(nc, s.TLS)
 		}
@@ -147,10 +152,13 @@ func (s *Server) ServeConn(nc net.Conn) error {
 }
 
 // Dial returns the client's end of a new connection in memory, which the server serves. The error
-// is ErrServerClosed, or one of those of Serve.
+// is ErrServerClosed, one of those of Serve, or syscall.ECONNREFUSED while the broker is stopped or after it was closed.
 func (s *Server) Dial() (net.Conn, error) {
 	if err := s.check(); err != nil {
 		return nil, err
+	}
+	if !s.isClosed() && !s.Broker.Serving() {
+		return nil, &net.OpError{Op: "dial", Net: "pipe", Err: syscall.ECONNREFUSED}
 	}
 	client, server := Pipe()
 	c := newConn(s, server)
