@@ -124,6 +124,7 @@ type command struct {
 	aliases            map[byte]string
 	min, max           int  // number of arguments; max -1: any
 	local              bool // needs no server
+	offline            bool // can be carried out while the broker is stopped
 	table              bool // a listing, shown as a table unless another format is asked for
 	timeout            bool // the usage line mentions --timeout
 	columns            []string
@@ -196,6 +197,9 @@ func (n *Node) Run(req Request) Response {
 		if err := cmd.validate(c); err != nil {
 			return c.refusal(err, req.Args)
 		}
+	}
+	if err := c.whileRunning(); err != nil {
+		return c.refusal(err, req.Args)
 	}
 	return c.execute()
 }

@@ -15,7 +15,7 @@ import (
 
 func evalCommands() []*command {
 	return []*command{{
-		name: "eval", usage: "eval <expression>", max: -1, validate: validateEval, input: evalInput, run: eval,
+		name: "eval", offline: true, usage: "eval <expression>", max: -1, validate: validateEval, input: evalInput, run: eval,
 		about: "Sets, clears and lists alarms by the Erlang expressions that client test suites use.",
 	}}
 }

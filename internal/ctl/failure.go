@@ -74,6 +74,11 @@ func (c *call) refusal(err error, argv []string) Response {
 	if errors.As(err, &need) {
 		return Response{Need: need}
 	}
+	var w *wrongState
+	if errors.As(err, &w) {
+		text := fmt.Sprintf("Error: %s\nArguments given:\n\t%s\n%s", w.text, strings.Join(argv, " "), c.command.usageText())
+		return Response{Stderr: text + "\n", Status: exitUsage}
+	}
 	var m *misuse
 	if !errors.As(err, &m) {
 		return c.failed("", err)

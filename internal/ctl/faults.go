@@ -56,7 +56,7 @@ Needs leveret serve --faults, and is for clients that connect without TLS.`
 func faultCommands() []*command {
 	return []*command{
 		{
-			name: "fault",
+			name: "fault", offline: true,
 			usage: "fault [--nth <n>] [--keep] [--exchange <exchange>] [--routing-key <key>] [--message-id <id>] [--body <body>] " +
 				"[--code <code>] [--text <text>] <publish|confirm|deliver|ack> " +
 				"<nack|cut|close_channel|close_connection|block|cancel_consumer|stall>",
@@ -67,12 +67,12 @@ func faultCommands() []*command {
 			banner: func(c *call) string { return "Injecting a fault: " + c.args[1] + " at " + c.args[0] + " ..." },
 		},
 		{
-			name: "lift_fault", usage: "lift_fault <number|all>", about: "Ends a fault, and what it has blocked or stalled.", min: 1, max: 1,
+			name: "lift_fault", offline: true, usage: "lift_fault <number|all>", about: "Ends a fault, and what it has blocked or stalled.", min: 1, max: 1,
 			validate: validateLift, run: liftFault,
 			banner: func(c *call) string { return "Lifting fault " + c.args[0] + " ..." },
 		},
 		{
-			name: "list_faults", usage: "list_faults [--no-table-headers]", about: "Lists the faults that are in force.", table: true,
+			name: "list_faults", offline: true, usage: "list_faults [--no-table-headers]", about: "Lists the faults that are in force.", table: true,
 			run: listFaults, banner: func(*call) string { return "Listing faults ..." },
 		},
 	}

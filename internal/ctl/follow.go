@@ -17,7 +17,7 @@ func (n *Node) Follow(ctx context.Context, req Request, send func(Response) erro
 	_, cmd := find(req.Args)
 	c := newCall(cmd, req.Args)
 	c.node = n
-	refused := c.check() != nil || cmd.validate != nil && cmd.validate(c) != nil
+	refused := c.check() != nil || cmd.validate != nil && cmd.validate(c) != nil || c.whileRunning() != nil
 	if refused || c.is("help", false) || c.is("dry-run", false) {
 		return send(n.Run(req))
 	}

@@ -68,6 +68,7 @@ func passedChecks() []*command {
 		"RabbitMQ on node %s is fully booted (check with is_running), stopped or has not started booting yet"
 	store := passing{"Checking if metadata store on node %s has finished initializing ...",
 		"Metadata store on node %s has completed its initialization", func(string) row { return ok() }}
+	const notRunning = "RabbitMQ on node %s is not running or has not fully booted yet (check with is_booting)"
 	said := func(more ...item) func(string) row {
 		return func(message string) row { return append(row{{"message", message}}, more...) }
 	}
@@ -75,9 +76,13 @@ func passedChecks() []*command {
 		return row{{"message", "Target node seems to be the only one in a single node cluster, the check does not apply"}, {"result", "ok"}}
 	}
 	return []*command{
-		passing{"Checking if RabbitMQ is running on node %s ...", running, said()}.command("check_running", "Succeeds if the node runs."),
-		passing{"Asking node %s for its status ...", running, said(item{"result", true})}.command("is_running", "Says whether the node runs."),
-		passing{"Asking node %s for its boot status ...", booted, said(item{"result", false})}.command("is_booting", "Says whether the node is starting."),
+		whileDown(passing{"Checking if RabbitMQ is running on node %s ...", running, said()}.command("check_running", "Succeeds if the node runs."),
+			func(c *call) (result, error) {
+				return result{}, failed(exitUnavailable, strings.ReplaceAll(notRunning, "%s", c.node.Name))
+			}),
+		whileDown(passing{"Asking node %s for its status ...", running, said(item{"result", true})}.command("is_running", "Says whether the node runs."),
+			passing{"", notRunning, said(item{"result", false})}.command("", "").run),
+		whileDown(passing{"Asking node %s for its boot status ...", booted, said(item{"result", false})}.command("is_booting", "Says whether the node is starting."), nil),
 		hiding(passing{"Checking if all vhosts are running on node %s ...", "Node %s reported all vhosts as running", func(string) row { return ok() }}.
 			command("check_virtual_hosts", "Succeeds if all virtual hosts can be used.")),
 		hiding(passing{"This command is DEPRECATED and is a no-op. It will be removed in a future version.", "Node %s reported no local alarms",
@@ -85,15 +90,15 @@ func passedChecks() []*command {
 		passing{"Checking if node %s is critical for quorum of any queues/streams ...",
 			"Node %s seems to be the only one in a single node cluster, the check does not apply", critical}.
 			command("check_if_node_is_quorum_critical", "Succeeds: there is one node."),
-		store.command("check_if_metadata_store_is_initialized", "Succeeds if the node runs."),
-		store.command("check_if_metadata_store_is_initialized_with_data", "Succeeds if the node runs."),
+		whileDown(store.command("check_if_metadata_store_is_initialized", "Succeeds if the node runs."), noStore),
+		whileDown(store.command("check_if_metadata_store_is_initialized_with_data", "Succeeds if the node runs."), noStore),
 		{name: "node_health_check", usage: "node_health_check", timeout: true, about: "Does nothing; check_running and others are for checks.",
 			run: func(*call) (result, error) { return result{}, nil },
 			banner: func(*call) string {
 				return "This command is DEPRECATED and is a no-op. It will be removed in a future version. \n" +
 					"Use one of the options covered in https://www.rabbitmq.com/monitoring.html#health-checks instead."
 			}},
-		{name: "server_version", usage: "server_version", timeout: true, about: "Shows the release of RabbitMQ that the node behaves as.",
+		{name: "server_version", offline: true, usage: "server_version", timeout: true, about: "Shows the release of RabbitMQ that the node behaves as.",
 			banner: func(c *call) string { return "Asking node " + c.node.Name + " for its RabbitMQ version..." },
 			run: func(c *call) (result, error) {
 				v := release[c.node.Broker.Profile()]
@@ -115,6 +120,24 @@ func (p passing) command(name, about string) *command {
 			message := strings.ReplaceAll(p.text, "%s", c.node.Name)
 			return result{message: message, object: p.object(message)}, nil
 		}}
+}
+
+// whileDown has a check do something else while the broker is stopped; nil: the same.
+func whileDown(cmd *command, other func(*call) (result, error)) *command {
+	cmd.offline = true
+	if run := cmd.run; other != nil {
+		cmd.run = func(c *call) (result, error) {
+			if c.node.Broker.Serving() {
+				return run(c)
+			}
+			return other(c)
+		}
+	}
+	return cmd
+}
+
+func noStore(c *call) (result, error) {
+	return result{}, failed(exitUnavailable, "Metadata store on node "+c.node.Name+" reports to not yet have finished initialization")
 }
 
 // hiding makes a check that succeeds say nothing with --silent.

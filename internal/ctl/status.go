@@ -33,7 +33,7 @@ func nodeCommands() []*command {
 			run: func(*call) (result, error) { return result{message: Version()}, nil },
 		},
 		{
-			name: "ping", usage: "ping", about: "Checks that the node answers.", timeout: true,
+			name: "ping", offline: true, usage: "ping", about: "Checks that the node answers.", timeout: true,
 			run: func(*call) (result, error) { return result{message: "Ping succeeded"}, nil },
 		},
 	}, memoryCommands()...)

@@ -16,7 +16,7 @@ const notStoppable = "this node is part of a program that leveret ctl cannot end
 
 func stopCommands() []*command {
 	return []*command{
-		{name: "stop", usage: "stop [--idempotent] [<pidfile>]", max: 1, switches: map[string]kind{"idempotent": boolean}, follow: stop, run: needsSocket,
+		{name: "stop", offline: true, usage: "stop [--idempotent] [<pidfile>]", max: 1, switches: map[string]kind{"idempotent": boolean}, follow: stop, run: needsSocket,
 			about: "Ends the node. With the file of leveret serve --pid-file it returns when the process is gone.",
 			note:  "--idempotent: it is no error if no node answers.",
 			banner: func(c *call) string {
@@ -26,7 +26,7 @@ func stopCommands() []*command {
 				}
 				return text + " ..."
 			}},
-		{name: "shutdown", usage: "shutdown [--wait]", timeout: true, switches: map[string]kind{"wait": boolean}, follow: shutdown, run: needsSocket,
+		{name: "shutdown", offline: true, usage: "shutdown [--wait]", timeout: true, switches: map[string]kind{"wait": boolean}, follow: shutdown, run: needsSocket,
 			about: "Ends the node and returns when its process is gone; with --no-wait when its connections are."},
 	}
 }

@@ -27,7 +27,7 @@ const writtenLimit = 10 * time.Second
 
 func timeCommands() []*command {
 	return []*command{{
-		name: "advance", usage: "advance <duration>", min: 1, max: 1,
+		name: "advance", offline: true, usage: "advance <duration>", min: 1, max: 1,
 		about: "Moves the manual clock, by 60s or 1h30m for example, and returns when what is due has been sent to clients.",
 		note:  "Needs leveret serve --clock manual. Prints the time that the clock shows. With 0s it sets in motion what is due now.",
 		validate: func(c *call) error {

@@ -28,9 +28,9 @@ const shownNode = "leveret@localhost"
 
 func waitCommands() []*command {
 	return []*command{
-		{name: "await_startup", usage: "await_startup", about: "Returns when the node is up, after 5 minutes at most, or --timeout seconds.",
+		{name: "await_startup", offline: true, usage: "await_startup", about: "Returns when the node is up, after 5 minutes at most, or --timeout seconds.",
 			run: func(*call) (result, error) { return result{}, nil }},
-		{name: "wait", usage: "wait [<pidfile>] [--pid|-P <pid>]", timeout: true, max: 1,
+		{name: "wait", offline: true, usage: "wait [<pidfile>] [--pid|-P <pid>]", timeout: true, max: 1,
 			switches: map[string]kind{"pid": integer}, aliases: map[byte]string{'P': "pid"}, validate: validateWait,
 			about: "Returns when the process that a file of leveret serve --pid-file names has started.",
 			run:   func(*call) (result, error) { return result{}, nil }},
@@ -82,7 +82,7 @@ func (c *call) timeout() (d time.Duration, given bool) {
 func (c *call) wait(socket string, out io.Writer) error {
 	w := waiter{c, socket, time.Now().Add(c.patience()), out}
 	if c.command.name == "await_startup" {
-		return w.until(w.answers)
+		return w.untilRunning()
 	}
 	pid := c.number("pid")
 	if len(c.args) > 0 {
@@ -93,12 +93,32 @@ func (c *call) wait(socket string, out io.Writer) error {
 		w.say(fmt.Sprintf("pid is %d", pid))
 	}
 	w.say(fmt.Sprintf("Waiting for erlang distribution on node '%s' while OS process '%d' is running", shownNode, pid))
-	return w.until(func() (bool, error) {
+	return w.untilRunning(func() error {
 		if !isAlive(int(pid)) {
-			return false, failed(exitUnavailable, "process_not_running")
+			return failed(exitUnavailable, "process_not_running")
+		}
+		return nil
+	})
+}
+
+// untilRunning returns when a server answers whose broker runs. A broker that is stopped is an error, as is what check finds
+// meanwhile.
+func (w waiter) untilRunning(check ...func() error) error {
+	err := w.until(func() (bool, error) {
+		for _, f := range check {
+			if err := f(); err != nil {
+				return false, err
+			}
 		}
 		return w.answers()
 	})
+	if err != nil {
+		return err
+	}
+	if r, err := exchange(w.socket, Request{Args: []string{"check_running"}}); err == nil && r.Status != 0 {
+		return failed(exitUnavailable, "rabbit_is_not_running")
+	}
+	return nil
 }
 
 func (w waiter) say(text string) {

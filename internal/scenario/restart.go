@@ -1,6 +1,9 @@
 package scenario
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // restart [killed] stops the broker, or kills it, and starts it again. Every connection ends.
 func restart(r *run, s *session, w *words) ([]string, error) {
@@ -16,9 +19,19 @@ func restart(r *run, s *session, w *words) ([]string, error) {
 	for _, name := range sortedNames(r.conns) {
 		if c := r.conns[name]; c.conn != nil {
 			conn := c.conn
+			if !killed {
+				r.awaitEnd(conn)
+			}
 			r.drop(c)
 			_ = conn.Close() // what is left of it here
 		}
 	}
 	return nil, nil
+}
+
+// awaitEnd returns when the client has learned of its connection's end.
+func (r *run) awaitEnd(c Conn) {
+	for deadline := time.Now().Add(r.driver.MaxDelay()); c.Err() == nil && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
 }
