@@ -94,7 +94,7 @@ func (s *Server) check() error {
 }
 
 // Serve accepts connections until l fails or the server is closed; then it returns ErrServerClosed. It
-// closes l. A Server without a Broker, or with a field out of its range, serves nothing: the error says which.
+// closes l. While the broker is stopped connections are closed at once: see [leveret.Broker.Stop]. A Server without a Broker, or with a field out of its range, serves nothing: the error says which.
 func (s *Server) Serve(l net.Listener) error {
 	defer l.Close()
 	if err := s.check(); err != nil {
@@ -117,10 +117,6 @@ func (s *Server) Serve(l net.Listener) error {
 			}
 			return err
 		}
-		if !s.Broker.Serving() {
-			nc.Close() // a node that is down does not listen; the address is kept for when it is up again
-			continue
-		}
 		if s.TLS != nil {
 			nc = tls.Server(nc, s.TLS)
 		}
@@ -134,12 +130,16 @@ func isTemporary(err error) bool {
 	return errors.As(err, &t) && t.Temporary()
 }
 
-// ServeConn serves one connection and returns when it has ended. It closes nc. Errors are ErrServerClosed and those of
-// Serve.
+// ServeConn serves one connection and returns when it has ended. It closes nc. Errors are ErrServerClosed, those of
+// Serve, and syscall.ECONNREFUSED while the broker is stopped or after it was closed.
 func (s *Server) ServeConn(nc net.Conn) error {
 	if err := s.check(); err != nil {
 		nc.Close()
 		return err
+	}
+	if !s.isClosed() && !s.Broker.Serving() {
+		nc.Close() // a node that is down does not listen; the address is kept for when it is up again
+		return errRefused()
 	}
 	c := newConn(s, nc)
 	if !s.add(c) {
@@ -151,6 +151,9 @@ func (s *Server) ServeConn(nc net.Conn) error {
 	return nil
 }
 
+// errRefused is what whoever connects to a node that is down would get from a network.
+func errRefused() error { return &net.OpError{Op: "dial", Net: "amqp", Err: syscall.ECONNREFUSED} }
+
 // Dial returns the client's end of a new connection in memory, which the server serves. The error
 // is ErrServerClosed, one of those of Serve, or syscall.ECONNREFUSED while the broker is stopped or after it was closed.
 func (s *Server) Dial() (net.Conn, error) {
@@ -158,7 +161,7 @@ func (s *Server) Dial() (net.Conn, error) {
 		return nil, err
 	}
 	if !s.isClosed() && !s.Broker.Serving() {
-		return nil, &net.OpError{Op: "dial", Net: "pipe", Err: syscall.ECONNREFUSED}
+		return nil, errRefused()
 	}
 	client, server := Pipe()
 	c := newConn(s, server)

@@ -65,6 +65,16 @@ func CancelConsumer() Action { return Action{fault.Action{Kind: fault.CancelCons
 // closed. Nobody is told: heartbeats notice in time.
 func Stall() Action { return Action{fault.Action{Kind: fault.Stall}} }
 
+// Restart restarts the broker, in place of what the message was to bring: all connections end, and clients that connect
+// again, to the same address, find what a RabbitMQ keeps. See [leveret.Broker.Restart].
+func Restart(as leveret.NodeEnd) Action {
+	kind := fault.Restart
+	if as == leveret.KilledNode {
+		kind = fault.KillNode
+	}
+	return Action{fault.Action{Kind: kind}}
+}
+
 // Inject puts a fault between the broker and its clients, until the test ends or lift is called. lift also ends what
 // lasts: a stalled connection goes on with all that was kept back, and what Block has blocked is unblocked.
 //

@@ -39,6 +39,7 @@ var faultPoints = map[string]fault.Point{
 var faultKinds = map[string]fault.Kind{
 	"nack": fault.Nack, "cut": fault.Cut, "close_channel": fault.CloseChannel, "close_connection": fault.CloseConnection,
 	"block": fault.Block, "cancel_consumer": fault.CancelConsumer, "stall": fault.Stall,
+	"restart": fault.Restart, "kill_node": fault.KillNode,
 }
 
 const faultNote = `A fault meets the nth message on its way (the first if not given) that has what the options name: of a
@@ -48,7 +49,7 @@ lift_fault. Prints the number of the fault.
 
 What the message was to bring does not arrive: nack refuses it to its publisher, cut ends the connection,
 close_channel and close_connection end what their name says, with --code and --text. stall lets nothing
-more through. The others leave it alone: block raises the memory alarm, cancel_consumer ends the consumer
+more through. restart and kill_node restart the broker, after a stop or as if it had been killed. The others leave it alone: block raises the memory alarm, cancel_consumer ends the consumer
 that gets it. lift_fault ends what lasts, too.
 
 Needs leveret serve --faults, and is for clients that connect without TLS.`
@@ -59,7 +60,7 @@ func faultCommands() []*command {
 			name: "fault", offline: true,
 			usage: "fault [--nth <n>] [--keep] [--exchange <exchange>] [--routing-key <key>] [--message-id <id>] [--body <body>] " +
 				"[--code <code>] [--text <text>] <publish|confirm|deliver|ack> " +
-				"<nack|cut|close_channel|close_connection|block|cancel_consumer|stall>",
+				"<nack|cut|close_channel|close_connection|block|cancel_consumer|stall|restart|kill_node>",
 			about: "Puts a fault between the broker and its clients.", note: faultNote, min: 2, max: 2,
 			switches: map[string]kind{"nth": integer, "keep": boolean, "exchange": text, "routing-key": text, "message-id": text,
 				"body": text, "code": integer, "text": text},

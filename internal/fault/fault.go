@@ -50,6 +50,8 @@ const (
 	Block
 	CancelConsumer
 	Stall
+	Restart
+	KillNode
 )
 
 // A rule is a fault that was injected.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+
+	"github.com/leveretmq/leveret"
 )
 
 // A channelState is what faults have to know of a channel.
@@ -251,6 +253,15 @@ func (w *wire) strikeLocked(r *rule, u unit, to *lane) (outside func()) {
 	case Cut:
 		w.cut = to == w.down
 		return func() { w.end(to) }
+	case Restart, KillNode:
+		as := leveret.StoppedNode
+		if r.Do.Kind == KillNode {
+			as = leveret.KilledNode
+		}
+		return func() {
+			w.settleBefore(to)
+			_ = w.b.Restart(as) // one that is closed is not restarted
+		}
 	case Stall:
 		return func() {
 			w.settleBefore(to)
