@@ -119,8 +119,11 @@
 // those of a Publish, for example, that has pushed messages out of a full queue.
 //
 // [Broker.Close] ends everything: connections close, every wait ends, no timer stays armed, and
-// messages are gone. Nothing is ever written to disk. The durable property of queues and exchanges
-// is compared and checked as RabbitMQ does, and has no other effect.
+// messages are gone. Nothing is ever written to disk.
+//
+// [Broker.Restart] stops the broker and starts it again, as a node is stopped or killed: connections
+// end, and what is durable is kept, in memory, as RabbitMQ keeps it on disk. So a test sees what a
+// restart does to a service, and to messages that are not persistent.
 //
 // The library starts no goroutines. With the real clock, timers run on goroutines of package time;
 // [Broker.Settle] waits for those that are due.
@@ -132,7 +135,7 @@
 //
 //   - There are no streams: a declaration of one, or a policy for them, is refused with 540 (NOT_IMPLEMENTED).
 //   - There is no cluster, federation or shovel, no plugins, no MQTT or STOMP,
-//     and no persistence. A quorum queue has one member.
+//     and nothing outlives the process. A quorum queue has one member.
 //   - What takes RabbitMQ a moment, such as applying a policy, expiring a message or confirming a
 //     publish, has happened when the call returns or the clock shows its time.
 //   - Where RabbitMQ leaves something to chance, for example in which order a policy reaches the

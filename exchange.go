@@ -40,7 +40,7 @@ type Exchange struct {
 // ExchangeConfig are the properties of an exchange.
 // Rules: X-9.
 type ExchangeConfig struct {
-	Durable    bool  // survives a restart; a broker in this process never restarts, so it only counts for equivalence
+	Durable    bool  // survives a restart: see Broker.Restart
 	AutoDelete bool  // is deleted with its last outgoing binding
 	Internal   bool  // takes no publishes, only bindings, dead letters and alternates
 	Arguments  Table // alternate-exchange

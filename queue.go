@@ -44,7 +44,7 @@ func (a *applied) at(level policyLevel) **policy {
 
 // QueueConfig are the properties of a queue.
 type QueueConfig struct {
-	Durable    bool // survives a restart; a broker in this process never restarts, so it only counts for equivalence
+	Durable    bool // survives a restart: see Broker.Restart
 	Exclusive  bool // belongs to the declaring connection and goes with it
 	AutoDelete bool // goes with its last consumer
 	Arguments  Table

@@ -57,7 +57,7 @@ type content struct {
 //
 // A server of package amqpd keeps its listeners: the clients come back to the same address.
 //
-// Rules: R-1.
+// Rules.
 func (b *Broker) Restart(as NodeEnd) error {
 	if err := b.Stop(as); err != nil {
 		return err

@@ -23,7 +23,7 @@ var (
 )
 
 // ruleNumber is a rule's number wherever it stands: letters, a dash, digits and perhaps a small letter.
-var ruleNumber = regexp.MustCompile(`\b(?:E|M|X|Q|D|T|L|DL|P|A|C|J|O|V|H)-\d+[a-d]?\b`)
+var ruleNumber = regexp.MustCompile(`\b(?:E|M|X|Q|D|T|L|DL|P|A|C|J|O|R|V|H)-\d+[a-d]?\b`)
 
 // RuleNumbers returns the numbers of rules that stand in a text.
 func RuleNumbers(text string) []string { return ruleNumber.FindAllString(text, -1) }

@@ -49,8 +49,8 @@ lift_fault. Prints the number of the fault.
 
 What the message was to bring does not arrive: nack refuses it to its publisher, cut ends the connection,
 close_channel and close_connection end what their name says, with --code and --text. stall lets nothing
-more through. restart and kill_node restart the broker, after a stop or as if it had been killed. The others leave it alone: block raises the memory alarm, cancel_consumer ends the consumer
-that gets it. lift_fault ends what lasts, too.
+more through. restart and kill_node restart the broker, which was stopped or killed. The others leave the message
+alone: block raises the memory alarm, cancel_consumer ends the consumer that gets it. lift_fault ends what lasts, too.
 
 Needs leveret serve --faults, and is for clients that connect without TLS.`
 
