@@ -239,6 +239,24 @@ func ExampleStall() {
 	// Output: true
 }
 
+// The broker has a message that is persistent, and its publisher cannot know.
+func ExampleRestart() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	b := leverettest.New(t)
+	b.DeclareQueue("work", leveret.QueueConfig{Durable: true})
+	conn := leverettest.Dial(t, b)
+	closed := conn.NotifyClose(make(chan *amqp091.Error, 1))
+	ch, _ := conn.Channel()
+	ch.Confirm(false)
+	leverettest.Inject(t, b, leverettest.Fault{On: leverettest.OnConfirm, Do: leverettest.Restart(leveret.StoppedNode)})
+	ch.Publish("", "work", false, false, amqp091.Publishing{Body: []byte("order 1"), DeliveryMode: amqp091.Persistent})
+	fmt.Println(<-closed)
+	leverettest.RequireQueue(t, b, "work", leverettest.Body("order 1"))
+	// Output: Exception (320) Reason: "CONNECTION_FORCED - broker forced connection closure with reason 'shutdown'"
+}
+
 func ExampleLoad() {
 	t := &fakeT{} // in a test, its *testing.T
 	defer t.end()

@@ -36,6 +36,10 @@ func newRouter(n *node) *router {
 
 // ServeHTTP serves a path below /api, the metrics, or the page. A slash at its end counts for nothing.
 func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	if !r.node.broker.Serving() { // RabbitMQ's listener is closed then
+		http.Error(w, "The broker is stopped.", http.StatusServiceUnavailable)
+		return
+	}
 	if r.serveMetrics(w, req) {
 		return
 	}
