@@ -22,7 +22,7 @@ func ExampleBroker_Restart() {
 	try(b.DeclareQueue("gone", leveret.QueueConfig{}))
 	check(b.Restart(leveret.StoppedNode))
 
-	for _, m := range q.Messages(0) {
+	for _, m := range q.Messages() {
 		fmt.Printf("%s\n", m.Body)
 	}
 	_, err := b.Queue("gone")

@@ -302,6 +302,9 @@ func (v *vhost) reset() {
 	v.policies, v.settings = [2]policies{}, nil
 	v.meta = newVHostInfo(v.name)
 	v.predeclareLocked()
+	if v.system.err != nil { // the virtual host had been deleted
+		v.openSystemLocked()
+	}
 }
 
 // lostAtEnd drops messages that a restart does not keep.

@@ -60,8 +60,8 @@ func TestRestartInTheMiddle(t *testing.T) {
 					return err
 				})
 				work(func(ch *leveret.Channel) error {
-					d, err := ch.Get("q", leveret.GetConfig{})
-					if err != nil || d == nil {
+					d, ok, err := ch.Get("q", leveret.GetConfig{})
+					if err != nil || !ok {
 						return errors.New("nothing")
 					}
 					mu.Lock()
@@ -142,7 +142,7 @@ func TestNothingHappensWhileDown(t *testing.T) {
 	clock.Advance(time.Hour)
 	assert.Equal(t, 1, q.Info().Messages)
 	_, err = b.DeclareQueue("other", leveret.QueueConfig{})
-	for _, err := range []error{err, b.AddUser("ada", "x"), b.DeleteVHost("/"), b.SetPolicy(leveret.Policy{Name: "p", Pattern: "."}),
+	for _, err := range []error{err, b.AddUser("ada", "x"), b.DeleteVHost("/"), b.SetPolicy(leveret.Policy{Name: "p", Pattern: ".", ApplyTo: leveret.ApplyToAll, Definition: leveret.Table{"max-length": 1}}),
 		b.SetGlobalParameter(leveret.GlobalParameter{Name: "x"}), b.ClearGlobalParameter("x"), q.Bind("amq.direct", "k", nil)} {
 		assert.ErrorIs(t, err, leveret.ErrClosed)
 	}

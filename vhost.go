@@ -61,10 +61,17 @@ func newVHost(b *Broker, name string) *vhost {
 	v.timing.epochs.current = 1
 	v.timing.clock, _ = b.clock.(settableClock)
 	v.predeclareLocked()
-	v.system = &Channel{v: v, super: true, consumers: map[string]*Consumer{}, tally: new(tally)}
-	v.system.conn = &Conn{v: v, super: true, done: make(chan struct{}), channels: map[uint16]*Channel{0: v.system}, numbers: channelNumbers{1}}
-	v.system.conn.cfg.CancelNotify = true
+	v.system = &Channel{v: v, super: true, consumers: map[string]*Consumer{}}
+	v.openSystemLocked()
 	return v
+}
+
+// openSystemLocked opens the broker's own channel.
+func (v *vhost) openSystemLocked() {
+	s := v.system
+	s.err, s.tally = nil, new(tally)
+	s.conn = &Conn{v: v, super: true, done: make(chan struct{}), channels: map[uint16]*Channel{0: s}, numbers: channelNumbers{1}}
+	s.conn.cfg.CancelNotify = true
 }
 
 // newVHostInfo is what a new virtual host tells of itself. The first one of a node has a description.
