@@ -307,7 +307,7 @@ func (v *vhost) reset() {
 	}
 }
 
-// lostAtEnd drops messages that a restart does not keep.
+// lostAtEndLocked drops messages that a restart does not keep.
 // Rules: R-4.
 func (q *Queue) lostAtEndLocked(lost []entry) {
 	q.dropAllLocked(len(lost), CauseNodeDown, func() entry {

@@ -22,9 +22,6 @@ type side struct {
 
 	// listener opens leveret's own, if what a run receives is to be compared with it frame by frame.
 	listener func() (scenario.Driver, error)
-
-	// restarted is the broker that scenarios which restart it share; nil: each has its own.
-	restarted *Broker
 }
 
 // A difference is a program for which a side shows something else than the engine.

@@ -24,7 +24,7 @@ func TestScenarios(t *testing.T) {
 	}
 	t.Cleanup(func() { broker.removeUsers(t) })
 	listener := func() (scenario.Driver, error) { return Listener(broker.profile) }
-	runAll(t, broker.Release(), side{open: broker.Driver, tries: 5, listener: listener, restarted: broker})
+	runAll(t, broker.Release(), side{open: broker.Driver, tries: 5, listener: listener}, broker)
 }
 
 // fromEnvironment opens the broker that the two variables name, if they do.
@@ -44,14 +44,15 @@ func fromEnvironment(t *testing.T) *Broker {
 // TestListener runs the same scenarios through the same client on leveret's own listener.
 func TestListener(t *testing.T) {
 	for profile, release := range scenario.Releases {
-		runAll(t, release, side{open: func() (scenario.Driver, error) { return Listener(profile) }, tries: 1})
+		runAll(t, release, side{open: func() (scenario.Driver, error) { return Listener(profile) }, tries: 1}, nil)
 	}
 }
 
 // runAll runs the scenarios for a release through drivers of their own, many at once: most of their time is waiting.
 // On a real broker they are tried several times before they count as different: a machine that is busy stretches the time
-// between their steps, and a client may see the end of its connection before what came ahead of it.
-func runAll(t *testing.T, release string, on side) {
+// between their steps, and a client may see the end of its connection before what came ahead of it. Those that restart a shared
+// broker run before the others.
+func runAll(t *testing.T, release string, on side, shared *Broker) {
 	scripts, err := scenario.Load(os.DirFS("../testdata/scenarios"))
 	if err != nil {
 		t.Fatal(err)
@@ -59,8 +60,8 @@ func runAll(t *testing.T, release string, on side) {
 	t.Run(release, func(t *testing.T) {
 		slots := make(chan bool, parallel)
 		scripts := slices.DeleteFunc(scripts, func(s *scenario.Script) bool { return !s.For(release, "amqp") })
-		if on.restarted != nil {
-			scripts = runRestarting(t, scripts, on)
+		if shared != nil {
+			scripts = runRestarting(t, scripts, on, shared)
 		}
 		for _, s := range scripts {
 			t.Run(s.Name, func(t *testing.T) {
@@ -84,7 +85,7 @@ func runAll(t *testing.T, release string, on side) {
 }
 
 // runRestarting runs the scenarios that restart the broker, while nobody else uses it, and returns the others.
-func runRestarting(t *testing.T, scripts []*scenario.Script, on side) (others []*scenario.Script) {
+func runRestarting(t *testing.T, scripts []*scenario.Script, on side, shared *Broker) (others []*scenario.Script) {
 	var restarting []*scenario.Script
 	for _, s := range scripts {
 		if s.Restarts() == "" {
@@ -93,7 +94,7 @@ func runRestarting(t *testing.T, scripts []*scenario.Script, on side) (others []
 			restarting = append(restarting, s)
 		}
 	}
-	if on.restarted.restarts == nil {
+	if shared.restarts == nil {
 		for _, s := range restarting {
 			t.Run(s.Name, func(t *testing.T) {
 				t.Skip("it restarts the broker: set LEVERET_CONFORMANCE_RESTART and LEVERET_CONFORMANCE_KILL")
@@ -104,7 +105,7 @@ func runRestarting(t *testing.T, scripts []*scenario.Script, on side) (others []
 	var mu sync.Mutex
 	results := map[*scenario.Script]result{}
 	for left, n := slices.Clone(restarting), 0; len(left) > 0 && n < restartTries; n++ {
-		on.restarted.Together(left, func(s *scenario.Script) {
+		shared.Together(left, func(s *scenario.Script) {
 			r := runOn(s, on)
 			mu.Lock()
 			defer mu.Unlock()

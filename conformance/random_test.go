@@ -343,7 +343,7 @@ func (c *campaign) brokerSide(t *testing.T) (s side, letGo func()) {
 		t.Fatal(err)
 	}
 	open := func() (scenario.Driver, error) { return d, nil }
-	return side{"RabbitMQ " + c.broker.Version, open, 1, d.late, *without, c.listener().open, nil}, func() {
+	return side{"RabbitMQ " + c.broker.Version, open, 1, d.late, *without, c.listener().open}, func() {
 		if err := patiently(d.remove); err != nil {
 			t.Log("a virtual host may be left:", err)
 		}
