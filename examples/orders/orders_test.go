@@ -218,7 +218,9 @@ func TestPublishReturned(t *testing.T) {
 
 // An order in work comes again when the connections are lost, and orders are taken as before.
 func TestConnectionsLost(t *testing.T) {
-	for name, lose := range map[string]func(*site){"closed by an operator": (*site).close, "cut": (*site).cut} {
+	for name, lose := range map[string]func(*site){
+		"closed by an operator": (*site).close, "cut": (*site).cut, "broker restarted": (*site).restart, "broker killed": (*site).kill,
+	} {
 		t.Run(name, func(t *testing.T) {
 			on(t, func(s *site) {
 				shop := s.start()

@@ -212,6 +212,17 @@ func (s *site) block() (lift func()) {
 // close has an operator close the service's connections.
 func (s *site) close() { s.call("DELETE", nil, "connections", "username", s.vhost) }
 
+// restart restarts the broker, kill does so after it was killed. A broker that is not the test's own is left alone.
+func (s *site) restart() { s.restartAs(leveret.StoppedNode) }
+func (s *site) kill()    { s.restartAs(leveret.KilledNode) }
+
+func (s *site) restartAs(as leveret.NodeEnd) {
+	if s.leveret == nil {
+		s.Skip("a broker that others use is not restarted")
+	}
+	require.NoError(s, s.leveret.Restart(as))
+}
+
 // took requires that something took as long as it should. On virtual time nothing takes longer.
 func (s *site) took(want, got time.Duration) {
 	s.Helper()

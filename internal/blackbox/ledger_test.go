@@ -234,7 +234,7 @@ func figure(d *leveret.DropCounters, c leveret.Cause) *uint64 {
 		leveret.CauseDeadLetterUnroutable: &d.DeadLetterUnroutable, leveret.CauseCycle: &d.Cycle, leveret.CauseRefused: &d.Refused,
 		leveret.CauseStrategyChanged: &d.StrategyChanged, leveret.CausePurged: &d.Purged, leveret.CauseQueueDeleted: &d.QueueDeleted,
 		leveret.CauseQueueExpired: &d.QueueExpired, leveret.CauseQueueUnused: &d.QueueUnused, leveret.CauseOwnerGone: &d.OwnerGone,
-		leveret.CauseVHostDeleted: &d.VHostDeleted,
+		leveret.CauseVHostDeleted: &d.VHostDeleted, leveret.CauseNodeDown: &d.NodeDown,
 	}[c]
 }
 
