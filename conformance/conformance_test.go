@@ -114,6 +114,11 @@ func runRestarting(t *testing.T, scripts []*scenario.Script, on side, shared *Br
 			}
 			results[s] = r
 		})
+		for _, s := range left {
+			if !results[s].settled() {
+				t.Logf("%s, try %d:\n%s", s.Name, n+1, results[s].difference())
+			}
+		}
 		left = slices.DeleteFunc(left, func(s *scenario.Script) bool { return results[s].settled() })
 	}
 	for _, s := range restarting {
