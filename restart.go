@@ -138,9 +138,7 @@ func (b *Broker) Reset() error {
 	}
 	delete(b.vhosts, defaultVHost)
 	others := b.sortedVHosts()
-	for _, v := range others {
-		b.leaving = append(b.leaving, v)
-	}
+	b.leaving = append(b.leaving, others...)
 	b.vhosts = map[string]*VHost{defaultVHost: first}
 	b.global = nil
 	b.access.reset()
