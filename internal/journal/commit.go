@@ -1,0 +1,173 @@
+package journal
+
+// A batch is what is written at once.
+type batch struct {
+	frames []byte
+	cuts   []cut // where a new segment begins
+	end    Pos   // behind the last frame
+}
+
+// A cut is a place in a batch at which a new segment begins.
+type cut struct {
+	at      int
+	segment *segment
+}
+
+// An output is the segment that is written. It is the committer's own.
+type output struct {
+	file    File
+	header  header
+	segment *segment
+	written int64 // offset in the file behind the last frame
+	synced  int64 // offset in the file up to which it is synced
+	spare   batch // emptied, for its space
+	due     []waiter
+}
+
+// commit is the committer: it writes what has collected while it wrote and synced the batch before. So there is one sync for all
+// that wait, and no timer.
+func (l *Log) commit(out *output) {
+	defer close(l.committer.done)
+	var err error
+	for err == nil {
+		b, ok := l.take(out)
+		if !ok {
+			err = l.finish(out)
+			break
+		}
+		err = l.commitBatch(out, b)
+	}
+	out.file.Close() // what matters is synced
+	l.fail(out, err)
+}
+
+// finish syncs and seals the last segment.
+func (l *Log) finish(out *output) error {
+	if err := out.sync(); err != nil {
+		return err
+	}
+	if err := sealSegment(out.file, out.header, out.written, 0); err != nil {
+		return err
+	}
+	l.reached(out, Written, l.end) // nobody appends any more
+	l.reached(out, Synced, l.end)
+	return ErrClosed
+}
+
+// take waits for something to write or to sync. It reports false when the log is to be closed and all is written and synced.
+func (l *Log) take(out *output) (batch, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.pending.frames) == 0 && !l.progress.hasWork() {
+		if l.committer.stopping {
+			l.err = ErrClosed // no record comes behind the seal
+			return batch{}, false
+		}
+		l.sleepLocked(&l.committer)
+	}
+	b := l.pending
+	b.end = l.end
+	l.pending, out.spare = out.spare, batch{}
+	return b, true
+}
+
+// commitBatch writes a batch, tells those who wait for that, and syncs if somebody waits for that.
+func (l *Log) commitBatch(out *output, b batch) error {
+	at := 0
+	for _, c := range b.cuts {
+		if err := out.write(b.frames[at:c.at]); err != nil {
+			return err
+		}
+		if err := l.roll(out, c.segment); err != nil {
+			return err
+		}
+		at = c.at
+	}
+	if err := out.write(b.frames[at:]); err != nil {
+		return err
+	}
+	l.reached(out, Written, b.end)
+	synced, wanted := l.syncWanted()
+	if wanted {
+		if err := out.sync(); err != nil {
+			return err
+		}
+		synced = b.end
+	}
+	l.reached(out, Synced, synced)
+	if cap(b.frames) <= 2*l.options.MaxPending { // more was one large record, or nobody heeded Room
+		out.spare = batch{frames: b.frames[:0], cuts: b.cuts[:0]}
+	}
+	return nil
+}
+
+// write completes frames and writes them behind those before.
+func (o *output) write(frames []byte) error {
+	if len(frames) == 0 {
+		return nil
+	}
+	finish(frames, o.header.seed, o.written, o.synced)
+	if _, err := o.file.WriteAt(frames, o.written); err != nil {
+		return failed("write", o.header.number.fileName(), o.written, err)
+	}
+	o.written += int64(len(frames))
+	return nil
+}
+
+// sync makes what was written durable. After a failure nobody knows what is on the disk, and a second sync can succeed without
+// it: so the log has failed.
+func (o *output) sync() error {
+	if o.synced == o.written {
+		return nil
+	}
+	if err := o.file.Sync(); err != nil {
+		return failed("sync", o.header.number.fileName(), o.synced, err)
+	}
+	o.synced = o.written
+	return nil
+}
+
+// roll ends the segment that is written and begins the next. The order makes each step one that recovery understands: the
+// old segment is synced, the new one is there with its snapshot, then the seal says so, and only then the new one is written.
+func (l *Log) roll(out *output, next *segment) error {
+	if err := out.sync(); err != nil {
+		return err
+	}
+	old := *out
+	if err := l.begin(out, next); err != nil {
+		return err
+	}
+	err := sealSegment(old.file, old.header, old.written, next.number)
+	if errClose := old.file.Close(); err == nil {
+		err = failed("close", old.header.number.fileName(), -1, errClose)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old.segment.sealed = true
+	l.resizeLocked(old.segment, old.written+markSize)
+	l.compactor.wakeLocked()
+	return err
+}
+
+// begin makes the file of a segment, with a snapshot.
+func (l *Log) begin(out *output, next *segment) error {
+	snapshot := l.owner.Snapshot(out.header.snapshot[:0])
+	l.mu.Lock()
+	l.capacity = min(max(int64(l.options.SegmentSize), snapshotShare*int64(len(snapshot))), maxSegmentSize)
+	h := newHeader(next.number, l.segments[0].number, snapshot)
+	space := max(l.capacity, next.used) + markSize
+	l.mu.Unlock()
+	if l.options.Growing {
+		space = 0
+	}
+	f, err := createSegment(l.fs, h, space)
+	if err != nil {
+		return err
+	}
+	out.file, out.header, out.segment = f, h, next
+	out.written, out.synced = h.start(), h.start()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.resizeLocked(next, h.start()+space)
+	return nil
+}

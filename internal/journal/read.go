@@ -1,0 +1,222 @@
+package journal
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// A Record is what Append was given, as it was found again.
+type Record struct {
+	Kind   Kind
+	Data   []byte // only good until the function that got the record returns
+	Pos    Pos
+	File   string // base name of the segment
+	Offset int64  // in the file, in octets
+}
+
+// An image is the whole content of a segment's file.
+type image struct {
+	header
+	name string
+	file []byte
+}
+
+// An ending is what stands behind the last good frame of a segment.
+type ending struct {
+	offset int64   // in the file
+	sealed bool    // a seal ends the segment
+	next   Segment // of the last seal
+	bad    int64   // octets that are not zero from offset up to the last of them; 0 if there is a clean end
+}
+
+// continued reports whether there must be a next segment.
+func (e ending) continued() bool { return e.next != 0 }
+
+// readImage reads a segment into buf, or into a larger buffer.
+func readImage(fs FS, name string, buf []byte) (image, error) {
+	f, err := fs.ReadFile(name)
+	if err != nil {
+		return image{}, failed("open", name, -1, err)
+	}
+	defer f.Close()
+	size, err := f.Size()
+	if err != nil {
+		return image{}, failed("read", name, -1, err)
+	}
+	buf = slices.Grow(buf[:0], int(size))[:size]
+	if n, err := f.ReadAt(buf, 0); err != nil && (err != io.EOF || int64(n) < size) {
+		return image{}, failed("read", name, int64(n), err)
+	}
+	h, err := decodeHeader(name, buf)
+	return image{h, name, buf}, err
+}
+
+// frames calls visit for each good frame from the first on, up to a seal that names the next segment.
+func (i image) frames(visit func(Record) error) (e ending, err error) {
+	e.offset = i.start()
+	for !e.continued() {
+		frame := goodFrame(i.file, i.seed, e.offset)
+		if frame == nil {
+			break
+		}
+		r := Record{Kind(frame[kindAt]), frame[Overhead:], place(i.number, e.offset-i.start()), i.name, e.offset}
+		e.offset += int64(len(frame))
+		if e.sealed && r.Kind != KindSeal {
+			return e, damaged(i.name, r.Offset, "a record stands behind the seal")
+		}
+		if r.Kind == KindSeal {
+			e.sealed, e.next = true, Segment(number(r.Data))
+		}
+		if err := visit(r); err != nil {
+			return e, err
+		}
+	}
+	if !e.continued() {
+		rest := bytes.TrimRight(i.file[e.offset:], "\x00")
+		e.bad = int64(len(rest))
+		err = i.verifyTail(e)
+	}
+	return e, err
+}
+
+// verifyTail tells a torn write, which nobody was told of, from damage. A mark or a seal behind the last good frame that
+// was written when the frames before were synced already proves damage: a synced frame can only be bad if the disk lost it.
+func (i image) verifyTail(e ending) error {
+	if e.sealed && e.bad > markSize { // less is a seal that names the next segment, torn
+		return damaged(i.name, e.offset, "%d octets stand behind the seal", e.bad)
+	}
+	for _, kind := range []Kind{KindMark, KindSeal} {
+		pattern := appendNumber(nil, kind, 0)[lengthAt:Overhead]
+		for at := e.offset; ; at++ {
+			next := bytes.Index(i.file[at:], pattern)
+			if next < 0 {
+				break
+			}
+			at += int64(next)
+			frame := goodFrame(i.file, i.seed, max(at-lengthAt, 0))
+			if frame != nil && at-lengthAt >= e.offset && (kind == KindSeal || int64(number(frame[Overhead:])) > e.offset) {
+				return damaged(i.name, e.offset, "no record is here, but %s at offset %d says that there was one", kind, at-lengthAt)
+			}
+		}
+	}
+	return nil
+}
+
+// isEmpty reports whether nothing was ever written behind the snapshot.
+func (i image) isEmpty() bool { return len(bytes.Trim(i.file[i.start():], "\x00")) == 0 }
+
+// segmentsOf lists the segments of a directory, oldest first. It fails if one between the first and the last is not there, or
+// all of them.
+func segmentsOf(fs FS) (segments []Segment, err error) {
+	names, err := fs.List()
+	if err != nil {
+		return nil, failed("list", "the directory", -1, err)
+	}
+	for _, name := range names {
+		if s := segmentOf(name); s != 0 {
+			segments = append(segments, s)
+		}
+	}
+	slices.SortFunc(segments, cmp.Compare)
+	for i, s := range segments {
+		if want := segments[0] + Segment(i); s != want {
+			return nil, missing(want, "segment %s is there", s.fileName())
+		}
+	}
+	if len(segments) == 0 && slices.Contains(names, lockName) {
+		return nil, verifyNew(fs)
+	}
+	return segments, nil
+}
+
+// verifyNew fails if the directory had segments, or if another format's lock file is in it.
+func verifyNew(fs FS) error {
+	f, err := fs.ReadFile(lockName)
+	if err != nil {
+		return failed("open", lockName, -1, err)
+	}
+	defer f.Close()
+	text := make([]byte, len(lockText))
+	n, err := f.ReadAt(text, 0)
+	switch {
+	case err != nil && err != io.EOF:
+		return failed("read", lockName, 0, err)
+	case n == 0:
+		return nil
+	case string(text) != lockText:
+		return &Error{"read", lockName, 0, fmt.Errorf("%w: it says %q", ErrFormat, text[:n])}
+	}
+	return missing(1, "%s says that there were segments, and there is none", lockName)
+}
+
+func missing(s Segment, format string, args ...any) error {
+	return &Error{"open", s.fileName(), -1, fmt.Errorf("%w: "+format, append([]any{ErrMissing}, args...)...)}
+}
+
+// walk reads all segments in order. open is called for each before its records are.
+func walk(fs FS, segments []Segment, open func(image, bool) error, visit func(Record) error) (w walked, err error) {
+	var buf []byte
+	for n, s := range segments {
+		i, err := readImage(fs, s.fileName(), buf)
+		if err != nil {
+			return w, err
+		}
+		buf = i.file
+		if n > 0 && !w.end.continued() {
+			// The process ended between making this segment and sealing the one before, or the seal was destroyed.
+			if n < len(segments)-1 || !i.isEmpty() {
+				return w, damaged(w.last.name, w.end.offset, "the segment has no seal here, and %s was begun", i.name)
+			}
+			w.unused = i.name
+			break
+		}
+		if err := open(i, n == 0); err != nil {
+			return w, err
+		}
+		w.needed = max(w.needed, i.oldest)
+		w.end, err = i.frames(func(r Record) error {
+			if r.Kind == KindRetired {
+				w.needed = max(w.needed, Segment(number(r.Data))+1)
+			}
+			return visit(r)
+		})
+		w.last = image{header: header{number: i.number, seed: i.seed}, name: i.name} // buf is overwritten
+		if err != nil {
+			return w, err
+		}
+	}
+	return w, w.verify(segments)
+}
+
+// walked is what is known after the last segment.
+type walked struct {
+	last   image   // without snapshot and file
+	end    ending  // of last
+	needed Segment // what is before was no longer needed
+	unused string  // a segment that was made and not begun; "" if there is none
+}
+
+// verify looks for segments that are missing at either end.
+func (w walked) verify(segments []Segment) error {
+	if len(segments) == 0 {
+		return nil
+	}
+	if first := segments[0]; first > w.needed {
+		return missing(w.needed, "segment %s is the first", first.fileName())
+	}
+	if w.end.continued() {
+		return missing(w.end.next, "%s goes on there", w.last.name)
+	}
+	return nil
+}
+
+// torn tells where the last write was cut off, and how many octets of it are there.
+func (w walked) torn() (*Error, int64) {
+	if w.end.bad == 0 {
+		return nil, 0
+	}
+	return &Error{"read", w.last.name, w.end.offset, errTorn}, w.end.bad
+}

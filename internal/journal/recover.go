@@ -1,0 +1,104 @@
+package journal
+
+import "time"
+
+// Recovery is what Open found, for the operator to read.
+type Recovery struct {
+	Segments int
+	Records  int           // that were replayed
+	Octets   int64         // of the files
+	Took     time.Duration // reading and replaying
+	Torn     *Error        // where the last write was cut off by a crash; nil if it was not
+	Lost     int64         // octets of that write that were there, and are dropped
+}
+
+// recover reads the log and begins a new segment.
+func (l *Log) recover() (*output, error) {
+	began := time.Now()
+	segments, err := segmentsOf(l.fs)
+	if err != nil {
+		return nil, err
+	}
+	w, err := walk(l.fs, segments, l.restore, l.replay)
+	if err != nil {
+		return nil, err
+	}
+	if w.unused != "" {
+		segments = segments[:len(segments)-1] // the file is replaced by the new segment
+	}
+	l.recovered.Torn, l.recovered.Lost = w.torn()
+	l.recovered.Segments = len(segments)
+	l.recovered.Took = time.Since(began)
+	l.owner.Live(l.countLocked) // nobody else has the log yet
+	return l.resume(w)
+}
+
+// restore begins a segment: with the first the owner gets its snapshot.
+func (l *Log) restore(i image, first bool) error {
+	l.segments = append(l.segments, &segment{number: i.number, file: int64(len(i.file)), sealed: true})
+	l.space.total += int64(len(i.file))
+	l.recovered.Octets += int64(len(i.file))
+	if !first {
+		return nil
+	}
+	return l.owner.Restore(i.snapshot)
+}
+
+func (l *Log) replay(r Record) error {
+	if r.Kind > LastKind {
+		return nil
+	}
+	l.recovered.Records++
+	return l.owner.Replay(r)
+}
+
+// resume begins a new segment and seals the last one, which syncs what was replayed.
+func (l *Log) resume(w walked) (*output, error) {
+	next := &segment{number: w.last.number + 1}
+	l.segments = append(l.segments, next)
+	out := &output{}
+	if err := l.begin(out, next); err != nil {
+		return nil, err
+	}
+	if err := l.sealLast(w, next.number); err != nil {
+		out.file.Close()
+		return nil, err
+	}
+	l.space.credit = creditPerOctet * (l.space.total - l.space.live)
+	l.end = place(next.number, 0)
+	l.progress.reached = [...]Pos{Queued: l.end, Written: l.end, Synced: l.end}
+	return out, nil
+}
+
+func (l *Log) sealLast(w walked, next Segment) error {
+	if err := l.signDirectory(); err != nil || w.last.name == "" {
+		return err
+	}
+	f, err := l.fs.Open(w.last.name)
+	if err != nil {
+		return failed("open", w.last.name, -1, err)
+	}
+	err = sealSegment(f, w.last.header, w.end.offset, next)
+	if errClose := f.Close(); err == nil {
+		err = failed("close", w.last.name, -1, errClose)
+	}
+	last := l.segments[len(l.segments)-2]
+	l.resizeLocked(last, w.end.offset+markSize)
+	return err
+}
+
+// signDirectory says in the lock file that there is a segment: a directory without one is not taken for a new one any more.
+func (l *Log) signDirectory() error {
+	f, err := l.fs.Open(lockName)
+	if err != nil {
+		return failed("open", lockName, -1, err)
+	}
+	_, err = f.WriteAt([]byte(lockText), 0)
+	if err == nil {
+		err = f.Sync()
+	}
+	if errClose := f.Close(); err == nil {
+		err = errClose
+	}
+	return failed("write", lockName, 0, err)
+}

@@ -1,0 +1,159 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+	"strings"
+)
+
+// A segment is a file: a header, a snapshot, frames, and zeros up to the size that was allocated.
+//
+//	 0  8  "leveretJ"
+//	 8  4  version of the format
+//	12  4  number of the segment
+//	16  4  number of the oldest segment when this one was begun
+//	20  4  seed, drawn at random
+//	24  4  octets of the snapshot
+//	28  4  CRC-32C of the snapshot, begun with the seed
+//	32  4  CRC-32C of the 32 octets before
+//	36     snapshot
+//
+// The name is the number in hexadecimal. A segment is made under a name that ends in .new, and renamed when header and snapshot
+// are synced: under its own name it was whole once.
+const (
+	magic      = "leveretJ"
+	version    = 1
+	headerSize = 36
+
+	segmentSuffix = ".journal"
+	newSuffix     = ".new"
+
+	// The lock file is empty until the first segment is there. A directory that has the text and no segment has lost them.
+	lockName = "lock"
+	lockText = "leveret journal, format 1\n"
+)
+
+// fileName is the name of a segment's file.
+func (s Segment) fileName() string { return fmt.Sprintf("%08x", uint32(s)) + segmentSuffix }
+
+// segmentOf returns the segment that a file's name names, 0 for any other file.
+func segmentOf(name string) Segment {
+	digits, ok := strings.CutSuffix(name, segmentSuffix)
+	n, err := strconv.ParseUint(digits, 16, 32)
+	if !ok || err != nil || Segment(n).fileName() != name {
+		return 0
+	}
+	return Segment(n)
+}
+
+// A header is what a segment begins with.
+type header struct {
+	number, oldest Segment
+	seed           uint32
+	snapshot       []byte
+}
+
+// start is the offset of the first frame.
+func (h header) start() int64 { return headerSize + int64(len(h.snapshot)) }
+
+// newHeader draws a seed.
+func newHeader(number, oldest Segment, snapshot []byte) header {
+	var seed [4]byte
+	_, _ = rand.Read(seed[:]) // never fails
+	return header{number, oldest, binary.LittleEndian.Uint32(seed[:]), snapshot}
+}
+
+// encode returns header and snapshot as they stand in the file.
+func (h header) encode() []byte {
+	le := binary.LittleEndian
+	b := make([]byte, 0, h.start())
+	b = append(b, magic...)
+	for _, n := range []uint32{version, uint32(h.number), uint32(h.oldest), h.seed,
+		uint32(len(h.snapshot)), crc32.Update(h.seed, castagnoli, h.snapshot)} {
+		b = le.AppendUint32(b, n)
+	}
+	b = le.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	return append(b, h.snapshot...)
+}
+
+// decodeHeader reads the beginning of a file. The snapshot is part of b.
+func decodeHeader(name string, b []byte) (h header, err error) {
+	le := binary.LittleEndian
+	switch {
+	case len(b) < headerSize:
+		return h, damaged(name, int64(len(b)), "the header is cut off")
+	case !bytes.Equal(b[:8], []byte(magic)):
+		return h, &Error{"read", name, 0, fmt.Errorf("%w: it does not begin with %q", ErrFormat, magic)}
+	case le.Uint32(b[8:]) != version:
+		return h, &Error{"read", name, 8, fmt.Errorf("%w: it is of format %d, this reads format %d", ErrFormat, le.Uint32(b[8:]), version)}
+	case le.Uint32(b[32:]) != crc32.Checksum(b[:32], castagnoli):
+		return h, damaged(name, 0, "the header has a wrong CRC")
+	}
+	h = header{number: Segment(le.Uint32(b[12:])), oldest: Segment(le.Uint32(b[16:])), seed: le.Uint32(b[20:])}
+	size := int64(le.Uint32(b[24:]))
+	switch {
+	case h.number != segmentOf(name):
+		return h, damaged(name, 12, "it is segment %d by its header", h.number)
+	case headerSize+size > int64(len(b)):
+		return h, damaged(name, int64(len(b)), "the snapshot is cut off")
+	}
+	h.snapshot = b[headerSize : headerSize+size : headerSize+size]
+	if crc32.Update(h.seed, castagnoli, h.snapshot) != le.Uint32(b[28:]) {
+		return h, damaged(name, headerSize, "the snapshot has a wrong CRC")
+	}
+	return h, nil
+}
+
+// createSegment makes the file of a segment, durable with its header, and opens it. With allocate octets are reserved for it.
+func createSegment(fs FS, h header, allocate int64) (f File, err error) {
+	name := h.number.fileName()
+	temporary := name + newSuffix
+	if f, err = fs.Create(temporary); err != nil {
+		return nil, failed("create", temporary, -1, err)
+	}
+	if err = fillSegment(f, temporary, h, allocate); err != nil {
+		f.Close()
+		return nil, err
+	}
+	if err = f.Close(); err != nil { // Windows renames no open file
+		return nil, failed("close", temporary, -1, err)
+	}
+	if err = fs.Rename(temporary, name); err != nil {
+		return nil, failed("rename", temporary, -1, err)
+	}
+	if err = fs.SyncDir(); err != nil {
+		return nil, failed("sync the directory of", name, -1, err)
+	}
+	f, err = fs.Open(name)
+	return f, failed("open", name, -1, err)
+}
+
+func fillSegment(f File, name string, h header, allocate int64) error {
+	if allocate > 0 {
+		if err := f.Allocate(h.start() + allocate); err != nil {
+			return failed("allocate", name, h.start()+allocate, err)
+		}
+	}
+	if _, err := f.WriteAt(h.encode(), 0); err != nil {
+		return failed("write", name, 0, err)
+	}
+	return failed("sync", name, -1, f.Sync())
+}
+
+// sealSegment ends a file behind its last frame, at end, and makes it durable.
+func sealSegment(f File, h header, end int64, next Segment) error {
+	name := h.number.fileName()
+	seal := appendNumber(nil, KindSeal, uint64(next))
+	finish(seal, h.seed, end, end)
+	if _, err := f.WriteAt(seal, end); err != nil {
+		return failed("write", name, end, err)
+	}
+	if err := f.Truncate(end + markSize); err != nil {
+		return failed("truncate", name, end+markSize, err)
+	}
+	return failed("sync", name, -1, f.Sync())
+}
