@@ -1,0 +1,170 @@
+package journal_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/leveretmq/leveret/internal/journal"
+	"github.com/leveretmq/leveret/internal/journal/crashfs"
+	"github.com/leveretmq/leveret/internal/race"
+	"github.com/stretchr/testify/require"
+)
+
+// crashOnce runs a program on fs until its crash, and what is left of it a second time, with another crash. It returns what is
+// wrong after either.
+func crashOnce(seed uint64, fs *crashfs.FS, operations int) error {
+	rng := rand.New(rand.NewPCG(seed, uint64(fs.CrashAt)))
+	states, sure := []uint64{newLedger().state()}, uint64(0)
+	for round := range 2 {
+		r, err := begin(fs, states)
+		if err == nil {
+			_ = r.operate(seed+uint64(round), operations) // ends with the crash
+			_ = r.log.Close()
+			states, sure = r.states, r.sure(journal.Synced)
+		} else if !errors.Is(err, crashfs.ErrCrashed) {
+			return fmt.Errorf("round %d: %w", round, err)
+		}
+		after := rng
+		if rng.IntN(4) == 0 && r != nil && err == nil { // only the process ends
+			after, sure = nil, r.sure(journal.Written)
+		}
+		lies := fs.Lies
+		fs = fs.Crash(after)
+		if err := recovers(fs.Crash(nil), states, sure); err != nil {
+			return fmt.Errorf("round %d: %w", round, err)
+		}
+		fs.CrashAt, fs.Lies = 1+rng.IntN(120), lies
+	}
+	return nil
+}
+
+// recovers opens a log and compares it with what there was.
+func recovers(fs journal.FS, states []uint64, sure uint64) error {
+	l, err := open(fs, small)
+	if err != nil {
+		return err
+	}
+	defer l.log.Close()
+	return l.verify(states, sure)
+}
+
+// calls returns how many calls of the file system a program makes.
+func calls(t *testing.T, seed uint64, operations int) int {
+	fs := &crashfs.FS{}
+	r, err := begin(fs, nil)
+	require.NoError(t, err)
+	require.NoError(t, r.operate(seed, operations))
+	require.NoError(t, r.log.Close())
+	require.Equal(t, uint64(operations), r.sure(journal.Written))
+	return fs.Calls()
+}
+
+// scale is how many seeds a test has: few under the race detector, or with -short.
+func scale(n int) int {
+	if race.Enabled || testing.Short() {
+		return max(1, n/4)
+	}
+	if *long {
+		n *= 10
+	}
+	return n
+}
+
+func TestCrashAtEveryCall(t *testing.T) {
+	const operations = 120
+	for range scale(4) {
+		seed := rand.Uint64()
+		n := calls(t, seed, operations)
+		for at := 1; at <= n; at++ {
+			if err := crashOnce(seed, &crashfs.FS{CrashAt: at}, operations); err != nil {
+				t.Fatalf("seed %d, crash at call %d of %d: %v", seed, at, n, err)
+			}
+		}
+	}
+}
+
+// TestCrashFindsMissingSync shows that the test above can fail: it does on a disk that does not sync, as it would with a log
+// that confirms before the sync.
+func TestCrashFindsMissingSync(t *testing.T) {
+	for at := 1; at < 2000; at++ {
+		if crashOnce(uint64(at), &crashfs.FS{CrashAt: 20 + at%100, Lies: true}, 120) != nil {
+			return
+		}
+	}
+	t.Error("nothing was found")
+}
+
+// lostByCompaction opens and closes a log twice, with what the compactor does in between, and returns what is wrong then.
+func lostByCompaction(countsNothing bool) error {
+	fs := &crashfs.FS{}
+	r, err := begin(fs, nil)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(r.operate(1, 200), r.log.Close()); err != nil {
+		return err
+	}
+	l := newLedger()
+	l.countsNothing = countsNothing
+	if l.log, err = journal.Open(fs, l, small); err != nil {
+		return err
+	}
+	err = l.log.Room() // the compactor has removed at least one segment if there is one to be removed
+	for countsNothing && l.log.Stats().Segments > 1 && l.log.Stats().Stuck == nil {
+		runtime.Gosched() // the compactor removes all segments but the last
+	}
+	if err := errors.Join(err, l.log.Close()); err != nil {
+		return err
+	}
+	return recovers(fs, r.states, 200)
+}
+
+// TestCompactionKeepsWhatIsLive can fail: it does if the live counts are not rebuilt at opening.
+func TestCompactionKeepsWhatIsLive(t *testing.T) {
+	require.NoError(t, lostByCompaction(false))
+	require.Error(t, lostByCompaction(true))
+}
+
+// TestEveryFailingCall has one call fail: from then on the log takes nothing, writes nothing, and tells everybody so. What it had
+// confirmed is there afterwards.
+func TestEveryFailingCall(t *testing.T) {
+	const operations = 120
+	seed := rand.Uint64()
+	broken := errors.New("input/output error")
+	n := calls(t, seed, operations)
+	for at := 1; at <= n; at++ {
+		var failed, after []string
+		fs := &crashfs.FS{Fail: func(call int, op, name string) error {
+			if call == at {
+				failed = []string{op, name}
+				return broken
+			}
+			if failed != nil && (op == "write" || op == "sync") {
+				after = append(after, op+" "+name)
+			}
+			return nil
+		}}
+		r, err := begin(fs, nil)
+		states, sure := []uint64{newLedger().state()}, uint64(0)
+		if err == nil {
+			err = errors.Join(r.operate(seed, operations), r.log.Close(), r.log.Stats().Stuck)
+			states, sure = r.states, r.sure(journal.Synced)
+		}
+		if failed == nil {
+			continue // this run made fewer calls
+		}
+		where := fmt.Sprintf("seed %d, %s of call %d", seed, failed, at)
+		require.ErrorIs(t, err, broken, where)
+		require.NotNil(t, reason(err), where)
+		if op := failed[0]; r != nil && (op == "write" || op == "sync" || op == "allocate") {
+			require.Empty(t, after, where)
+			require.ErrorIs(t, r.log.Err(), broken, where)
+			require.ErrorIs(t, r.log.Wait(^journal.Pos(0), journal.Synced), broken, where)
+		}
+		fs.Fail = nil
+		require.NoError(t, recovers(fs.Crash(rand.New(rand.NewPCG(seed, uint64(at)))), states, sure), where)
+	}
+}
