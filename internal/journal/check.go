@@ -52,7 +52,7 @@ func Check(fs FS) (r Report) {
 	if len(r.Problems) > 0 {
 		return r
 	}
-	w, err := walk(fs, segments, func(image, bool) error { return nil }, func(Record) error { return nil })
+	w, err := walk(fs, segments, func(image, image) error { return nil }, func(Record) error { return nil })
 	if err != nil {
 		r.Problems = append(r.Problems, err)
 	} else {
@@ -112,7 +112,7 @@ func forEach(fs FS, visit func(Record) error) error {
 	if err != nil {
 		return err
 	}
-	_, err = walk(fs, segments, func(i image, _ bool) error {
+	_, err = walk(fs, segments, func(i, _ image) error {
 		return visit(Record{KindSnapshot, i.snapshot, place(i.number, 0), i.name, headerSize})
 	}, visit)
 	return err

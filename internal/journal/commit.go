@@ -134,7 +134,7 @@ func (l *Log) roll(out *output, next *segment) error {
 		return err
 	}
 	old := *out
-	if err := l.begin(out, next); err != nil {
+	if err := l.begin(out, next, 0); err != nil {
 		return err
 	}
 	err := sealSegment(old.file, old.header, old.written, next.number)
@@ -149,12 +149,12 @@ func (l *Log) roll(out *output, next *segment) error {
 	return err
 }
 
-// begin makes the file of a segment, with a snapshot.
-func (l *Log) begin(out *output, next *segment) error {
+// begin makes the file of a segment, with a snapshot. found is where the log ended, if it has just been opened.
+func (l *Log) begin(out *output, next *segment, found Pos) error {
 	snapshot := l.owner.Snapshot(out.header.snapshot[:0])
 	l.mu.Lock()
 	l.capacity = min(max(int64(l.options.SegmentSize), snapshotShare*int64(len(snapshot))), maxSegmentSize)
-	h := newHeader(next.number, l.segments[0].number, snapshot)
+	h := header{next.number, l.segments[0].number, newSeed(), snapshot, l.end, found}
 	space := max(l.capacity, next.used) + markSize
 	l.mu.Unlock()
 	if l.options.Growing {

@@ -63,7 +63,8 @@ func numbers(n ...uint64) (b []byte) {
 }
 
 func (l *ledger) Restore(data []byte) error {
-	for ; len(data) > 0; data = data[16:] {
+	l.op = binary.LittleEndian.Uint64(data)
+	for data = data[8:]; len(data) > 0; data = data[16:] {
 		l.settings[binary.LittleEndian.Uint64(data)] = binary.LittleEndian.Uint64(data[8:])
 	}
 	return nil
@@ -72,6 +73,7 @@ func (l *ledger) Restore(data []byte) error {
 func (l *ledger) Snapshot(buf []byte) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	buf = append(buf, numbers(l.op)...)
 	for _, name := range slices.Sorted(maps.Keys(l.settings)) {
 		buf = append(buf, numbers(name, l.settings[name])...)
 	}
@@ -80,9 +82,7 @@ func (l *ledger) Snapshot(buf []byte) []byte {
 
 func (l *ledger) Replay(r journal.Record) error {
 	at := func(i int) uint64 { return binary.LittleEndian.Uint64(r.Data[8*i:]) }
-	if op := at(0); op != 0 {
-		l.op = op
-	}
+	l.op = max(l.op, at(0)) // the snapshot can be later
 	switch r.Kind {
 	case kindPut, kindCopy:
 		l.entries[at(1)] = entry{string(r.Data[24:]), at(2), r.Pos.Segment(), journal.Overhead + len(r.Data)}

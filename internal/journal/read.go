@@ -156,8 +156,60 @@ func missing(s Segment, format string, args ...any) error {
 	return &Error{"open", s.fileName(), -1, fmt.Errorf("%w: "+format, append([]any{ErrMissing}, args...)...)}
 }
 
-// walk reads all segments in order. open is called for each before its records are.
-func walk(fs FS, segments []Segment, open func(image, bool) error, visit func(Record) error) (w walked, err error) {
+// snapshotOf returns the segment whose snapshot recovery begins with: the oldest whose snapshot knows no record that a crash has
+// lost since. A snapshot is taken while records are appended, so it can know some of its own segment's; if these are lost before
+// they are written, the snapshot tells of operations that never were. The log was then opened, and has a later snapshot. Replaying
+// older records on top of that leads to the same, because the last record about each thing says what the snapshot says.
+func snapshotOf(fs FS, segments []Segment) (base image, err error) {
+	var headers []header
+	for _, s := range segments {
+		h, err := readHeader(fs, s.fileName())
+		if err != nil {
+			return image{}, err
+		}
+		headers = append(headers, h)
+	}
+	found := ^Pos(0) // the earliest end at which a later segment says that the log was found
+	var at Segment
+	for _, h := range slices.Backward(headers) {
+		if h.known <= found {
+			at = h.number
+		}
+		if h.found != 0 {
+			found = min(found, h.found)
+		}
+	}
+	if at == 0 {
+		return image{}, damaged(segments[0].fileName(), 32, "no segment has a snapshot of what the log has")
+	}
+	return readImage(fs, at.fileName(), nil)
+}
+
+// readHeader reads a header without the snapshot.
+func readHeader(fs FS, name string) (header, error) {
+	f, err := fs.ReadFile(name)
+	if err != nil {
+		return header{}, failed("open", name, -1, err)
+	}
+	defer f.Close()
+	var b [headerSize]byte
+	n, err := f.ReadAt(b[:], 0)
+	if err != nil && err != io.EOF {
+		return header{}, failed("read", name, int64(n), err)
+	}
+	h, _, err := decodeFields(name, b[:n])
+	return h, err
+}
+
+// walk reads all segments in order. open is called for each before its records are, with the segment whose snapshot comes first.
+func walk(fs FS, segments []Segment, open func(i, base image) error, visit func(Record) error) (w walked, err error) {
+	if len(segments) == 0 {
+		return w, nil
+	}
+	base, err := snapshotOf(fs, segments)
+	if err != nil {
+		return w, err
+	}
 	var buf []byte
 	for n, s := range segments {
 		i, err := readImage(fs, s.fileName(), buf)
@@ -173,7 +225,7 @@ func walk(fs FS, segments []Segment, open func(image, bool) error, visit func(Re
 			w.unused = i.name
 			break
 		}
-		if err := open(i, n == 0); err != nil {
+		if err := open(i, base); err != nil {
 			return w, err
 		}
 		w.needed = max(w.needed, i.oldest)
@@ -183,7 +235,7 @@ func walk(fs FS, segments []Segment, open func(image, bool) error, visit func(Re
 			}
 			return visit(r)
 		})
-		w.last = image{header: header{number: i.number, seed: i.seed}, name: i.name} // buf is overwritten
+		w.last = image{header: i.header, name: i.name} // of the snapshot only the size is good: buf is overwritten
 		if err != nil {
 			return w, err
 		}
@@ -193,10 +245,18 @@ func walk(fs FS, segments []Segment, open func(image, bool) error, visit func(Re
 
 // walked is what is known after the last segment.
 type walked struct {
-	last   image   // without snapshot and file
+	last   image   // without file
 	end    ending  // of last
 	needed Segment // what is before was no longer needed
 	unused string  // a segment that was made and not begun; "" if there is none
+}
+
+// place is where the log ends.
+func (w walked) place() Pos {
+	if w.last.name == "" {
+		return 0
+	}
+	return place(w.last.number, w.end.offset-w.last.start())
 }
 
 // verify looks for segments that are missing at either end.

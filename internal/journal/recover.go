@@ -33,15 +33,15 @@ func (l *Log) recover() (*output, error) {
 	return l.resume(w)
 }
 
-// restore begins a segment: with the first the owner gets its snapshot.
-func (l *Log) restore(i image, first bool) error {
+// restore begins a segment. Before the first the owner gets a snapshot.
+func (l *Log) restore(i image, base image) error {
 	l.segments = append(l.segments, &segment{number: i.number, file: int64(len(i.file)), sealed: true})
 	l.space.total += int64(len(i.file))
 	l.recovered.Octets += int64(len(i.file))
-	if !first {
+	if len(l.segments) > 1 {
 		return nil
 	}
-	return l.owner.Restore(i.snapshot)
+	return l.owner.Restore(base.snapshot)
 }
 
 func (l *Log) replay(r Record) error {
@@ -56,8 +56,9 @@ func (l *Log) replay(r Record) error {
 func (l *Log) resume(w walked) (*output, error) {
 	next := &segment{number: w.last.number + 1}
 	l.segments = append(l.segments, next)
+	l.end = place(next.number, 0)
 	out := &output{}
-	if err := l.begin(out, next); err != nil {
+	if err := l.begin(out, next, w.place()); err != nil {
 		return nil, err
 	}
 	if err := l.sealLast(w, next.number); err != nil {
@@ -65,7 +66,6 @@ func (l *Log) resume(w walked) (*output, error) {
 		return nil, err
 	}
 	l.space.credit = creditPerOctet * (l.space.total - l.space.live)
-	l.end = place(next.number, 0)
 	l.progress.reached = [...]Pos{Queued: l.end, Written: l.end, Synced: l.end}
 	return out, nil
 }

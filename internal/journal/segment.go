@@ -19,15 +19,17 @@ import (
 //	20  4  seed, drawn at random
 //	24  4  octets of the snapshot
 //	28  4  CRC-32C of the snapshot, begun with the seed
-//	32  4  CRC-32C of the 32 octets before
-//	36     snapshot
+//	32  8  place up to which the snapshot may know the records
+//	40  8  place at which the log ended when it was opened for this segment; 0 if the segment follows in the course of writing
+//	48  4  CRC-32C of the 48 octets before
+//	52     snapshot
 //
 // The name is the number in hexadecimal. A segment is made under a name that ends in .new, and renamed when header and snapshot
 // are synced: under its own name it was whole once.
 const (
 	magic      = "leveretJ"
 	version    = 1
-	headerSize = 36
+	headerSize = 52
 
 	segmentSuffix = ".journal"
 	newSuffix     = ".new"
@@ -55,16 +57,18 @@ type header struct {
 	number, oldest Segment
 	seed           uint32
 	snapshot       []byte
+	known          Pos // the snapshot has no effect of what is behind
+	found          Pos // what had been behind was lost in a crash; 0: there was none
 }
 
 // start is the offset of the first frame.
 func (h header) start() int64 { return headerSize + int64(len(h.snapshot)) }
 
-// newHeader draws a seed.
-func newHeader(number, oldest Segment, snapshot []byte) header {
+// newSeed draws a seed.
+func newSeed() uint32 {
 	var seed [4]byte
 	_, _ = rand.Read(seed[:]) // never fails
-	return header{number, oldest, binary.LittleEndian.Uint32(seed[:]), snapshot}
+	return binary.LittleEndian.Uint32(seed[:])
 }
 
 // encode returns header and snapshot as they stand in the file.
@@ -76,36 +80,46 @@ func (h header) encode() []byte {
 		uint32(len(h.snapshot)), crc32.Update(h.seed, castagnoli, h.snapshot)} {
 		b = le.AppendUint32(b, n)
 	}
+	b = le.AppendUint64(le.AppendUint64(b, uint64(h.known)), uint64(h.found))
 	b = le.AppendUint32(b, crc32.Checksum(b, castagnoli))
 	return append(b, h.snapshot...)
 }
 
 // decodeHeader reads the beginning of a file. The snapshot is part of b.
 func decodeHeader(name string, b []byte) (h header, err error) {
-	le := binary.LittleEndian
+	h, size, err := decodeFields(name, b)
 	switch {
-	case len(b) < headerSize:
-		return h, damaged(name, int64(len(b)), "the header is cut off")
-	case !bytes.Equal(b[:8], []byte(magic)):
-		return h, &Error{"read", name, 0, fmt.Errorf("%w: it does not begin with %q", ErrFormat, magic)}
-	case le.Uint32(b[8:]) != version:
-		return h, &Error{"read", name, 8, fmt.Errorf("%w: it is of format %d, this reads format %d", ErrFormat, le.Uint32(b[8:]), version)}
-	case le.Uint32(b[32:]) != crc32.Checksum(b[:32], castagnoli):
-		return h, damaged(name, 0, "the header has a wrong CRC")
-	}
-	h = header{number: Segment(le.Uint32(b[12:])), oldest: Segment(le.Uint32(b[16:])), seed: le.Uint32(b[20:])}
-	size := int64(le.Uint32(b[24:]))
-	switch {
-	case h.number != segmentOf(name):
-		return h, damaged(name, 12, "it is segment %d by its header", h.number)
+	case err != nil:
+		return h, err
 	case headerSize+size > int64(len(b)):
 		return h, damaged(name, int64(len(b)), "the snapshot is cut off")
 	}
 	h.snapshot = b[headerSize : headerSize+size : headerSize+size]
-	if crc32.Update(h.seed, castagnoli, h.snapshot) != le.Uint32(b[28:]) {
+	if crc32.Update(h.seed, castagnoli, h.snapshot) != binary.LittleEndian.Uint32(b[28:]) {
 		return h, damaged(name, headerSize, "the snapshot has a wrong CRC")
 	}
 	return h, nil
+}
+
+// decodeFields reads a header without the snapshot, and returns the snapshot's size.
+func decodeFields(name string, b []byte) (h header, snapshot int64, err error) {
+	le := binary.LittleEndian
+	switch {
+	case len(b) < headerSize:
+		return h, 0, damaged(name, int64(len(b)), "the header is cut off")
+	case !bytes.Equal(b[:8], []byte(magic)):
+		return h, 0, &Error{"read", name, 0, fmt.Errorf("%w: it does not begin with %q", ErrFormat, magic)}
+	case le.Uint32(b[8:]) != version:
+		return h, 0, &Error{"read", name, 8, fmt.Errorf("%w: it is of format %d, this reads format %d", ErrFormat, le.Uint32(b[8:]), version)}
+	case le.Uint32(b[48:]) != crc32.Checksum(b[:48], castagnoli):
+		return h, 0, damaged(name, 0, "the header has a wrong CRC")
+	}
+	h = header{number: Segment(le.Uint32(b[12:])), oldest: Segment(le.Uint32(b[16:])), seed: le.Uint32(b[20:]),
+		known: Pos(le.Uint64(b[32:])), found: Pos(le.Uint64(b[40:]))}
+	if h.number != segmentOf(name) {
+		return h, 0, damaged(name, 12, "it is segment %d by its header", h.number)
+	}
+	return h, int64(le.Uint32(b[24:])), nil
 }
 
 // createSegment makes the file of a segment, durable with its header, and opens it. With allocate octets are reserved for it.

@@ -1,0 +1,195 @@
+package journal_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/leveretmq/leveret/internal/journal"
+	"github.com/leveretmq/leveret/internal/journal/crashfs"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestOrderOfNotifications has functions registered out of order while no sync ends: they are called in the order of their records.
+func TestOrderOfNotifications(t *testing.T) {
+	syncing, goOn := make(chan bool), make(chan bool)
+	fs := &crashfs.FS{}
+	l, err := open(fs, small)
+	require.NoError(t, err)
+	var once sync.Once
+	first, err := l.put(1, "")
+	require.NoError(t, err)
+	require.NoError(t, l.log.Notify(first, journal.Written, func(error) {
+		once.Do(func() {
+			close(syncing)
+			<-goOn
+		})
+	}))
+	<-syncing
+	var places, called []journal.Pos
+	for id := range uint64(50) {
+		p, err := l.put(id, "x")
+		require.NoError(t, err)
+		places = append(places, p)
+	}
+	for _, i := range rand.Perm(len(places)) {
+		require.NoError(t, l.log.Notify(places[i], journal.Level(1+i%2), func(err error) {
+			require.NoError(t, err)
+			if i%2 == 1 {
+				called = append(called, places[i])
+			}
+		}))
+	}
+	close(goOn)
+	require.NoError(t, l.log.Sync())
+	require.NoError(t, l.log.Close())
+	var want []journal.Pos
+	for i, p := range places {
+		if i%2 == 1 {
+			want = append(want, p)
+		}
+	}
+	require.Equal(t, want, called)
+}
+
+// TestLevels shows that a record is synced if somebody asks for that, and else only written.
+func TestLevels(t *testing.T) {
+	syncs := 0
+	fs := &crashfs.FS{Fail: func(_ int, op, _ string) error {
+		if op == "sync" {
+			syncs++
+		}
+		return nil
+	}}
+	l, err := open(fs, small)
+	require.NoError(t, err)
+	opening := syncs
+	queued := false
+	p, err := l.put(1, "a")
+	require.NoError(t, err)
+	require.NoError(t, l.log.Notify(p, journal.Queued, func(error) { queued = true }))
+	require.True(t, queued)
+	require.NoError(t, l.log.Wait(p, journal.Queued))
+	require.NoError(t, l.log.Wait(p, journal.Written))
+	assert.Equal(t, opening, syncs)
+	require.NoError(t, l.log.Wait(p, journal.Synced))
+	assert.Equal(t, opening+1, syncs)
+	told := make(chan error, 2) // of what has been reached already
+	require.NoError(t, l.log.Notify(p, journal.Written, func(err error) { told <- err }))
+	require.NoError(t, l.log.Notify(0, journal.Synced, func(err error) { told <- err }))
+	require.NoError(t, <-told)
+	require.NoError(t, <-told)
+	require.NoError(t, l.log.Close())
+	assert.Equal(t, opening+2, syncs) // the seal
+	_, err = l.put(2, "b")
+	require.ErrorIs(t, err, journal.ErrClosed)
+	require.ErrorIs(t, l.log.Room(), journal.ErrClosed)
+	require.NoError(t, l.log.Wait(p, journal.Synced))
+	require.NoError(t, l.log.Close())
+}
+
+func TestLargeRecords(t *testing.T) {
+	fs := &crashfs.FS{}
+	r, err := begin(fs, nil)
+	require.NoError(t, err)
+	for id := range uint64(10) {
+		_, err := r.put(id, strings.Repeat("x", int(id)*5000))
+		require.NoError(t, err)
+		require.NoError(t, r.log.Room())
+		r.states = append(r.states, r.state())
+	}
+	require.NoError(t, r.log.Close())
+	require.NoError(t, recovers(fs, r.states, 10))
+}
+
+func TestFree(t *testing.T) {
+	fs := &crashfs.FS{}
+	fs.SetFree(123)
+	l, err := open(fs, small)
+	require.NoError(t, err)
+	free, err := l.log.Free()
+	require.NoError(t, err)
+	assert.Equal(t, uint64(123), free)
+	require.NoError(t, l.log.Close())
+	if free, err = journal.Dir(t.TempDir()).Free(); !errors.Is(err, errors.ErrUnsupported) {
+		require.NoError(t, err)
+		assert.Positive(t, free)
+	}
+}
+
+// TestWrongCount has an owner release what it has not, which is a mistake that loses records.
+func TestWrongCount(t *testing.T) {
+	l, err := open(&crashfs.FS{}, small)
+	require.NoError(t, err)
+	p, err := l.put(1, "a")
+	require.NoError(t, err)
+	require.Panics(t, func() { l.log.Release(p.Segment(), 1000) })
+	require.Panics(t, func() { l.log.Release(p.Segment()+1, 1) })
+	require.NoError(t, l.log.Close())
+}
+
+// TestBound runs random programs, and one in which every hundredth entry stays: the files never take more than twice what is live and
+// four segments.
+func TestBound(t *testing.T) {
+	const segment = 64 << 10
+	for _, keep := range []int{2, 10, 100, 1 << 30} {
+		fs := &crashfs.FS{}
+		l, err := open(fs, journal.Options{SegmentSize: segment, MaxPending: segment / 4})
+		require.NoError(t, err)
+		for id := range uint64(scale(6000)) {
+			require.NoError(t, l.log.Room())
+			_, err := l.put(id, strings.Repeat("x", 900))
+			require.NoError(t, err)
+			if old := id - 50; id >= 50 && old%uint64(keep) != 0 {
+				_, err := l.drop(old)
+				require.NoError(t, err)
+			}
+			if s := l.log.Stats(); s.Octets > 2*s.Live+4*segment {
+				t.Fatalf("keep %d, entry %d: %+v", keep, id, s)
+			}
+		}
+		s := l.log.Stats()
+		require.NoError(t, s.Stuck)
+		require.NoError(t, l.log.Close())
+		t.Logf("one of %d stays: %d octets live, files of %d, at most %d; %d copied", keep, s.Live, s.Octets, fs.Largest(), s.Copied)
+	}
+}
+
+// TestConcurrent has many goroutines use a log on a real disk.
+func TestConcurrent(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	l, err := open(journal.Dir(dir), small)
+	require.NoError(t, err)
+	var all sync.WaitGroup
+	for g := range uint64(8) {
+		all.Go(func() {
+			for n := range uint64(200) {
+				id := g<<32 | n
+				assert.NoError(t, l.log.Room())
+				p, err := l.put(id, "some value")
+				assert.NoError(t, err)
+				assert.NoError(t, l.log.Wait(p, journal.Level(n%3)))
+				if n%5 > 0 {
+					_, err = l.drop(id)
+					assert.NoError(t, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	want, live := l.state(), l.live()
+	require.NoError(t, l.log.Close())
+	l, err = open(journal.Dir(dir), small)
+	require.NoError(t, err)
+	require.Equal(t, want, l.state())
+	require.Equal(t, live, l.live())
+	require.NoError(t, l.log.Close())
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Greater(t, len(entries), 1)
+}
