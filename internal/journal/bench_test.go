@@ -15,11 +15,11 @@ import (
 // A flow is an owner whose records are dead as soon as they are confirmed: only the log is measured.
 type flow struct{ records int }
 
-func (f *flow) Restore([]byte) error                  { return nil }
-func (f *flow) Replay(journal.Record) error           { f.records++; return nil }
-func (f *flow) Live(func(journal.Segment, int))       {}
-func (f *flow) Snapshot(buf []byte) []byte            { return buf }
-func (f *flow) CopyForward(journal.Segment, int) bool { return false }
+func (f *flow) Restore([]byte) error                                { return nil }
+func (f *flow) Replay(journal.Record) error                         { f.records++; return nil }
+func (f *flow) Live(func(journal.Segment, int))                     {}
+func (f *flow) Snapshot(buf []byte) []byte                          { return buf }
+func (f *flow) CopyForward(*journal.Log, journal.Segment, int) bool { return false }
 
 // benchDir is a directory for a benchmark: of LEVERET_BENCH_DIR if that is set, because the directory for temporary files is often
 // no disk.

@@ -100,7 +100,7 @@ func (l *Log) nextStep() (oldest *segment, remove bool) {
 // copyForward has the owner append some of a segment's live records again, and waits until they are written: so no more than a step
 // waits to be.
 func (l *Log) copyForward(oldest *segment) error {
-	more := l.owner.CopyForward(oldest.number, copyBudget)
+	more := l.owner.CopyForward(l, oldest.number, copyBudget)
 	l.mu.Lock()
 	left, last := oldest.live, l.end-1
 	l.mu.Unlock()

@@ -26,8 +26,9 @@ type Owner interface {
 	Snapshot(buf []byte) []byte
 
 	// CopyForward appends, with Move, some of what is still live in the segment, about as many octets as budget says, and
-	// reports whether there is more. It is called again and again until there is not.
-	CopyForward(s Segment, budget int) (more bool)
+	// reports whether there is more. It is called again and again until there is not. The first call can come before Open
+	// has returned: so it is given the log.
+	CopyForward(l *Log, s Segment, budget int) (more bool)
 }
 
 // Options are settings of a log. Zero values are the defaults.

@@ -114,7 +114,7 @@ func (l *ledger) Live(count func(journal.Segment, int)) {
 	}
 }
 
-func (l *ledger) CopyForward(s journal.Segment, budget int) bool {
+func (l *ledger) CopyForward(log *journal.Log, s journal.Segment, budget int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for id, e := range l.entries {
@@ -127,7 +127,7 @@ func (l *ledger) CopyForward(s journal.Segment, budget int) bool {
 		budget -= e.size
 		head := numbers(0, id, e.changes)
 		size := journal.Overhead + len(head) + len(e.value)
-		p, err := l.log.Move(e.segment, e.size, kindCopy, size, head, []byte(e.value))
+		p, err := log.Move(e.segment, e.size, kindCopy, size, head, []byte(e.value))
 		if err != nil {
 			return true
 		}
