@@ -1,5 +1,7 @@
 package journal
 
+import "fmt"
+
 // A batch is what is written at once.
 type batch struct {
 	frames []byte
@@ -152,6 +154,9 @@ func (l *Log) roll(out *output, next *segment) error {
 // begin makes the file of a segment, with a snapshot. found is where the log ended, if it has just been opened.
 func (l *Log) begin(out *output, next *segment, found Pos) error {
 	snapshot := l.owner.Snapshot(out.header.snapshot[:0])
+	if len(snapshot) > MaxRecord {
+		return failed("write", next.number.fileName(), headerSize, fmt.Errorf("the snapshot has %d octets, more than %d", len(snapshot), MaxRecord))
+	}
 	l.mu.Lock()
 	l.capacity = min(max(int64(l.options.SegmentSize), snapshotShare*int64(len(snapshot))), maxSegmentSize)
 	h := header{next.number, l.segments[0].number, newSeed(), snapshot, l.end, found}

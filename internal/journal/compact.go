@@ -11,7 +11,7 @@ import "fmt"
 // 1.5 L copies L to free 0.5 L, so this is enough, and a log in which nothing dies is left alone.
 const (
 	creditPerOctet = 3
-	copyBudget     = 128 << 10 // octets of one call of CopyForward
+	maxCopyBudget  = 128 << 10 // octets of one call of CopyForward
 )
 
 // space is what the log takes and what of it is needed. The log's lock guards it.
@@ -28,6 +28,9 @@ type space struct {
 // spare is the size up to which nothing is copied, and most the size that is not to be exceeded.
 func (s *space) spare(segment int64) int64 { return s.live + s.live/2 + 2*segment }
 func (s *space) most(segment int64) int64  { return 2*s.live + 4*segment }
+
+// copyBudgetLocked is how much one call of CopyForward is to copy.
+func (l *Log) copyBudgetLocked() int64 { return min(maxCopyBudget, l.capacity/4) }
 
 func (l *Log) resizeLocked(s *segment, octets int64) {
 	l.space.total += octets - s.file
@@ -100,7 +103,10 @@ func (l *Log) nextStep() (oldest *segment, remove bool) {
 // copyForward has the owner append some of a segment's live records again, and waits until they are written: so no more than a step
 // waits to be.
 func (l *Log) copyForward(oldest *segment) error {
-	more := l.owner.CopyForward(l, oldest.number, copyBudget)
+	l.mu.Lock()
+	budget := l.copyBudgetLocked()
+	l.mu.Unlock()
+	more := l.owner.CopyForward(l, oldest.number, int(budget))
 	l.mu.Lock()
 	left, last := oldest.live, l.end-1
 	l.mu.Unlock()
@@ -117,7 +123,9 @@ func (l *Log) remove(oldest *segment) error {
 	for i := range 4 {
 		number[i] = byte(oldest.number >> (8 * i))
 	}
-	p, err := l.Append(KindRetired, 0, number[:])
+	l.mu.Lock()
+	p, _, err := l.appendLocked(KindRetired, 0, [][]byte{number[:]})
+	l.mu.Unlock()
 	if err == nil {
 		err = l.Wait(p, Synced)
 	}
@@ -175,8 +183,10 @@ func (l *Log) Room() error {
 	return err
 }
 
-// crowdedLocked reports whether the log may soon take more than it should, and the compactor is about to change that.
+// crowdedLocked reports whether the log may soon take more than it should, and the compactor is about to change that. Before a
+// segment is removed two can be begun: one for the copies and one for what clients ask for.
 func (l *Log) crowdedLocked() bool {
-	return l.space.total+l.capacity > l.space.most(l.capacity) && l.space.err == nil && !l.compactor.stopping &&
+	soon := l.space.total + 2*l.capacity + l.copyBudgetLocked()
+	return soon > l.space.most(l.capacity) && l.space.err == nil && !l.compactor.stopping &&
 		(l.removableLocked() || l.copyableLocked())
 }

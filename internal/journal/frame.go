@@ -66,6 +66,13 @@ const (
 	markSize   = Overhead + numberSize
 )
 
+// mustBeOwners panics for a kind that recovery would not give to the owner.
+func (k Kind) mustBeOwners() {
+	if k == 0 || k > LastKind {
+		panic("journal: a record of kind " + k.String() + " is not the owner's")
+	}
+}
+
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // sum is the CRC of a frame at an offset of a file.
@@ -133,7 +140,7 @@ func goodFrame(file []byte, seed uint32, offset int64) []byte {
 // segment's snapshot. A later record has a greater Pos. 0 is no place: it counts as reached at every level.
 type Pos uint64
 
-// A Segment is the number of a file of the log. The first is 1.
+// A Segment is the number of a file of the log. The first is 1. The last, 2^32-1, is begun when some 64 PiB have been written.
 type Segment uint32
 
 // Segment returns the segment of the record, which is all that Release and Move need.

@@ -100,7 +100,8 @@ func Open(fs FS, owner Owner, options Options) (*Log, error) {
 	l := &Log{fs: fs, owner: owner, options: options, lock: lock, committer: newWorker(), compactor: newWorker()}
 	out, err := l.recover()
 	if err != nil {
-		return nil, errors.Join(err, lock.Close())
+		lock.Close()
+		return nil, err
 	}
 	go l.commit(out)
 	go l.compact()
@@ -110,8 +111,9 @@ func Open(fs FS, owner Owner, options Options) (*Log, error) {
 // Append adds a record, whose data is the parts one after the other, and returns its place without waiting for anything. Of
 // the record live octets are still needed, until Release has been called for them; 0 for a record that only speaks of others.
 // The octets that are live have to add up to the same in Append, Release, Move and Live; those of a whole record are its data
-// and Overhead. Append copies the parts. It fails if the log has failed or is closed.
+// and Overhead. Append copies the parts. It fails if the log has failed or is closed. A kind that is not from 1 to LastKind panics.
 func (l *Log) Append(kind Kind, live int, parts ...[]byte) (Pos, error) {
+	kind.mustBeOwners()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p, size, err := l.appendLocked(kind, live, parts)
@@ -123,6 +125,7 @@ func (l *Log) Append(kind Kind, live int, parts ...[]byte) (Pos, error) {
 
 // Move adds a record as Append does, in place of released octets of another segment: CopyForward's way to append.
 func (l *Log) Move(from Segment, released int, kind Kind, live int, parts ...[]byte) (Pos, error) {
+	kind.mustBeOwners()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p, size, err := l.appendLocked(kind, live, parts)

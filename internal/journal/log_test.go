@@ -107,6 +107,17 @@ func TestLargeRecords(t *testing.T) {
 	require.NoError(t, recovers(fs, r.states, 10))
 }
 
+// TestUnfinishedSegment finds a file that a crash left: it is removed.
+func TestUnfinishedSegment(t *testing.T) {
+	fs, states := smallLog(t, true)
+	_, err := fs.Create("00000009.journal.new")
+	require.NoError(t, err)
+	require.NoError(t, recovers(fs, states, uint64(len(states)-1)))
+	names, err := fs.List()
+	require.NoError(t, err)
+	require.NotContains(t, names, "00000009.journal.new")
+}
+
 func TestFree(t *testing.T) {
 	fs := &crashfs.FS{}
 	fs.SetFree(123)
@@ -130,6 +141,8 @@ func TestWrongCount(t *testing.T) {
 	require.NoError(t, err)
 	require.Panics(t, func() { l.log.Release(p.Segment(), 1000) })
 	require.Panics(t, func() { l.log.Release(p.Segment()+1, 1) })
+	require.Panics(t, func() { _, _ = l.log.Append(0, 0) })
+	require.Panics(t, func() { _, _ = l.log.Append(journal.KindSeal, 0, numbers(0)) })
 	require.NoError(t, l.log.Close())
 }
 

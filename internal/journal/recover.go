@@ -1,6 +1,9 @@
 package journal
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Recovery is what Open found, for the operator to read.
 type Recovery struct {
@@ -15,6 +18,9 @@ type Recovery struct {
 // recover reads the log and begins a new segment.
 func (l *Log) recover() (*output, error) {
 	began := time.Now()
+	if err := l.removeUnfinished(); err != nil {
+		return nil, err
+	}
 	segments, err := segmentsOf(l.fs)
 	if err != nil {
 		return nil, err
@@ -31,6 +37,22 @@ func (l *Log) recover() (*output, error) {
 	l.recovered.Took = time.Since(began)
 	l.owner.Live(l.countLocked) // nobody else has the log yet
 	return l.resume(w)
+}
+
+// removeUnfinished removes segments that were not renamed when the process ended.
+func (l *Log) removeUnfinished() error {
+	names, err := l.fs.List()
+	if err != nil {
+		return failed("list", "the directory", -1, err)
+	}
+	for _, name := range names {
+		if old, unfinished := strings.CutSuffix(name, newSuffix); unfinished && segmentOf(old) != 0 {
+			if err := l.fs.Remove(name); err != nil {
+				return failed("remove", name, -1, err)
+			}
+		}
+	}
+	return nil
 }
 
 // restore begins a segment. Before the first the owner gets a snapshot.
