@@ -3,7 +3,6 @@ package journal
 import (
 	"encoding/binary"
 	"hash/crc32"
-	"math"
 	"strconv"
 )
 
@@ -145,7 +144,5 @@ type Segment uint32
 
 // Segment returns the segment of the record, which is all that Release and Move need.
 func (p Pos) Segment() Segment { return Segment(p >> 32) }
-
-func (p Pos) offset() int64 { return int64(p & math.MaxUint32) }
 
 func place(s Segment, offset int64) Pos { return Pos(s)<<32 | Pos(offset) }
