@@ -128,6 +128,49 @@ func TestCompactionKeepsWhatIsLive(t *testing.T) {
 	require.Error(t, lostByCompaction(true))
 }
 
+// TestSnapshotOfLostOperations has a segment whose snapshot knows an operation of which a crash takes the record. When the segments
+// before it have gone the snapshot must not bring the operation back.
+func TestSnapshotOfLostOperations(t *testing.T) {
+	const second = "00000002.journal"
+	at := func(op string) func(int, string, string) error {
+		return func(_ int, now, name string) error {
+			if now == op && name == second {
+				return crashfs.ErrCrashed
+			}
+			return nil
+		}
+	}
+	fs := &crashfs.FS{Fail: at("write")}
+	r, err := begin(fs, nil)
+	require.NoError(t, err)
+	_, err = r.put(1, string(make([]byte, 4000)))
+	require.NoError(t, err)
+	require.NoError(t, r.log.Sync())
+	r.states = append(r.states, r.state())
+	p, err := r.set(7, 1) // the first record of the second segment
+	require.NoError(t, err)
+	require.Equal(t, journal.Segment(2), p.Segment())
+	require.ErrorIs(t, r.log.Wait(p, journal.Written), crashfs.ErrCrashed)
+	require.Error(t, r.log.Close())
+
+	fs = fs.Crash(nil)
+	fs.Fail = at("remove") // the first segment goes, the second stays
+	r, err = begin(fs, r.states)
+	require.NoError(t, err)
+	require.NoError(t, r.verify(r.states, 1))
+	_, err = r.drop(1)
+	require.NoError(t, err)
+	r.states = append(r.states, r.state())
+	for r.log.Stats().Stuck == nil {
+		runtime.Gosched()
+	}
+	require.NoError(t, r.log.Close())
+
+	fs = fs.Crash(nil)
+	require.Equal(t, second, segmentFiles(t, fs)[0])
+	require.NoError(t, recovers(fs, r.states, 2))
+}
+
 // TestEveryFailingCall has one call fail: from then on the log takes nothing, writes nothing, and tells everybody so. What it had
 // confirmed is there afterwards.
 func TestEveryFailingCall(t *testing.T) {

@@ -164,6 +164,15 @@ func (l *ledger) drop(id uint64) (journal.Pos, error) {
 	return p, err
 }
 
+// set changes a setting.
+func (l *ledger) set(name, value uint64) (journal.Pos, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.op++
+	l.settings[name] = value
+	return l.log.Append(kindSet, 0, numbers(l.op, name, value))
+}
+
 // alter does one of the operations whose record speaks of an older one, or of no entry.
 func (l *ledger) alter(rng *rand.Rand, id uint64) (journal.Pos, error) {
 	l.mu.Lock()
