@@ -19,7 +19,8 @@ func (o *operator) step() {
 	b, d := o.w.broker, o.dice
 	switch d.IntN(16) {
 	case 0, 1, 2:
-		_, _ = b.DeclareQueue(d.queue(), leveret.QueueConfig{Durable: true, Arguments: d.arguments()})
+		name := d.queue()
+		_, _ = b.DeclareQueue(name, leveret.QueueConfig{Durable: true, Arguments: d.arguments(name)})
 	case 3:
 		_ = b.BindQueue(d.queue(), one(d, "amq.fanout", "amq.topic", "amq.direct"), one(d, "#", d.queue()), nil)
 	case 4:
