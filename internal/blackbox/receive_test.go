@@ -256,3 +256,13 @@ func TestCodesAreErrors(t *testing.T) {
 	}
 	require.Equal(t, "NOT_FOUND", fmt.Sprint(leveret.NotFound))
 }
+
+// Messages of a consumer with a handler go to the handler. Receive says so at once, and does not wait for ever.
+func TestReceiveBesideAHandler(t *testing.T) {
+	handled := 0
+	c := consumerOf(t, 2, nil, leveret.ConsumeConfig{Handler: func(*leveret.Delivery) { handled++ }})
+	_, err := c.Receive(context.Background())
+	require.ErrorIs(t, err, leveret.ErrClosed)
+	require.NoError(t, c.Err(), "the consumer is open")
+	require.Equal(t, 2, handled)
+}

@@ -170,6 +170,37 @@ func TestHookThatPanicsTakesNothingFromOthers(t *testing.T) {
 	}
 }
 
+// The same holds for a handler: other consumers get their messages, and watchers all events.
+func TestHandlerThatPanicsTakesNothingFromOthers(t *testing.T) {
+	for name, end := range map[string]func(){"panic": func() { panic("handler") }, "Goexit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			b, _ := newTestBroker(t)
+			var seen []string
+			note := func(s string) { seen = append(seen, s) }
+			for name, handle := range map[string]func(*leveret.Delivery){"a": func(*leveret.Delivery) { note("a"); end() },
+				"b": func(*leveret.Delivery) { note("b") }} {
+				q := mustDeclare(t, b, name, nil)
+				require.NoError(t, b.BindQueue(name, "amq.fanout", "", nil))
+				_, err := q.Consume(leveret.ConsumeConfig{Handler: handle})
+				require.NoError(t, err)
+			}
+			b.Watch(leveret.Events{Delivered: func(e leveret.DeliveredEvent) { note("delivered " + e.Queue) }})
+			done := make(chan any)
+			go func() {
+				defer func() { done <- recover() }()
+				b.Publish("amq.fanout", "", leveret.Message{})
+				t.Error("Publish returned")
+			}()
+			if cause := <-done; name == "panic" {
+				require.Equal(t, "handler", fmt.Sprint(cause))
+			}
+			require.ElementsMatch(t, []string{"a", "b", "delivered a", "delivered b"}, seen)
+			b.Settle()
+			require.NoError(t, b.Check())
+		})
+	}
+}
+
 // The connections of all virtual hosts are closed, whatever a hook does.
 func TestCloseWithAHookThatPanics(t *testing.T) {
 	b, _ := newTestBroker(t)

@@ -40,6 +40,9 @@ func main() {
 	fmt.Printf("seed %d, RabbitMQ %s, %d clients of the API, %d over TCP, %v\n", c.seed, *profile, c.api, c.tcp, c.duration)
 	r := run(c)
 	fmt.Println(r)
+	if c.duration < time.Hour {
+		fmt.Printf("for longer: go run ./internal/load -duration 1h -profile %s, and the same with -race\n", *profile)
+	}
 	for file, write := range map[string]func(string, []sample) error{*samples: writeCSV, *plot: writePlot} {
 		if file == "" {
 			continue
