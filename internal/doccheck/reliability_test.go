@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -40,6 +41,7 @@ func TestReliabilityNamesWhatIsThere(t *testing.T) {
 			c.file("docs/" + link[1])
 		}
 	}
+	c.everyFuzzTarget(string(page))
 	if c.named < 200 {
 		t.Errorf("found only %d names", c.named)
 	}
@@ -85,6 +87,24 @@ func (c *claims) row(line string) {
 		c.t.Errorf("nothing shows this row: %s", line)
 	}
 	c.named += found
+}
+
+// everyFuzzTarget checks that the page has all fuzz targets of the module.
+func (c *claims) everyFuzzTarget(page string) {
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		for name := range c.tests(strings.TrimPrefix(path, root)) {
+			if strings.HasPrefix(name, "Fuzz") && !regexp.MustCompile(`\b`+name+`\b`).MatchString(page) {
+				c.t.Errorf("the fuzz target %s is not named", name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		c.t.Error(err)
+	}
 }
 
 // function checks that the package has a test function and, if a case of it is named, that its files have the name.
