@@ -2,7 +2,6 @@ package amqpd
 
 import (
 	"bytes"
-	"crypto/tls"
 	"crypto/x509"
 	"net"
 	"slices"
@@ -28,7 +27,7 @@ func (c *conn) mechanisms() []string {
 
 // certificate returns the verified certificate of the client, or nil.
 func (c *conn) certificate() *x509.Certificate {
-	t, ok := c.nc.(*tls.Conn)
+	t, ok := c.nc.(secured)
 	if !ok {
 		return nil
 	}

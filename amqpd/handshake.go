@@ -70,9 +70,17 @@ type tuning struct {
 
 func (t *tuning) maxPayload() int { return t.frameMax - frameOverhead }
 
+// A secured connection is over TLS: a *tls.Conn, or what stands for one.
+type secured interface {
+	Handshake() error
+	ConnectionState() tls.ConnectionState
+}
+
+var _ secured = (*tls.Conn)(nil)
+
 func (c *conn) handshake() error {
 	c.nc.SetDeadline(time.Now().Add(c.srv.handshakeTimeout()))
-	if t, ok := c.nc.(*tls.Conn); ok {
+	if t, ok := c.nc.(secured); ok {
 		if err := t.Handshake(); err != nil { // before the mechanisms are offered: EXTERNAL needs a certificate
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/fault"
 	"github.com/leveretmq/leveret/internal/race"
 	"github.com/leveretmq/leveret/leverettest"
 	amqp091 "github.com/rabbitmq/amqp091-go"
@@ -51,6 +52,42 @@ var states = map[string]func(t *testing.T, b *leveret.Broker, conn *amqp091.Conn
 		_, err := ch.Consume("q", "", false, false, false, false, nil)
 		require.NoError(t, err)
 		return func() {}
+	},
+	"a transaction is open": func(t *testing.T, _ *leveret.Broker, _ *amqp091.Connection, ch *amqp091.Channel) func() {
+		require.NoError(t, ch.Tx())
+		require.NoError(t, ch.Publish("", "q", false, false, amqp091.Publishing{Body: []byte("m")}))
+		return func() {}
+	},
+	"it is stalled": func(t *testing.T, b *leveret.Broker, _ *amqp091.Connection, ch *amqp091.Channel) func() {
+		lift, err := fault.Inject(b, fault.Fault{On: fault.OnPublish, Do: fault.Action{Kind: fault.Stall}}) // the test does not lift it
+		require.NoError(t, err)
+		for range 100 {
+			require.NoError(t, ch.Publish("", "q", false, false, amqp091.Publishing{Body: make([]byte, 10_000)}))
+		}
+		return lift
+	},
+	"a fault blocks it": func(t *testing.T, b *leveret.Broker, _ *amqp091.Connection, ch *amqp091.Channel) func() {
+		lift, err := fault.Inject(b, fault.Fault{On: fault.OnPublish, Do: fault.Action{Kind: fault.Block}})
+		require.NoError(t, err)
+		require.NoError(t, ch.Publish("", "q", false, false, amqp091.Publishing{Body: []byte("m")}))
+		return lift
+	},
+	"a worker never returns": func(t *testing.T, b *leveret.Broker, _ *amqp091.Connection, ch *amqp091.Channel) func() {
+		deliveries, err := ch.Consume("q", "", false, false, false, false, nil)
+		require.NoError(t, err)
+		_, err = b.Publish("", "q", leveret.Message{})
+		require.NoError(t, err)
+		returns, gone := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(gone)
+			for range deliveries {
+				<-returns
+			}
+		}()
+		return func() {
+			close(returns)
+			<-gone
+		}
 	},
 	"its channel is closed": func(t *testing.T, _ *leveret.Broker, _ *amqp091.Connection, ch *amqp091.Channel) func() {
 		_, err := ch.QueueDeclarePassive("missing", false, false, false, false, nil)
@@ -99,6 +136,7 @@ func TestEndInAnyState(t *testing.T) {
 				return conn
 			})
 		})
+		t.Run("TLSDialer/"+name, func(t *testing.T) { endIn(t, leave, dialTLS) })
 		t.Run("URL/"+name, func(t *testing.T) {
 			defer goleak.VerifyNone(t)
 			end(t, leave, func(ft leverettest.T, b *leveret.Broker) *amqp091.Connection {
@@ -106,6 +144,10 @@ func TestEndInAnyState(t *testing.T) {
 				require.NoError(t, err)
 				return conn
 			})
+		})
+		t.Run("TLSURL/"+name, func(t *testing.T) {
+			defer goleak.VerifyNone(t)
+			end(t, leave, dialTLSURL)
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package leverettest
 
 import (
+	"crypto/tls"
 	"net"
 	"net/url"
 	"os"
@@ -28,9 +29,9 @@ func Dial(t T, b *leveret.Broker) *amqp091.Connection {
 // the dial function are not used.
 func DialConfig(t T, b *leveret.Broker, cfg amqp091.Config) *amqp091.Connection {
 	t.Helper()
-	d := newDoor(b)
+	d := newDoor(b, nil)
 	t.Cleanup(d.close)
-	pipe, err := d.Dial(nil)
+	pipe, err := d.Dial()
 	if err != nil {
 		t.Fatalf("leveret: %v", err)
 	}
@@ -83,8 +84,9 @@ type door struct {
 	srv *amqpd.Server
 }
 
-func newDoor(b *leveret.Broker) door {
-	srv := &amqpd.Server{Broker: b}
+// newDoor returns a door to the broker, for clients with TLS if secure is not nil.
+func newDoor(b *leveret.Broker, secure *tls.Config) door {
+	srv := &amqpd.Server{Broker: b, TLS: secure}
 	return door{fault.NewDoor(srv), srv}
 }
 
@@ -95,11 +97,11 @@ func (d door) close() {
 	go func() {
 		defer close(closed)
 		d.srv.Close()
+		d.Wait()
 	}()
-	if !comes(closed) {
-		d.CutOff()
-		<-closed
-	}
+	comes(closed)
+	d.CutOff() // also those that have not closed their end
+	<-closed
 }
 
 // comes reports whether done is closed, having let the other goroutines run for a while. It waits for no time, because
@@ -122,25 +124,33 @@ func comes(done <-chan struct{}) bool {
 //	cfg := amqp091.Config{Dial: leverettest.Dialer(t, b)}
 //	conn, err := amqp091.DialConfig("amqp://guest:guest@rabbitmq/", cfg)
 //
-// When the test ends, what is connected is cut off.
+// When the test ends, what is connected is cut off. [TLSDialer] is for a program that uses TLS.
 func Dialer(t T, b *leveret.Broker) func(network, addr string) (net.Conn, error) {
-	d := newDoor(b)
+	return dialer(t, newDoor(b, nil))
+}
+
+func dialer(t T, d door) func(network, addr string) (net.Conn, error) {
 	t.Cleanup(d.close)
-	return func(string, string) (net.Conn, error) { return d.Dial(nil) }
+	return func(string, string) (net.Conn, error) { return d.Dial() }
 }
 
 // URL listens on a free port of this machine and returns the URL of the broker's virtual host "/" there, with guest's
 // password, for a program that takes nothing but a URL. When the test ends, the listener and its connections are
 // closed.
 //
-// Sockets do not work in a testing/synctest bubble: use [Dialer] there.
+// Sockets do not work in a testing/synctest bubble: use [Dialer] there. [TLSURL] is for a program that uses TLS.
 func URL(t T, b *leveret.Broker) string {
+	t.Helper()
+	return address(t, "amqp", newDoor(b, nil))
+}
+
+// address has a door serve a port, and returns the URL.
+func address(t T, scheme string, d door) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("leveret: %v", err)
 	}
-	d := newDoor(b)
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
@@ -151,8 +161,9 @@ func URL(t T, b *leveret.Broker) string {
 		d.srv.Close() // waits by the clock, because an answer over a socket takes time
 		l.Close()
 		<-served
+		d.CutOff() // forgets what is left
 	})
-	u := url.URL{Scheme: "amqp", User: url.UserPassword("guest", "guest"), Host: l.Addr().String(), Path: "/"}
+	u := url.URL{Scheme: scheme, User: url.UserPassword("guest", "guest"), Host: l.Addr().String(), Path: "/"}
 	return u.String()
 }
 

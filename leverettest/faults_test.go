@@ -30,9 +30,11 @@ type rig struct {
 
 const room = 100 // of the channels on which the client tells
 
-func newRig(t *testing.T) *rig {
+func newRig(t *testing.T) *rig { return newRigBy(t, leverettest.Dial) }
+
+func newRigBy(t *testing.T, connect connecting) *rig {
 	b := leverettest.New(t)
-	r := &rig{T: t, b: b, q: declare(t, b, "q", nil), conn: leverettest.Dial(t, b)}
+	r := &rig{T: t, b: b, q: declare(t, b, "q", nil), conn: connect(t, b)}
 	r.connEnd = r.conn.NotifyClose(make(chan *amqp091.Error, room))
 	r.blocked = r.conn.NotifyBlocked(make(chan amqp091.Blocking, room))
 	r.open()
@@ -254,15 +256,17 @@ var faultTests = map[string]faultTest{
 
 func TestFaults(t *testing.T) {
 	for name, test := range faultTests {
-		t.Run(name, func(t *testing.T) {
-			t.Run("in a bubble", func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { test(newRig(t)) })
+		for how, connect := range map[string]connecting{"Dial": leverettest.Dial, "TLSDialer": dialTLS} {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				t.Run("in a bubble", func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { test(newRigBy(t, connect)) })
+				})
+				t.Run("outside", func(t *testing.T) {
+					t.Cleanup(func() { goleak.VerifyNone(t) }) // after the rig's
+					test(newRigBy(t, connect))
+				})
 			})
-			t.Run("outside", func(t *testing.T) {
-				t.Cleanup(func() { goleak.VerifyNone(t) }) // after the rig's
-				test(newRig(t))
-			})
-		})
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ func newAMQPServer(b *leveret.Broker, s settings, config *tls.Config, log *slog.
 		Broker: b, TLS: config, CertLogin: s.tls.login, LoopbackUsers: s.users.loopback, Logger: log, Heartbeat: heartbeat,
 		HandshakeTimeout: s.clients.handshakeTimeout, FrameMax: s.clients.frameMax, ChannelMax: channels,
 	}
-	if s.faults && config == nil {
+	if s.faults {
 		return faultyServer{srv, fault.NewDoor(srv)}
 	}
 	return srv

@@ -197,7 +197,7 @@ func (w *flagWords) flags(f *flag.FlagSet) {
 		"`users` who may log in from this machine only, with commas between them; none: nobody is so restricted")
 	f.StringVar(&w.clock, "clock", "system",
 		"`clock` of the broker: system, or manual: it stands still until leveret ctl advance moves it")
-	f.BoolVar(&w.faults, "faults", false, "let leveret ctl fault put faults between the broker and clients of --amqp, for tests; slower")
+	f.BoolVar(&w.faults, "faults", false, "let leveret ctl fault put faults between the broker and its clients, for tests; slower")
 	f.StringVar(&w.maxMessageSize, "max-message-size", "",
 		"largest `size` of a body, such as 1MB, up to 512MiB; the release's own if not given")
 }

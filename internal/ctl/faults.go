@@ -52,7 +52,7 @@ close_channel and close_connection end what their name says, with --code and --t
 more through. restart and kill_node restart the broker, which was stopped or killed. The others leave the message
 alone: block raises the memory alarm, cancel_consumer ends the consumer that gets it. lift_fault ends what lasts, too.
 
-Needs leveret serve --faults, and is for clients that connect without TLS.`
+Needs leveret serve --faults.`
 
 func faultCommands() []*command {
 	return []*command{

@@ -142,6 +142,15 @@ func (l *lane) settle(ctx context.Context) bool {
 	}
 }
 
+// untilEnded returns when no more is read.
+func (l *lane) untilEnded() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for !l.ended {
+		l.changed.Wait()
+	}
+}
+
 // hasEnded reports whether no more is read.
 func (l *lane) hasEnded() bool {
 	l.mu.Lock()

@@ -44,7 +44,7 @@ func settleOnce(ctx, unblocked context.Context, b *leveret.Broker) error {
 	b.Settle()
 	open := doorsOf(b)
 	for w := range wiresOf(open) {
-		if !w.settleUp(unblocked) && ctx.Err() != nil {
+		if !w.settleSent(unblocked) && ctx.Err() != nil {
 			return errors.New("the broker does not execute what a client has sent: an event hook may not return")
 		}
 	}
@@ -54,7 +54,7 @@ func settleOnce(ctx, unblocked context.Context, b *leveret.Broker) error {
 		}
 	}
 	for w := range wiresOf(open) {
-		if !w.down.settle(ctx) {
+		if !w.settleDown(ctx) {
 			return errors.New("a client does not read what is sent to it: it may wait for its program to take something from a channel")
 		}
 	}
@@ -77,6 +77,9 @@ func movesOf(b *leveret.Broker) int {
 	n := 0
 	for w := range wiresOf(doorsOf(b)) {
 		n += w.up.moved() + w.down.moved()
+		if w.tunnel != nil {
+			n += w.tunnel.up.moved() + w.tunnel.down.moved()
+		}
 	}
 	return n
 }

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"sync"
 
@@ -18,6 +19,10 @@ type wire struct {
 	up, down       *lane         // to the server, to the client
 	served         chan struct{} // closed when the server is done with the connection
 
+	sock    net.Conn    // the client's connection, if the wire is not the client's: a socket, a tunnel, TLS over either
+	tunnel  *tunnel     // of sock; nil: it is a socket
+	secured *securedEnd // nil: without TLS
+
 	mu       sync.Mutex // held while frames are looked at, never while they are written; guards what follows
 	sent     cutter     // what the client writes
 	answered cutter     // what the server writes
@@ -26,16 +31,21 @@ type wire struct {
 	cut      bool    // the connection has been cut
 }
 
-// newWire serves a new connection. A socket other than nil is whose addresses the server sees.
+// newWire serves a new connection. Of a socket other than nil the server sees the addresses.
 func newWire(srv *amqpd.Server, sock net.Conn) *wire {
 	client, server := amqpd.Pipe()
-	w := &wire{b: srv.Broker, srv: srv, up: newLane(client), down: newLane(server), served: make(chan struct{}),
+	w := &wire{b: srv.Broker, srv: srv, sock: sock, up: newLane(client), down: newLane(server), served: make(chan struct{}),
 		sent: newCutter(srv), answered: newCutter(srv), channels: map[uint16]*channelState{}}
 	w.client = &wireEnd{Conn: client, in: w.down, out: w.up, write: w.fromClient}
 	w.server = &wireEnd{Conn: server, in: w.up, out: w.down, write: w.fromServer, sock: sock}
+	var end net.Conn = w.server
+	if s, ok := sock.(*tls.Conn); ok {
+		w.secured = newSecuredEnd(w.server, s)
+		end = w.secured
+	}
 	go func() {
 		defer close(w.served)
-		_ = srv.ServeConn(w.server) // ends with the connection or the server
+		_ = srv.ServeConn(end) // ends with the connection or the server
 	}()
 	return w
 }
@@ -74,6 +84,12 @@ func (e *wireEnd) Write(b []byte) (int, error) {
 		return 0, err
 	}
 	return len(b), nil
+}
+
+// CloseWrite ends what this end writes, as that of a socket does.
+func (e *wireEnd) CloseWrite() error {
+	e.out.finish()
+	return nil
 }
 
 func (e *wireEnd) Close() error {
@@ -149,4 +165,14 @@ func (w *wire) settleUp(ctx context.Context) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// settleSent is settleUp, and waits before for what is on its way to the wire.
+func (w *wire) settleSent(ctx context.Context) bool {
+	return (w.tunnel == nil || w.tunnel.up.settle(ctx)) && w.settleUp(ctx)
+}
+
+// settleDown returns when the client has read what is sent to it, or has ended.
+func (w *wire) settleDown(ctx context.Context) bool {
+	return w.down.settle(ctx) && (w.tunnel == nil || w.tunnel.down.settle(ctx))
 }
