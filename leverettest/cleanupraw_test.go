@@ -76,35 +76,49 @@ func TestEndWithADeafClient(t *testing.T) {
 
 // A test ends whatever a connection has sent that is no client yet.
 func TestEndInAHandshake(t *testing.T) {
+	defer goleak.VerifyNone(t)
 	for name, sent := range map[string]string{
 		"nothing": "", "half a greeting": "AMQ", "a greeting": "AMQP\x00\x00\x09\x01", "half a frame": "AMQP\x00\x00\x09\x01\x01\x00\x00\x00\x00\x10\x00",
 		"a TLS record": "\x16\x03\x01\x02\x00\x01",
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Run("in a bubble", func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					ft := &fakeT{}
-					nc, err := leverettest.Dialer(ft, leverettest.New(ft))("", "")
-					require.NoError(t, err)
-					_, err = nc.Write([]byte(sent))
-					require.NoError(t, err)
-					ft.end()
-					assert.Empty(t, ft.problems)
-				})
-			})
-			t.Run("URL", func(t *testing.T) {
-				defer goleak.VerifyNone(t)
+		t.Run("in a bubble/"+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				ft := &fakeT{}
-				u, err := url.Parse(leverettest.URL(ft, leverettest.New(ft)))
+				nc, err := leverettest.Dialer(ft, leverettest.New(ft))("", "")
 				require.NoError(t, err)
-				nc, err := net.Dial("tcp", u.Host)
-				require.NoError(t, err)
-				defer nc.Close()
 				_, err = nc.Write([]byte(sent))
 				require.NoError(t, err)
 				ft.end()
 				assert.Empty(t, ft.problems)
 			})
 		})
+		endsOverSocket(t, name, leverettest.URL, func(t *testing.T, nc net.Conn) {
+			_, err := nc.Write([]byte(sent))
+			require.NoError(t, err)
+		})
 	}
+}
+
+// endsOverSocket ends a test while somebody is connected to an address.
+func endsOverSocket(t *testing.T, name string, address func(leverettest.T, *leveret.Broker) string, leave func(*testing.T, net.Conn)) {
+	t.Run("over a socket/"+name, func(t *testing.T) {
+		ft := &fakeT{}
+		u, err := url.Parse(address(ft, leverettest.New(ft)))
+		require.NoError(t, err)
+		nc, err := net.Dial("tcp", u.Host)
+		require.NoError(t, err)
+		leave(t, nc)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			ft.end()
+		}()
+		defer nc.Close()
+		select {
+		case <-ended:
+		case <-time.After(20 * time.Second):
+			require.Fail(t, "the test does not end")
+		}
+		assert.Empty(t, ft.problems)
+	})
 }

@@ -295,6 +295,31 @@ func TestEndStalled(t *testing.T) {
 	}
 }
 
+// A fault that is lifted before it has stalled its connection stalls nothing. Here the broker is still busy with what comes
+// before, so that the fault has to wait.
+func TestLiftBeforeTheStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		busy, goOn := make(chan struct{}), make(chan struct{})
+		unwatch := r.b.Watch(leveret.Events{Published: func(e leveret.PublishedEvent) {
+			if string(e.Body) == "1" {
+				close(busy)
+				<-goOn
+			}
+		}})
+		defer unwatch()
+		lift := r.inject(leverettest.Fault{On: leverettest.OnPublish, Match: leverettest.Body("2"), Do: leverettest.Stall()})
+		go r.ch.Publish("", "q", false, false, amqp091.Publishing{Body: []byte("1")})
+		<-busy
+		go r.ch.Publish("", "q", false, false, amqp091.Publishing{Body: []byte("2")})
+		synctest.Wait()
+		lift()
+		close(goOn)
+		synctest.Wait()
+		assert.Equal(t, []string{"1 ack", "2 ack"}, r.told())
+	})
+}
+
 // In virtual time heartbeats notice that a connection is stalled.
 func TestHeartbeatsEndAStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
@@ -178,6 +177,7 @@ func (p *tap) records() (types []byte) {
 
 // A test ends at once though a client has not finished its handshake of TLS, or speaks none.
 func TestEndInAHandshakeOfTLS(t *testing.T) {
+	defer goleak.VerifyNone(t)
 	steps := map[string]func(t *testing.T, nc net.Conn, ca *leverettest.Authority){
 		"nothing": func(*testing.T, net.Conn, *leverettest.Authority) {},
 		"half a record": func(t *testing.T, nc net.Conn, _ *leverettest.Authority) {
@@ -207,39 +207,28 @@ func TestEndInAHandshakeOfTLS(t *testing.T) {
 		},
 	}
 	for name, step := range steps {
-		t.Run(name, func(t *testing.T) {
-			t.Run("in a bubble", func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					ft := &fakeT{}
-					ca := leverettest.NewAuthority(ft)
-					b := leverettest.New(ft)
-					nc, err := leverettest.TLSDialer(ft, b, ca.Server())("", "")
-					require.NoError(t, err)
-					step(t, nc, ca)
-					start := time.Now()
-					if name == "nothing" || name == "half a record" { // the others have had their answers
-						go io.Copy(io.Discard, nc)
-						leverettest.Settle(ft, b)
-					}
-					ft.end()
-					assert.Empty(t, ft.problems)
-					assert.Less(t, time.Since(start), 10*time.Second)
-				})
-			})
-			t.Run("URL", func(t *testing.T) {
-				defer goleak.VerifyNone(t)
+		t.Run("in a bubble/"+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				ft := &fakeT{}
 				ca := leverettest.NewAuthority(ft)
-				u, err := url.Parse(leverettest.TLSURL(ft, leverettest.New(ft), ca.Server()))
+				b := leverettest.New(ft)
+				nc, err := leverettest.TLSDialer(ft, b, ca.Server())("", "")
 				require.NoError(t, err)
-				nc, err := net.Dial("tcp", u.Host)
-				require.NoError(t, err)
-				defer nc.Close()
 				step(t, nc, ca)
+				start := time.Now()
+				if name == "nothing" || name == "half a record" { // the others have had their answers
+					go io.Copy(io.Discard, nc)
+					leverettest.Settle(ft, b)
+				}
 				ft.end()
 				assert.Empty(t, ft.problems)
+				assert.Less(t, time.Since(start), 10*time.Second)
 			})
 		})
+		ca := leverettest.NewAuthority(t)
+		endsOverSocket(t, name, func(ft leverettest.T, b *leveret.Broker) string {
+			return leverettest.TLSURL(ft, b, ca.Server())
+		}, func(t *testing.T, nc net.Conn) { step(t, nc, ca) })
 	}
 }
 

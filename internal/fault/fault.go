@@ -118,8 +118,7 @@ func (r *rule) lift() {
 	r.stalled, r.limit = nil, nil
 	rules.mu.Unlock()
 	for _, w := range stalled {
-		w.up.release()
-		w.down.release()
+		w.release()
 	}
 	if limit != nil {
 		r.b.SetMemoryLimit(*limit)
@@ -130,7 +129,7 @@ func (r *rule) lift() {
 func (r *rule) block() {
 	limit := r.b.Memory().Limit
 	rules.mu.Lock()
-	inForce := slices.Contains(rules.of[r.b], r)
+	inForce := r.inForceLocked()
 	if inForce && r.limit == nil {
 		r.limit = &limit
 	}
@@ -139,6 +138,21 @@ func (r *rule) block() {
 		r.b.SetMemoryLimit(-1)
 	}
 }
+
+// stall holds a connection for a rule, unless the rule has been lifted: whoever has lifted it may have looked for the
+// connection before it was held.
+func (r *rule) stall(w *wire) {
+	w.hold()
+	rules.mu.Lock()
+	inForce := r.inForceLocked()
+	rules.mu.Unlock()
+	if !inForce {
+		w.release()
+	}
+}
+
+// inForceLocked reports whether the rule has not been lifted.
+func (r *rule) inForceLocked() bool { return slices.Contains(rules.of[r.b], r) }
 
 // anyRule reports whether a fault of the broker waits at a point.
 func anyRule(b *leveret.Broker, on Point) bool {

@@ -265,8 +265,7 @@ func (w *wire) strikeLocked(r *rule, u unit, to *lane) (outside func()) {
 	case Stall:
 		return func() {
 			w.settleBefore(to)
-			w.up.hold()
-			w.down.hold()
+			r.stall(w)
 			to.queue(u.octets)
 		}
 	}

@@ -151,6 +151,17 @@ func (w *wire) look(c *cutter, look func(unit) func()) (outside func()) {
 	return outside
 }
 
+// hold keeps back what is sent in both directions, until release.
+func (w *wire) hold() {
+	w.up.hold()
+	w.down.hold()
+}
+
+func (w *wire) release() {
+	w.up.release()
+	w.down.release()
+}
+
 // settleUp returns when the server has executed what its client has sent, or is done with the connection.
 func (w *wire) settleUp(ctx context.Context) bool {
 	if !w.up.settle(ctx) {
