@@ -122,3 +122,42 @@ func endsOverSocket(t *testing.T, name string, address func(leverettest.T, *leve
 		assert.Empty(t, ft.problems)
 	})
 }
+
+// A test ends though a handler, or a hook, of the program never returns.
+func TestEndWithAStuckHandler(t *testing.T) {
+	for name, stick := range map[string]func(t *testing.T, b *leveret.Broker, stuck chan struct{}){
+		"handler": func(t *testing.T, b *leveret.Broker, stuck chan struct{}) {
+			q, err := b.Queue("q")
+			require.NoError(t, err)
+			_, err = q.Consume(leveret.ConsumeConfig{Handler: func(*leveret.Delivery) { <-stuck }})
+			require.NoError(t, err)
+		},
+		"hook": func(_ *testing.T, b *leveret.Broker, stuck chan struct{}) {
+			b.Watch(leveret.Events{Published: func(leveret.PublishedEvent) { <-stuck }})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer goleak.VerifyNone(t)
+			ft := &fakeT{}
+			b := leverettest.New(ft)
+			leverettest.Record(ft, b)
+			declare(t, b, "q", nil)
+			stuck, published := make(chan struct{}), make(chan struct{})
+			stick(t, b, stuck)
+			ch := channelOf(t, leverettest.Dial(ft, b))
+			require.NoError(t, ch.Publish("", "q", false, false, amqp091.Publishing{}))
+			go func() {
+				defer close(published)
+				b.Publish("", "q", leveret.Message{})
+			}()
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				ft.end()
+			}()
+			comes(t, ended)
+			close(stuck)
+			<-published
+		})
+	}
+}

@@ -40,7 +40,10 @@ func DialConfig(t T, b *leveret.Broker, cfg amqp091.Config) *amqp091.Connection 
 	if err != nil {
 		t.Fatalf("leveret: connecting: %v", err)
 	}
-	t.Cleanup(func() { hangUp(conn, nc) })
+	t.Cleanup(func() {
+		lookBack(b)
+		hangUp(conn, nc)
+	})
 	return conn
 }
 
@@ -92,6 +95,7 @@ func newDoor(b *leveret.Broker, secure *tls.Config) door {
 
 // close tells the clients that the broker ends, and cuts off those that do not answer.
 func (d door) close() {
+	lookBack(d.srv.Broker)
 	d.Shut()
 	closed := make(chan struct{})
 	go func() {
@@ -157,6 +161,7 @@ func address(t T, scheme string, d door) string {
 		_ = d.Serve(l) // ends with the listener
 	}()
 	t.Cleanup(func() {
+		lookBack(d.srv.Broker)
 		d.Shut()
 		d.srv.Close() // waits by the clock, because an answer over a socket takes time
 		l.Close()

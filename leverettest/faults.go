@@ -85,6 +85,9 @@ func Inject(t T, b *leveret.Broker, f Fault) (lift func()) {
 	if err != nil {
 		t.Fatalf("leveret: Inject: %v", err)
 	}
-	t.Cleanup(lift)
+	t.Cleanup(func() {
+		lookBack(b)
+		lift()
+	})
 	return lift
 }

@@ -65,6 +65,7 @@ func New(t T, opts ...leveret.Option) *leveret.Broker {
 	b := leveret.New(opts...)
 	t.Cleanup(func() {
 		t.Helper()
+		lookBack(b)
 		if err := b.Check(); err != nil {
 			t.Errorf("leveret: the broker is inconsistent: %v", err)
 		}

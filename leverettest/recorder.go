@@ -62,6 +62,7 @@ func Record(t T, b *leveret.Broker, opts ...RecordOption) *Recorder {
 	recorders.Store(b, r)
 	t.Cleanup(func() {
 		t.Helper()
+		lookBack(b)
 		if t.Failed() {
 			b.Settle()
 			t.Logf("leveret: queues:\n%s", queueTable(b))

@@ -201,7 +201,7 @@ func RequireDrained(t T, b *leveret.Broker, queues ...string) {
 	for _, q := range b.Queues() {
 		named := len(queues) == 0 || slices.Contains(queues, q.Name)
 		if named && q.Messages > 0 {
-			wrong = append(wrong, fmt.Sprintf("%s: %d ready, %d unacknowledged, %d waiting", q.Name, q.Ready, q.Unacked, q.Messages-q.Ready-q.Unacked))
+			wrong = append(wrong, q.Name+": "+held(q))
 		}
 	}
 	for _, name := range queues {

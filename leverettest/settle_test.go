@@ -2,6 +2,7 @@ package leverettest_test
 
 import (
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -195,4 +196,78 @@ func TestSettleWithURL(t *testing.T) {
 	require.NoError(t, conn.Close())
 	leverettest.Settle(t, b)
 	assert.Empty(t, b.Connections())
+}
+
+// Clients of all doors pipeline on several channels. Behind one answer on each channel all that was sent is executed, and
+// what came of it has been read, returns of the last frames included. In memory no answer is needed.
+func TestSettleOfPipelines(t *testing.T) {
+	for door, connect := range faultDoors {
+		t.Run(door, func(t *testing.T) {
+			b := leverettest.New(t)
+			q := declare(t, b, "q", nil)
+			const clients, channels, rounds, each = 3, 4, 5, 40
+			var all []*amqp091.Channel
+			var returned []chan amqp091.Return
+			for range clients {
+				conn := connect(t, b)
+				for range channels {
+					ch := channelOf(t, conn)
+					all = append(all, ch)
+					returned = append(returned, ch.NotifyReturn(make(chan amqp091.Return, rounds*each)))
+				}
+			}
+			for round := 1; round <= rounds; round++ {
+				for range each {
+					for _, ch := range all {
+						require.NoError(t, ch.Publish("", "q", false, false, amqp091.Publishing{Body: []byte("m")}))
+						require.NoError(t, ch.Publish("", "missing", true, false, amqp091.Publishing{Body: []byte("m")}))
+					}
+				}
+				if strings.Contains(door, "socket") { // the system has what it has not given to the broker
+					for _, ch := range all {
+						_, err := ch.QueueDeclarePassive("q", false, false, false, false, nil)
+						require.NoError(t, err)
+					}
+				}
+				leverettest.Settle(t, b)
+				require.Equal(t, len(all)*round*each, q.Info().Ready)
+				for _, r := range returned {
+					require.Len(t, r, round*each)
+				}
+			}
+			require.NoError(t, b.Check())
+		})
+	}
+}
+
+// A client over TLS in memory has read what becomes due while a test moves the clock.
+func TestSettleOverTLS(t *testing.T) {
+	clock := leveret.NewManualClock(time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC))
+	b := leverettest.New(t, leveret.WithClock(clock))
+	declare(t, b, "full", nil)
+	declare(t, b, "wait", leveret.Table{leveret.ArgMessageTTL: time.Minute, leveret.ArgDeadLetterExchange: "",
+		leveret.ArgDeadLetterRoutingKey: "full"})
+	ca := leverettest.NewAuthority(t)
+	var client *tally
+	dial := leverettest.TLSDialer(t, b, ca.Server())
+	conn, err := amqp091.DialConfig("amqps://guest:guest@rabbitmq/", amqp091.Config{
+		TLSClientConfig: ca.Client(""),
+		Dial: func(network, addr string) (net.Conn, error) {
+			nc, err := dial(network, addr)
+			client = &tally{Conn: nc}
+			return client, err
+		},
+	})
+	require.NoError(t, err)
+	ch := channelOf(t, conn)
+	_, err = ch.Consume("full", "", true, false, false, false, nil)
+	require.NoError(t, err)
+	for n := range 100 {
+		require.NoError(t, ch.Publish("", "wait", false, false, amqp091.Publishing{Body: make([]byte, 1000)}))
+		leverettest.Settle(t, b)
+		before := client.read.Load()
+		clock.Advance(time.Minute)
+		leverettest.Settle(t, b)
+		require.Greater(t, client.read.Load(), before+1000, n)
+	}
 }
