@@ -6,6 +6,7 @@ import (
 	"image"
 	"io"
 	"math"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -194,6 +195,53 @@ func TestPicturesAreClear(t *testing.T) {
 		svg := graph.Of(topology(t)).SVG()
 		read(t, svg).verify(t, svg)
 	}
+	files, err := filepath.Glob("../lint/testdata/project-*.json")
+	require.NoError(t, err)
+	require.Len(t, files, 10)
+	for _, file := range files {
+		g := graph.Of(imported(t, file))
+		svg := g.SVG()
+		p := read(t, svg)
+		p.verify(t, svg)
+		p.verifyNodes(t, g, svg)
+		require.Equal(t, svg, graph.Of(imported(t, file)).SVG(), "drawn again from the start")
+	}
+}
+
+// TestFortyOddQueues has forty queues of hostile names, in topologies of chance: bindings, dead letters, circles.
+func TestFortyOddQueues(t *testing.T) {
+	words := []string{"</text>", "<&>", `"quoted"`, "日本語の待ち行列", "😀😀", "\u202egnirts", "a\nb", "MMMMWWWWMMMMWWWW", "iiiiiiii", "%%{x}%%", ":::", "]]>", "", "e\u0301\u0301"}
+	rapid.Check(t, func(rt *rapid.T) {
+		b := leveret.New()
+		defer b.Close()
+		const exchanges, queues = 6, 40
+		word := rapid.SampledFrom(words)
+		for n := range exchanges {
+			_, err := b.DeclareExchange(fmt.Sprint("x", n), leveret.Topic, leveret.ExchangeConfig{})
+			require.NoError(rt, err)
+		}
+		for n := range queues {
+			name := fmt.Sprint(word.Draw(rt, "name"), n, word.Draw(rt, "ending"))
+			args := leveret.Table{leveret.ArgMessageTTL: n, leveret.ArgMaxLength: n + 1}
+			if to := rapid.IntRange(-1, exchanges).Draw(rt, "dead letters"); to >= 0 {
+				args[leveret.ArgDeadLetterExchange] = fmt.Sprint("x", to) // the last does not exist
+			}
+			_, err := b.DeclareQueue(name, leveret.QueueConfig{Arguments: args})
+			require.NoError(rt, err)
+			for range rapid.IntRange(0, 2).Draw(rt, "bindings") {
+				from := fmt.Sprint("x", rapid.IntRange(0, exchanges-1).Draw(rt, "from"))
+				require.NoError(rt, b.BindQueue(name, from, word.Draw(rt, "key")+fmt.Sprint(n), nil))
+			}
+		}
+		v, err := b.VHost("/")
+		require.NoError(rt, err)
+		g := graph.Of(v)
+		svg := g.SVG()
+		p := read(rt, svg)
+		p.verify(rt, svg)
+		p.verifyNodes(rt, g, svg)
+		require.Equal(rt, svg, graph.Of(v).SVG())
+	})
 }
 
 // TestLoopsDoNotCross has waits that all return to one exchange: their lines lie in each other.

@@ -3,9 +3,12 @@ package main
 import (
 	"io"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/leverettest"
 	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -209,4 +212,46 @@ func TestFaultRefuses(t *testing.T) {
 	_, stderr, status := startAdvancing(t).run([]string{"list_faults"}, "")
 	assert.Equal(t, 69, status)
 	assert.Contains(t, stderr, "this node takes no faults: start it with leveret serve --faults")
+}
+
+// Clients with TLS meet faults, too, and the broker knows who they are and where they come from as without faults.
+func TestFaultsOverTLS(t *testing.T) {
+	ca, dir := leverettest.NewAuthority(t), t.TempDir()
+	ca.WriteFiles(t, dir, "localhost")
+	s := testSettings(t)
+	s.faults, s.amqps = true, "127.0.0.1:0"
+	s.tls = tlsSettings{cert: filepath.Join(dir, "cert.pem"), key: filepath.Join(dir, "key.pem"), clientCA: filepath.Join(dir, "ca.pem"),
+		login: logins["common-name"]}
+	srv := startForTest(t, s)
+	require.NoError(t, srv.broker.AddUser("ann", "unused"))
+	require.NoError(t, srv.broker.SetPermissions("ann", leveret.Permissions{Configure: ".*", Write: ".*", Read: ".*"}))
+	f := &faulty{server: srv, t: t, run: controlOf(s)}
+	dial := func() {
+		conn, err := amqp.DialConfig("amqps://"+f.doors[1].listener.Addr().String()+"/",
+			amqp.Config{TLSClientConfig: ca.Client("ann"), SASL: []amqp.Authentication{&amqp.ExternalAuth{}}})
+		require.NoError(t, err)
+		f.conn, f.ch = conn, nil
+		f.ch, err = conn.Channel()
+		require.NoError(t, err)
+		require.NoError(t, f.ch.Confirm(false))
+	}
+	dial()
+	_, err := f.ch.QueueDeclare("work", false, false, false, false, nil)
+	require.NoError(t, err)
+	assert.Equal(t, "user\tssl\tssl_protocol\tpeer_host\nann\ttrue\ttlsv1.3\t127.0.0.1",
+		f.ctl("list_connections", "user", "ssl", "ssl_protocol", "peer_host"))
+
+	f.ctl("fault", "publish", "nack", "--nth", "2")
+	assert.Equal(t, []bool{true, false, true}, []bool{f.publish("a"), f.publish("b"), f.publish("c")})
+	f.ctl("fault", "confirm", "cut")
+	closed := f.conn.NotifyClose(make(chan *amqp.Error, 1))
+	assert.False(t, f.publish("d"))
+	assert.NotNil(t, <-closed)
+	assert.Equal(t, []string{"a", "c", "d"}, f.bodies())
+	dial()
+	number := f.ctl("fault", "confirm", "stall")
+	confirm, err := f.ch.PublishWithDeferredConfirm("", "work", false, false, amqp.Publishing{Body: []byte("e")})
+	require.NoError(t, err)
+	f.ctl("lift_fault", number)
+	assert.True(t, confirm.Wait())
 }

@@ -22,6 +22,7 @@ import (
 
 const graphUsage = `usage: leveret graph [flags] FILE
 FILE has definitions in JSON; - is standard input. Streams and what is for plugins only is left out, and told of.
+The exit code is 2 if the file cannot be read, an import would refuse it, or the picture cannot be written.
 `
 
 // formats are those of pictures, by the endings of their files.
@@ -47,7 +48,7 @@ func drawGraph(args []string, std ctl.Streams) int {
 	}
 	if err := s.run(std); err != nil {
 		fmt.Fprintf(std.Err, "leveret graph: %v\n", err)
-		return 1
+		return exitUsage
 	}
 	return 0
 }

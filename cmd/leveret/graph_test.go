@@ -54,7 +54,7 @@ func TestGraphOfOneVHost(t *testing.T) {
 	assert.Contains(t, out, "in b")
 	assert.NotContains(t, out, "in a")
 	_, stderr, status := callGraph(two, "-")
-	assert.Equal(t, 1, status)
+	assert.Equal(t, 2, status)
 	assert.Contains(t, stderr, "choose one by --vhost: a, b")
 
 	out, _, _ = callGraph(`{"vhosts":[{"name":"a"}],"queues":[{"name":"in a","vhost":"a"}]}`, "-")
@@ -78,10 +78,10 @@ func TestGraphRefuses(t *testing.T) {
 		{exitUsage, "ends in none of .dot, .gv, .mmd, .svg", []string{"a.json", "-o", "a.png"}},
 		{exitUsage, `--profile is "5"`, []string{"a.json", "--profile", "5"}},
 		{exitUsage, "-unknown", []string{"a.json", "-unknown"}},
-		{1, "none.json", []string{"none.json"}},
-		{1, "leveret graph: -: ", []string{"-"}},
-		{1, "nowhere", []string{"../../docs/topology.json", "--vhost", "nowhere"}},
-		{1, "no-such-dir", []string{"../../docs/topology.json", "-o", "no-such-dir/a.svg"}},
+		{exitUsage, "none.json", []string{"none.json"}},
+		{exitUsage, "leveret graph: -: ", []string{"-"}},
+		{exitUsage, "nowhere", []string{"../../docs/topology.json", "--vhost", "nowhere"}},
+		{exitUsage, "no-such-dir", []string{"../../docs/topology.json", "-o", "no-such-dir/a.svg"}},
 	} {
 		_, stderr, status := callGraph("{", c.args...)
 		assert.Equal(t, c.status, status, c.args)

@@ -25,7 +25,8 @@
 // leveret diff prints what changes for running queues when one definitions file takes the place of another one. Its exit code
 // is that of diff: 1 if something changes, 2 if a file cannot be read or would be refused.
 //
-// leveret graph draws the topology of a definitions file as SVG, or writes it for Mermaid or Graphviz.
+// leveret graph draws the topology of a definitions file as SVG, or writes it for Mermaid or Graphviz. Its exit
+// code is 2 if the file cannot be drawn.
 //
 // leveret trace publishes one message in the topology of a definitions file and prints what becomes of it, on virtual time.
 // Its exit code is 1 if a copy of the message is lost, refused or returned, and 2 if it cannot be published.

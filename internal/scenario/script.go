@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
@@ -158,6 +159,9 @@ func (s *Script) statement(n int, line string) error {
 	args, err := r.args()
 	if err != nil {
 		return err
+	}
+	if st.Verb == "" {
+		return errors.New("a statement begins with a word")
 	}
 	if verbs[st.Verb] == nil {
 		return fmt.Errorf("no such statement: %s", st.Verb)

@@ -69,6 +69,7 @@ get q
 
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
+		"[]":                    "x:1: a statement begins with a word",
 		"frobnicate q":          "x:1: no such statement: frobnicate",
 		"\nget q -> a\n  what":  "x:3: neither a statement nor an observation",
 		"  -> a":                "x:1: neither a statement nor an observation",
