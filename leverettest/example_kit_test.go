@@ -1,6 +1,7 @@
 package leverettest_test
 
 import (
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net/http"
@@ -51,6 +52,109 @@ func ExampleURL() {
 	conn, err := amqp091.Dial(leverettest.URL(t, leverettest.New(t)))
 	fmt.Println(conn.Properties["product"], err)
 	// Output: RabbitMQ <nil>
+}
+
+func ExampleTLSDialer() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	ca := leverettest.NewAuthority(t)
+	cfg := amqp091.Config{
+		Dial:            leverettest.TLSDialer(t, leverettest.New(t), ca.Server()),
+		TLSClientConfig: ca.Client(""),
+	}
+	conn, err := amqp091.DialConfig("amqps://guest:guest@rabbitmq.example/", cfg)
+	fmt.Println(conn.Properties["product"], err)
+	// Output: RabbitMQ <nil>
+}
+
+func ExampleTLSURL() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	ca, b := leverettest.NewAuthority(t), leverettest.New(t)
+	_, err := amqp091.DialTLS(leverettest.TLSURL(t, b, ca.Server()), ca.Client(""))
+	fmt.Println(b.Connections()[0].Transport.TLS.Version, err)
+	// Output: TLS 1.3 <nil>
+}
+
+func ExampleNewAuthority() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	ca := leverettest.NewAuthority(t)
+	conn, err := amqp091.DialTLS(leverettest.TLSURL(t, leverettest.New(t), ca.Server()), ca.Client(""))
+	fmt.Println(conn != nil, err)
+	// Output: true <nil>
+}
+
+// A client that has no certificate of the authority is turned away.
+func ExampleAuthority_Server() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	ca := leverettest.NewAuthority(t)
+	server := ca.Server()
+	server.ClientAuth = tls.RequireAndVerifyClientCert
+	url := leverettest.TLSURL(t, leverettest.New(t), server)
+	_, err := amqp091.DialTLS(url, ca.Client("ann"))
+	fmt.Println(err)
+	_, err = amqp091.DialTLS(url, ca.Client(""))
+	fmt.Println(err != nil)
+	// Output:
+	// <nil>
+	// true
+}
+
+// A client logs in by its certificate.
+func ExampleAuthority_Client() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	ca, b := leverettest.NewAuthority(t), leverettest.New(t)
+	b.AddUser("CN=ann", "unused")
+	b.SetPermissions("CN=ann", leveret.Permissions{Configure: ".*", Write: ".*", Read: ".*"})
+	cfg := amqp091.Config{
+		Dial:            leverettest.TLSDialer(t, b, ca.Server()),
+		TLSClientConfig: ca.Client("ann"),
+		SASL:            []amqp091.Authentication{&amqp091.ExternalAuth{}},
+	}
+	_, err := amqp091.DialConfig("amqps://rabbitmq.example/", cfg)
+	fmt.Println(b.Connections()[0].User, err)
+	// Output: CN=ann <nil>
+}
+
+func ExampleAuthority_WriteFiles() {
+	t := &fakeT{} // in a test, its *testing.T
+	defer t.end()
+
+	dir, _ := os.MkdirTemp("", "") // in a test, t.TempDir()
+	defer os.RemoveAll(dir)
+	leverettest.NewAuthority(t).WriteFiles(t, dir, "ann")
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, file := range files {
+		fmt.Println(filepath.Base(file))
+	}
+	// Output:
+	// ca.pem
+	// cert.pem
+	// key.pem
+}
+
+func ExampleStrict() {
+	t := &fakeT{} // in a test, its *testing.T
+
+	b := leverettest.New(t)
+	leverettest.Strict(t, b, "parked") // which may hold messages
+	b.DeclareQueue("work", leveret.QueueConfig{})
+	b.DeclareQueue("parked", leveret.QueueConfig{})
+	b.Publish("", "work", leveret.Message{Body: []byte("order 17")})
+	b.Publish("", "parked", leveret.Message{Body: []byte("order 18")})
+
+	t.end() // as the test ends
+	text, _, _ := strings.Cut(t.problems[0], "\n")
+	fmt.Println(text)
+	// Output: leveret: Strict: the test has left messages: work: 1 ready, 0 unacknowledged, 0 waiting
 }
 
 func ExampleManagement() {

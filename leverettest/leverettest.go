@@ -10,11 +10,12 @@
 //		leverettest.RequireNoLoss(t, b)
 //	}
 //
-// A program that connects by itself gets a [Dialer], or a [URL] if it takes nothing else.
+// A program that connects by itself gets a [Dialer], or a [URL] if it takes nothing else; with TLS a [TLSDialer] or a [TLSURL],
+// and certificates of an [Authority]. With [Strict] a test fails that leaves messages behind.
 //
 // # Time
 //
-// Nothing but URL and Management touches the network, and everything else works inside a testing/synctest bubble, where
+// Nothing but URL, TLSURL and Management touches the network, and everything else works inside a testing/synctest bubble, where
 // a message's TTL or a delay passes without waiting, and where synctest.Wait returns when everything has happened. Two
 // things do not work in a bubble. A goroutine that waits for a sync.Mutex is not durably blocked: if the holder waits for time to
 // pass, the time stands still, and the test hangs. A goroutine that waits for a socket is not durably blocked either.
@@ -28,7 +29,8 @@
 //
 // [Inject] puts a fault where a message is on its way between client and broker: a publish is refused, a confirm is lost
 // with its connection, a channel is closed in place of a delivery. Each is a rule, and acts at the message that it names
-// and not by chance.
+// and not by chance. The clients are those of all doors, with TLS or without. A program that uses the Go API meets none, but for
+// the alarm of [Block].
 //
 //	leverettest.Inject(t, b, leverettest.Fault{On: leverettest.OnConfirm, Nth: 2, Do: leverettest.Cut()})
 //
