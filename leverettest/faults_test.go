@@ -355,6 +355,8 @@ func TestInjectRefuses(t *testing.T) {
 		"Nack is for OnPublish":              {On: leverettest.OnConfirm, Do: leverettest.Nack()},
 		"CancelConsumer is for OnDeliver":    {On: leverettest.OnPublish, Do: leverettest.CancelConsumer()},
 		"there is no such point":             {On: 9, Do: leverettest.Cut()},
+		"Nth is -3, and is counted from 1":   {Nth: -3, Do: leverettest.Cut()},
+		"a close needs a code":               {Do: leverettest.CloseConnection(0, "")},
 		"the text is longer than 255 octets": {Do: leverettest.CloseChannel(404, string(make([]byte, 256)))},
 	} {
 		ft := &fakeT{}

@@ -215,6 +215,18 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// A name that is misspelt is no queue without dead letters. A matcher that is nil accepts everything.
+func TestAssertionsOnNothing(t *testing.T) {
+	b := retries(t, t)
+	leverettest.Record(t, b.Broker)
+	assert.Contains(t, fails(t, func(ft *fakeT) { leverettest.RequireDeadLettered(ft, b.Broker, "wrok", leverettest.Deaths{}) }),
+		`leveret: queue "wrok": there is no such queue`)
+	leverettest.RequireDeadLettered(t, b.Broker, "work", leverettest.Deaths{})
+	b.publish("work", "order 17", nil)
+	leverettest.RequireQueue(t, b.Broker, "work", nil)
+	leverettest.RequireQueueAnyOrder(t, b.Broker, "work", leverettest.All(nil))
+}
+
 // The retry queue's dead-letter exchange has no binding: the message of a test that waits for its second try is gone.
 func TestRetryThatLeadsNowhere(t *testing.T) {
 	golden.Equal(t, "nowhere"+".txt", fails(t, func(ft *fakeT) {

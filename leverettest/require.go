@@ -20,7 +20,7 @@ func RequireQueue(t T, b *leveret.Broker, queue string, matchers ...Matcher) {
 	got := ready(t, b, queue)
 	var wrong []string
 	for i, m := range got[:min(len(got), len(matchers))] {
-		if err := matchers[i](m); err != nil {
+		if err := matchers[i].judge(m); err != nil {
 			wrong = append(wrong, fmt.Sprintf("message %d of %d: %v", i+1, len(got), err))
 		}
 	}
@@ -52,7 +52,7 @@ func unmatched(messages []leveret.MessageInfo, matchers []Matcher) int {
 		var give func(int) bool
 		give = func(matcher int) bool {
 			for k, m := range messages {
-				if tried[k] || matchers[matcher](m) != nil {
+				if tried[k] || matchers[matcher].judge(m) != nil {
 					continue
 				}
 				tried[k] = true
@@ -132,7 +132,7 @@ type Deaths struct {
 }
 
 // RequireDeadLettered ends the test unless so many messages died in a queue and went through its dead-letter exchange
-// as want says. Those are counted that all matchers accept, as they were published first. The broker must be recorded.
+// as want says, or if there were none and there is no such queue. Those are counted that all matchers accept, as they were published first. The broker must be recorded.
 func RequireDeadLettered(t T, b *leveret.Broker, queue string, want Deaths, matchers ...Matcher) {
 	t.Helper()
 	b.Settle()
@@ -155,6 +155,9 @@ func RequireDeadLettered(t T, b *leveret.Broker, queue string, want Deaths, matc
 			}
 		}
 	}
+	if times == 0 && !isQueue(b, queue) {
+		wrong = append(wrong, "there is no such queue") // a name that is misspelt has no dead letters
+	}
 	if times != want.Times {
 		wrong = append(wrong, fmt.Sprintf("want %d dead letters%s, got %d", want.Times, reasonText(want.Reason), times))
 	}
@@ -165,6 +168,17 @@ func RequireDeadLettered(t T, b *leveret.Broker, queue string, want Deaths, matc
 		}
 		t.Fatalf("leveret: queue %q: %s\n%s", queue, strings.Join(wrong, "\n\t"), journeysText(b, died))
 	}
+}
+
+// isQueue reports whether a virtual host has a queue of that name.
+func isQueue(b *leveret.Broker, name string) bool {
+	return slices.ContainsFunc(b.VHosts(), func(info leveret.VHostInfo) bool {
+		v, err := b.VHost(info.Name)
+		if err == nil {
+			_, err = v.Queue(name)
+		}
+		return err == nil
+	})
 }
 
 func reasonText(r leveret.Reason) string {

@@ -4,6 +4,7 @@ package fault
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -101,6 +102,10 @@ func (f Fault) problem() string {
 		return "CancelConsumer is for OnDeliver"
 	case f.On > OnAck:
 		return "there is no such point"
+	case f.Nth < 0:
+		return fmt.Sprintf("Nth is %d, and is counted from 1", f.Nth)
+	case f.Do.Code == 0 && (f.Do.Kind == CloseChannel || f.Do.Kind == CloseConnection):
+		return "a close needs a code"
 	case len(f.Do.Text) > longest:
 		return "the text is longer than 255 octets"
 	}
