@@ -19,10 +19,12 @@ const settleLimit = 10 * time.Second
 //	leverettest.Settle(t, b)    // the client has what has expired meanwhile
 //
 // The clients are those of Dial, Dialer, URL and those with TLS; of one that connects by a URL it is known what has come from
-// its socket and what has been written there. An answer to it says that all that it had sent on that channel before has come. What cannot be known is what a program does with what its client has read. amqp091-go hands
-// deliveries to a channel: the program's goroutine may not have taken them yet, or be about to acknowledge them, or to
-// publish something else. Wait for that by what it does. During the memory alarm Settle does not wait for what clients
-// have sent, because the broker does not read from those that publish.
+// its socket and what has been written there. An answer to it says that all that it had sent on that channel before has come.
+//
+// What cannot be known is what a program does with what its client has read. amqp091-go hands deliveries to a channel: the
+// program's goroutine may not have taken them yet, or be about to acknowledge them, or to publish something else. Wait for
+// that by what it does. During the memory alarm Settle does not wait for what clients have sent, because the broker does
+// not read from those that publish.
 //
 // The test ends if a client does not read what is sent to it for ten seconds. Settle must not be called from an event
 // hook or a handler.
