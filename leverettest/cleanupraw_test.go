@@ -58,7 +58,7 @@ func TestEndWithADeafClient(t *testing.T) {
 	ft := &fakeT{}
 	b := leverettest.New(ft)
 	declare(t, b, "q", nil)
-	conn, deafen, hear := dialDeaf(t, leverettest.URL(ft, b), net.Dial)
+	conn, deafen, hear := dialDeaf(t, leverettest.URL(ft, b)+"?heartbeat=0", net.Dial) // a heartbeat would tell that it has gone
 	deliveries, err := channelOf(t, conn).Consume("q", "", true, false, false, false, nil)
 	require.NoError(t, err)
 	deafen()
@@ -66,6 +66,7 @@ func TestEndWithADeafClient(t *testing.T) {
 		_, err := b.Publish("", "q", leveret.Message{Body: make([]byte, 100_000)})
 		require.NoError(t, err)
 	}
+	require.NotZero(t, b.Queues()[0].Ready, "not all of it fits")
 	ft.end()
 	assert.Empty(t, ft.problems)
 	assert.Less(t, time.Since(start), 20*time.Second)

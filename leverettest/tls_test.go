@@ -165,6 +165,12 @@ func (p *tap) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// Close is called by the client behind the last record that it reads.
+func (p *tap) Close() error {
+	p.over.Do(func() { close(p.ended) })
+	return p.Conn.Close()
+}
+
 // records are the types of the records of TLS that came.
 func (p *tap) records() (types []byte) {
 	const head = 5
