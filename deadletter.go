@@ -94,8 +94,8 @@ func (v *vhost) dieLocked(d deadLetter) bool {
 	return true
 }
 
-// mayYieldLocked reports whether the operation lets others in when its turn is over: between a task and what died before it, so that the
-// dead letters of a queue stay in order, or when it has taken too long for that.
+// mayYieldLocked reports whether the operation lets others in when its turn is over: between a task and what died before it,
+// so that the dead letters of a queue stay in order, or when it has taken too long for that.
 func (v *vhost) mayYieldLocked() bool {
 	return v.deaths.next().task != nil || v.timing.turn.steps >= longTurn()
 }

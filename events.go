@@ -171,7 +171,8 @@ type DroppedEvent struct {
 // A Cause says why a message left the broker without being acknowledged, or why a queue was deleted.
 type Cause string
 
-// The causes of loss. With those from CauseQueueDeleted to CauseVHostDeleted all messages of a queue go, those that consumers hold included.
+// The causes of loss. With those from CauseQueueDeleted to CauseVHostDeleted all messages of a queue go, those that
+// consumers hold included.
 const (
 	CauseUnroutable           Cause = "unroutable"                   // a publish, not mandatory, that no queue received
 	CauseReplyUnread          Cause = "reply_unread"                 // a direct reply: 128 MiB of them are unread

@@ -101,8 +101,8 @@ func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
 	return d
 }
 
-// takeBack takes messages back that were settled with requeue or whose holder, from, is gone. Each joins the returned list, waits for its
-// retry, or is over the delivery limit.
+// takeBack takes messages back that were settled with requeue or whose holder, from, is gone. Each joins the returned list,
+// waits for its retry, or is over the delivery limit.
 // Rules: D-3, D-41.
 func (c *quorum) takeBack(back []entry, how settling, from *Consumer) (over []entry) {
 	for _, e := range back {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// The life of a node: it stops or is killed, and starts again. RabbitMQ keeps on disk what outlives that. leveret keeps it in memory,
-// and leaves out what a RabbitMQ would have lost:
+// The life of a node: it stops or is killed, and starts again. RabbitMQ keeps on disk what outlives that. leveret keeps it
+// in memory, and leaves out what a RabbitMQ would have lost:
 //
 //   - a virtual host goes down in one step (goDownLocked): connections end, transient things go, and each queue describes its content
 //     and is filled from the description. A description that comes from somewhere else fills a queue in the same way;
@@ -46,14 +46,15 @@ type content struct {
 	pending  []pendingLetter // dead letters that their targets do not have
 }
 
-// Restart stops the broker and starts it again, as a RabbitMQ node is restarted: all connections end, and what a node
-// has on disk is there afterwards. That is all virtual hosts, users, permissions, policies, parameters and limits; durable exchanges
-// and queues with their bindings; the persistent messages of durable classic queues, and all messages of quorum queues. A
-// transient exchange stays, too, except in RabbitMQ 3.10. What clients held is back in its queue, redelivered. Times to live went on.
-// docs/rules.md, section 21, has the details.
+// Restart stops the broker and starts it again, as a RabbitMQ node is restarted: all connections end, and what a node has on
+// disk is there afterwards. That is all virtual hosts, users, permissions, policies, parameters and limits; durable
+// exchanges and queues with their bindings; the persistent messages of durable classic queues, and all messages of quorum
+// queues. A transient exchange stays, too, except in RabbitMQ 3.10. What clients held is back in its queue, redelivered.
+// Times to live went on. docs/rules.md, section 21, has the details.
 //
-// Handles of virtual hosts, and of queues and exchanges that are kept, stay valid. Consumers end, those of [Queue.Consume] included,
-// and settling what was delivered before is ErrPreconditionFailed. Counters go on. The error is [ErrClosed] after Close.
+// Handles of virtual hosts, and of queues and exchanges that are kept, stay valid. Consumers end, those of [Queue.Consume]
+// included, and settling what was delivered before is ErrPreconditionFailed. Counters go on. The error is [ErrClosed] after
+// Close.
 //
 // A server of package amqpd keeps its listeners: the clients come back to the same address.
 //
@@ -79,7 +80,8 @@ func (b *Broker) Stop(as NodeEnd) error {
 	return nil
 }
 
-// Start has the node come up after Stop. What was due meanwhile happens before Start returns. The error is [ErrClosed] after Close.
+// Start has the node come up after Stop. What was due meanwhile happens before Start returns. The error is [ErrClosed] after
+// Close.
 //
 // Rules: R-8.
 func (b *Broker) Start() error {
@@ -106,8 +108,8 @@ func (b *Broker) usable() error {
 	return nil
 }
 
-// setDown says whether the node is to be down, and returns the virtual hosts, which follow one after the other. Several may do so at
-// once: each virtual host follows what was said last.
+// setDown says whether the node is to be down, and returns the virtual hosts, which follow one after the other. Several may
+// do so at once: each virtual host follows what was said last.
 func (b *Broker) setDown(down bool) ([]*vhost, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -118,8 +120,8 @@ func (b *Broker) setDown(down bool) ([]*vhost, error) {
 	return b.sortedVHosts(), nil
 }
 
-// Reset makes a node that is down a new one: every virtual host but "/", every user but guest, and everything that was in them or set,
-// is gone. A node that is up is ErrPreconditionFailed; the error is [ErrClosed] after Close.
+// Reset makes a node that is down a new one: every virtual host but "/", every user but guest, and everything that was in
+// them or set, is gone. A node that is up is ErrPreconditionFailed; the error is [ErrClosed] after Close.
 //
 // Rules: R-14.
 func (b *Broker) Reset() error {

@@ -82,9 +82,9 @@ type wakeable interface {
 	actsWhenStale() bool
 }
 
-// armLocked sets the wake-up for the earliest timer. A timer that is due already is woken at once: the message that has become a
-// queue's head may have expired long ago. While an operation waits for its next turn the clock, or that operation, does so: what is
-// due may be its doing, and much.
+// armLocked sets the wake-up for the earliest timer. A timer that is due already is woken at once: the message that has
+// become a queue's head may have expired long ago. While an operation waits for its next turn the clock, or that operation,
+// does so: what is due may be its doing, and much.
 func (v *vhost) armLocked() {
 	t := &v.timing
 	for {

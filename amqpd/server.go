@@ -93,8 +93,9 @@ func (s *Server) check() error {
 	return nil
 }
 
-// Serve accepts connections until l fails or the server is closed; then it returns ErrServerClosed. It
-// closes l. While the broker is stopped connections are closed at once: see [leveret.Broker.Stop]. A Server without a Broker, or with a field out of its range, serves nothing: the error says which.
+// Serve accepts connections until l fails or the server is closed; then it returns ErrServerClosed. It closes l. While the
+// broker is stopped connections are closed at once: see [leveret.Broker.Stop]. A Server without a Broker, or with a field
+// out of its range, serves nothing: the error says which.
 func (s *Server) Serve(l net.Listener) error {
 	defer l.Close()
 	if err := s.check(); err != nil {

@@ -167,8 +167,8 @@ func runOn(s *scenario.Script, on side) result {
 	return r
 }
 
-// settled reports whether another try would show nothing else: the scenario showed what it expects, or the broker's console cannot do
-// what it asks for.
+// settled reports whether another try would show nothing else: the scenario showed what it expects, or the broker's console
+// cannot do what it asks for.
 func (r result) settled() bool {
 	return errors.Is(r.err, errors.ErrUnsupported) || r.err == nil && r.difference() == ""
 }

@@ -7,10 +7,9 @@ import (
 
 // A Fault is a rule: at the Nth message On its way that Match accepts, Do something.
 //
-// Messages are counted from the time that the fault is injected, over all connections of Dial, Dialer, URL and those with TLS together.
-// What a program does by the Go API is not counted.
-// Of a message nothing but exchange, routing key, properties, body and Redelivered is known. A matcher must not use the
-// broker or a client.
+// Messages are counted from the time that the fault is injected, over all connections of Dial, Dialer, URL and those with
+// TLS together. What a program does by the Go API is not counted. Of a message nothing but exchange, routing key,
+// properties, body and Redelivered is known. A matcher must not use the broker or a client.
 type Fault struct {
 	On    Point
 	Match Matcher // nil: every message

@@ -131,8 +131,9 @@ type Deaths struct {
 	To     []string       // the queues that each dead letter went to, in any order; nil: wherever it went
 }
 
-// RequireDeadLettered ends the test unless so many messages died in a queue and went through its dead-letter exchange
-// as want says, or if there were none and there is no such queue. Those are counted that all matchers accept, as they were published first. The broker must be recorded.
+// RequireDeadLettered ends the test unless so many messages died in a queue and went through its dead-letter exchange as
+// want says, or if there were none and there is no such queue. Those are counted that all matchers accept, as they were
+// published first. The broker must be recorded.
 func RequireDeadLettered(t T, b *leveret.Broker, queue string, want Deaths, matchers ...Matcher) {
 	t.Helper()
 	b.Settle()

@@ -6,9 +6,9 @@
 // provider, KEDA's scaler, Celery's Flower, Telegraf and others. Users log in with basic authentication. What a user may
 // see and do depends on the user's tags, as on RabbitMQ: management, policymaker, monitoring, administrator.
 //
-// Every path of the API lies under /api, and /api/index.html lists them; at / there is a page for browsers, and beside it the metrics. What needs a plugin that leveret has not (federation, shovels,
-// streams) answers as a RabbitMQ without that plugin. A broker of the 3.10 profile has the paths, headers, errors, policies
-// and definitions of 3.10.
+// Every path of the API lies under /api, and /api/index.html lists them; at / there is a page for browsers, and beside it
+// the metrics. What needs a plugin that leveret has not (federation, shovels, streams) answers as a RabbitMQ without that
+// plugin. A broker of the 3.10 profile has the paths, headers, errors, policies and definitions of 3.10.
 //
 // # Statistics
 //

@@ -116,8 +116,8 @@ func (c *call) describeOldQueue(o object, q *leveret.Queue, info leveret.QueueIn
 		"avg_egress_rate": rate(deliverGet), "avg_ack_ingress_rate": rate(deliver) + rate(get), "avg_ack_egress_rate": rate(ack)}
 }
 
-// waiting counts what is neither ready nor unacknowledged: messages that wait for a retry, and dead letters. If there are both, only
-// the bodies of the dead letters count for their size.
+// waiting counts what is neither ready nor unacknowledged: messages that wait for a retry, and dead letters. If there are
+// both, only the bodies of the dead letters count for their size.
 func waiting(q *leveret.Queue, info leveret.QueueInfo) (delayed, dead int, deadBytes int64) {
 	if info.Messages == info.Ready+info.Unacked {
 		return 0, 0, 0

@@ -101,8 +101,9 @@ func TestKEDA(t *testing.T) {
 	})
 }
 
-// Flower, Celery's monitor, reads of the list of queues: name, messages, messages_unacknowledged, messages_ready,
-// consumers and idle_since, and shows N/A for one that is not there. A queue in use has no idle_since, and a list of 4.3 has none at all.
+// Flower, Celery's monitor, reads of the list of queues: name, messages, messages_unacknowledged, messages_ready, consumers
+// and idle_since, and shows N/A for one that is not there. A queue in use has no idle_since, and a list of 4.3 has none at
+// all.
 func TestFlower(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := leveret.New(leveret.WithProfile(leveret.RabbitMQ310))

@@ -35,10 +35,10 @@
 // differs from what they expect; docs/scenarios.md tells of their language. Its exit code is 1 if something differs, and 2
 // if a script cannot be played.
 //
-// leveret move takes definitions and messages from one broker to another while both run; docs/move.md tells what is exact. Its
-// exit code is 1 if a queue was left with its messages, and 2 if the move could not be done. leveret dump and leveret load do so with a
-// file between them. leveret pull copies dead letters into a leveret on this machine, and leveret replay sends dead letters back to
-// where they died.
+// leveret move takes definitions and messages from one broker to another while both run; docs/move.md tells what is exact.
+// Its exit code is 1 if a queue was left with its messages, and 2 if the move could not be done. leveret dump and leveret
+// load do so with a file between them. leveret pull copies dead letters into a leveret on this machine, and leveret replay
+// sends dead letters back to where they died.
 package main
 
 import (

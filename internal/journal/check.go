@@ -85,7 +85,8 @@ func (r *Report) segment(fs FS, name string, buf []byte) []byte {
 	return i.file
 }
 
-// Records yields everything that stands in the log, the log's own records and the snapshots of all segments too. An error comes last.
+// Records yields everything that stands in the log, the log's own records and the snapshots of all segments too. An error
+// comes last.
 func Records(fs FS) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		err := forEach(fs, func(r Record) error {

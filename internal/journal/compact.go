@@ -6,9 +6,9 @@ import "fmt"
 // record that speaks of another one is never older than that one, need not be counted as live, and never meets a log in which
 // it is not there and what it ended is. What is live in the oldest segment is appended again before.
 //
-// A store of live octets L and segments of S octets is copied forward when it takes more than 1.5 L + 2 S, and is never to take more
-// than 2 L + 4 S. Copying pays for itself: an octet that died may cost at most three that are copied. A cycle through a log of
-// 1.5 L copies L to free 0.5 L, so this is enough, and a log in which nothing dies is left alone.
+// A store of live octets L and segments of S octets is copied forward when it takes more than 1.5 L + 2 S, and is never to
+// take more than 2 L + 4 S. Copying pays for itself: an octet that died may cost at most three that are copied. A cycle
+// through a log of 1.5 L copies L to free 0.5 L, so this is enough, and a log in which nothing dies is left alone.
 const (
 	creditPerOctet = 3
 	maxCopyBudget  = 128 << 10 // octets of one call of CopyForward
@@ -100,8 +100,8 @@ func (l *Log) nextStep() (oldest *segment, remove bool) {
 	}
 }
 
-// copyForward has the owner append some of a segment's live records again, and waits until they are written: so no more than a step
-// waits to be.
+// copyForward has the owner append some of a segment's live records again, and waits until they are written: so no more than
+// a step waits to be.
 func (l *Log) copyForward(oldest *segment) error {
 	l.mu.Lock()
 	budget := l.copyBudgetLocked()
@@ -116,8 +116,9 @@ func (l *Log) copyForward(oldest *segment) error {
 	return l.Wait(last, Written)
 }
 
-// remove removes the oldest segment, of which nothing is live. Before, all is synced that made it so: the copies, and the records
-// that ended what was not copied. The record of the removal is synced with them. With it the segment is known to have gone rightly.
+// remove removes the oldest segment, of which nothing is live. Before, all is synced that made it so: the copies, and the
+// records that ended what was not copied. The record of the removal is synced with them. With it the segment is known to
+// have gone rightly.
 func (l *Log) remove(oldest *segment) error {
 	var number [numberSize]byte
 	for i := range 4 {
@@ -158,9 +159,9 @@ func (l *Log) stepped(err error) {
 	tell(due, nil)
 }
 
-// Room waits while too much waits to be written. While the log takes more space than it should, each call waits for a step of the
-// compactor, so that the log shrinks although it is written. Call it before an operation that a client asked for, with no lock held.
-// It fails if the log has failed or is closed.
+// Room waits while too much waits to be written. While the log takes more space than it should, each call waits for a step
+// of the compactor, so that the log shrinks although it is written. Call it before an operation that a client asked for,
+// with no lock held. It fails if the log has failed or is closed.
 func (l *Log) Room() error {
 	l.mu.Lock()
 	switch {

@@ -128,8 +128,8 @@ func TestCompactionKeepsWhatIsLive(t *testing.T) {
 	require.Error(t, lostByCompaction(true))
 }
 
-// TestSnapshotOfLostOperations has a segment whose snapshot knows an operation of which a crash takes the record. When the segments
-// before it have gone the snapshot must not bring the operation back.
+// TestSnapshotOfLostOperations has a segment whose snapshot knows an operation of which a crash takes the record. When the
+// segments before it have gone the snapshot must not bring the operation back.
 func TestSnapshotOfLostOperations(t *testing.T) {
 	const second = "00000002.journal"
 	at := func(op string) func(int, string, string) error {

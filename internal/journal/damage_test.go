@@ -47,8 +47,8 @@ func segmentFiles(t *testing.T, fs journal.FS) (files []string) {
 	return files
 }
 
-// inspect opens a damaged log. It has to be refused, with file and offset, or to be in a state that was, with all up to sure. Check has
-// to agree.
+// inspect opens a damaged log. It has to be refused, with file and offset, or to be in a state that was, with all up to
+// sure. Check has to agree.
 func inspect(t *testing.T, fs *crashfs.FS, states []uint64, sure uint64, what string) (refused bool) {
 	checked := journal.Check(fs.Crash(nil)).Err()
 	l, err := open(fs, small)

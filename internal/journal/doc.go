@@ -3,40 +3,41 @@
 //
 // # Records
 //
-// A record is one operation of the log's [Owner], whole or not at all: [Log.Append] takes it and returns its place, a [Pos], without
-// waiting for anything. Later the record is written, and then synced. Whoever has to know, asks with [Log.Wait], or has a function
-// called with [Log.Notify], and says which [Level] it needs: the levels of different records, and of different questions about one
-// record, need not be the same.
+// A record is one operation of the log's [Owner], whole or not at all: [Log.Append] takes it and returns its place, a [Pos],
+// without waiting for anything. Later the record is written, and then synced. Whoever has to know, asks with [Log.Wait], or
+// has a function called with [Log.Notify], and says which [Level] it needs: the levels of different records, and of
+// different questions about one record, need not be the same.
 //
-// One goroutine, the committer, writes and syncs. While it does, the records of other operations collect; they are the next batch.
-// So a hundred operations that wait share a sync, one that is alone waits for its own, and there is no timer. A batch is synced if
-// somebody waits for that. Records for which nobody does are synced with the next batch that is, when a segment ends, and by Close.
+// One goroutine, the committer, writes and syncs. While it does, the records of other operations collect; they are the next
+// batch. So a hundred operations that wait share a sync, one that is alone waits for its own, and there is no timer. A batch
+// is synced if somebody waits for that. Records for which nobody does are synced with the next batch that is, when a segment
+// ends, and by Close.
 //
 // # What waits for what
 //
-// Append, Move, Release and Notify never wait for the disk: they can be called with the Owner's locks held. The log's own lock is the
-// innermost; under it nothing is called. Wait, Sync, Room and Close do wait, some for the compactor, which calls the Owner, so they
-// must not be called with a lock that the Owner takes, nor in a function that was given to Notify.
+// Append, Move, Release and Notify never wait for the disk: they can be called with the Owner's locks held. The log's own
+// lock is the innermost; under it nothing is called. Wait, Sync, Room and Close do wait, some for the compactor, which calls
+// the Owner, so they must not be called with a lock that the Owner takes, nor in a function that was given to Notify.
 //
 //	the lock of a virtual host   >   the log's lock
 //
-// Snapshot and CopyForward are called without the log's lock. Both take the Owner's locks, Snapshot on the committer, CopyForward on
-// the compactor. Functions of Notify run on the committer, in the order of their records.
+// Snapshot and CopyForward are called without the log's lock. Both take the Owner's locks, Snapshot on the committer,
+// CopyForward on the compactor. Functions of Notify run on the committer, in the order of their records.
 //
 // # Space
 //
-// The log is a sequence of segments, files of 16 MiB. The Owner says how many octets of a record are live when it appends it, and
-// with [Log.Release] which segment has how many fewer. All that an entry of the Owner has to keep of its place is a [Segment], four
-// octets: how many octets the entry had follows from the entry.
+// The log is a sequence of segments, files of 16 MiB. The Owner says how many octets of a record are live when it appends
+// it, and with [Log.Release] which segment has how many fewer. All that an entry of the Owner has to keep of its place is a
+// [Segment], four octets: how many octets the entry had follows from the entry.
 //
-// Segments are removed from the oldest on, when nothing in them is live. When the log takes more than 1.5 times what is live and two
-// segments, the compactor has the Owner append again, with [Log.Move], what is live in the oldest one: some 128 KiB at a time. The log
-// is bounded by twice what is live and four segments, for an owner that calls [Log.Room] before operations that clients ask for. Only
-// a sudden release of much can exceed that, for as long as the compactor needs.
+// Segments are removed from the oldest on, when nothing in them is live. When the log takes more than 1.5 times what is live
+// and two segments, the compactor has the Owner append again, with [Log.Move], what is live in the oldest one: some 128 KiB
+// at a time. The log is bounded by twice what is live and four segments, for an owner that calls [Log.Room] before
+// operations that clients ask for. Only a sudden release of much can exceed that, for as long as the compactor needs.
 //
-// Because the oldest goes first, a record that only speaks of an older one is not live: as long as the older one is there, so is it.
-// An acknowledgement, a count, a dead letter that takes its body from the record of the message that died: all of them are
-// appended with live 0. When an entry is copied forward, the one new record says everything about it.
+// Because the oldest goes first, a record that only speaks of an older one is not live: as long as the older one is there,
+// so is it. An acknowledgement, a count, a dead letter that takes its body from the record of the message that died: all of
+// them are appended with live 0. When an entry is copied forward, the one new record says everything about it.
 //
 // A snapshot stands at the head of each segment: what the Owner cannot copy entry by entry, such as the topology. Records that
 // change it are appended with live 0, too.
@@ -67,39 +68,42 @@
 //	8  1  kind
 //	9     data
 //
-// The log's own frames have eight octets of data, one number. A mark begins each batch and says up to which offset the file was synced
-// before. A seal ends a segment and names the next one, or 0 if the log was closed. A record of kind retired, synced before a file
-// is removed, says that it is not needed any more.
+// The log's own frames have eight octets of data, one number. A mark begins each batch and says up to which offset the file
+// was synced before. A seal ends a segment and names the next one, or 0 if the log was closed. A record of kind retired,
+// synced before a file is removed, says that it is not needed any more.
 //
 // # What a crash leaves
 //
-// A write that was under way can be there in part, in any order. It was not synced, so nobody was told that it was. Recovery stops at
-// the first frame that is not good and looks at what is behind it. A mark that says that the bad place had been synced, a seal, or
-// a segment that was begun proves that the disk lost what it had: Open refuses the log with file and offset. Without such a proof
-// the rest is the write that was under way. It is dropped, and reported with its offset in [Recovery].
+// A write that was under way can be there in part, in any order. It was not synced, so nobody was told that it was. Recovery
+// stops at the first frame that is not good and looks at what is behind it. A mark that says that the bad place had been
+// synced, a seal, or a segment that was begun proves that the disk lost what it had: Open refuses the log with file and
+// offset. Without such a proof the rest is the write that was under way. It is dropped, and reported with its offset in
+// [Recovery].
 //
-// A new segment is made in steps of which each is durable before the next: the old one is synced; the new one is written under a name
-// that ends in .new, synced, and renamed; the seal is written and synced; then records follow. So of two segments only the last
-// can lack its seal, and a new one behind an unsealed one is empty. Open always begins a new segment, and the seal that it writes in
-// the one before makes durable what it has replayed.
+// A new segment is made in steps of which each is durable before the next: the old one is synced; the new one is written
+// under a name that ends in .new, synced, and renamed; the seal is written and synced; then records follow. So of two
+// segments only the last can lack its seal, and a new one behind an unsealed one is empty. Open always begins a new segment,
+// and the seal that it writes in the one before makes durable what it has replayed.
 //
 // A segment is removed when all that made it dispensable is synced: the copies, and the records that ended what was not copied.
 //
-// Snapshots are taken while others append. One can know operations whose records were never written. It is not used then: each segment
-// that Open begins says where the log was found to end, and recovery takes the oldest snapshot that knew of nothing behind such
-// an end. On top of a later snapshot older records are replayed, which is why they have to say what is, not what changed.
+// Snapshots are taken while others append. One can know operations whose records were never written. It is not used then:
+// each segment that Open begins says where the log was found to end, and recovery takes the oldest snapshot that knew of
+// nothing behind such an end. On top of a later snapshot older records are replayed, which is why they have to say what is,
+// not what changed.
 //
 // # Failures
 //
-// A write or a sync that fails is final. After a failed sync nobody knows what is on the disk, and the operating system may report
-// success the next time without having written anything. Every later Append and Wait gets the first error. A new process finds what
-// is there. A failure to remove a file or to copy is not final: Stats tells it, and the log goes on growing.
+// A write or a sync that fails is final. After a failed sync nobody knows what is on the disk, and the operating system may
+// report success the next time without having written anything. Every later Append and Wait gets the first error. A new
+// process finds what is there. A failure to remove a file or to copy is not final: Stats tells it, and the log goes on
+// growing.
 //
 // # Why no library
 //
-// Of seven stores that were measured with the same loop (one publisher, 100 confirms outstanding, acknowledged 1,000 later) this
-// design takes the least processor time: 1.7 µs a message of 100 octets, pebble 3.9, tidwall/wal 2.3, raft-wal 2.7, badger 7.1, bbolt
-// 7.7, SQLite 12.1, at 402,000, 355,000, 308,000, 262,000, 98,000, 91,000 and 81,000 messages a second. tidwall/wal and raft-wal
-// can be cut in front only: with half a million messages of 1 KiB of which every hundredth stays they took 524 and 578 MB, where 5 MB
-// were live. pebble does not, and brings some sixty modules.
+// Of seven stores that were measured with the same loop (one publisher, 100 confirms outstanding, acknowledged 1,000 later)
+// this design takes the least processor time: 1.7 µs a message of 100 octets, pebble 3.9, tidwall/wal 2.3, raft-wal 2.7,
+// badger 7.1, bbolt 7.7, SQLite 12.1, at 402,000, 355,000, 308,000, 262,000, 98,000, 91,000 and 81,000 messages a second.
+// tidwall/wal and raft-wal can be cut in front only: with half a million messages of 1 KiB of which every hundredth stays
+// they took 524 and 578 MB, where 5 MB were live. pebble does not, and brings some sixty modules.
 package journal

@@ -109,9 +109,10 @@ func Open(fs FS, owner Owner, options Options) (*Log, error) {
 }
 
 // Append adds a record, whose data is the parts one after the other, and returns its place without waiting for anything. Of
-// the record live octets are still needed, until Release has been called for them; 0 for a record that only speaks of others.
-// The octets that are live have to add up to the same in Append, Release, Move and Live; those of a whole record are its data
-// and Overhead. Append copies the parts. It fails if the log has failed or is closed. A kind that is not from 1 to LastKind panics.
+// the record live octets are still needed, until Release has been called for them; 0 for a record that only speaks of
+// others. The octets that are live have to add up to the same in Append, Release, Move and Live; those of a whole record are
+// its data and Overhead. Append copies the parts. It fails if the log has failed or is closed. A kind that is not from 1 to
+// LastKind panics.
 func (l *Log) Append(kind Kind, live int, parts ...[]byte) (Pos, error) {
 	kind.mustBeOwners()
 	l.mu.Lock()

@@ -42,8 +42,8 @@ func child(dir string) {
 	}
 }
 
-// TestKill kills a process that writes a log, again and again, and compares the log with what the process had confirmed. What follows
-// from the seed is known, so the states are, too.
+// TestKill kills a process that writes a log, again and again, and compares the log with what the process had confirmed.
+// What follows from the seed is known, so the states are, too.
 func TestKill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -69,7 +69,8 @@ func TestKill(t *testing.T) {
 	t.Logf("%d kills, %d operations confirmed", n, confirmed)
 }
 
-// reference returns a function that tells the state after an operation, which may not be before the one that it was last asked for.
+// reference returns a function that tells the state after an operation, which may not be before the one that it was last
+// asked for.
 func reference(t *testing.T) func(op uint64) uint64 {
 	l, err := open(journal.Dir(t.TempDir()), small)
 	require.NoError(t, err)

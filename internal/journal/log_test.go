@@ -15,7 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOrderOfNotifications has functions registered out of order while no sync ends: they are called in the order of their records.
+// TestOrderOfNotifications has functions registered out of order while no sync ends: they are called in the order of their
+// records.
 func TestOrderOfNotifications(t *testing.T) {
 	syncing, goOn := make(chan bool), make(chan bool)
 	fs := &crashfs.FS{}
@@ -146,8 +147,8 @@ func TestWrongCount(t *testing.T) {
 	require.NoError(t, l.log.Close())
 }
 
-// TestBound runs random programs, and one in which every hundredth entry stays: the files never take more than twice what is live and
-// four segments.
+// TestBound runs random programs, and one in which every hundredth entry stays: the files never take more than twice what is
+// live and four segments.
 func TestBound(t *testing.T) {
 	const segment = 64 << 10
 	for _, keep := range []int{2, 10, 100, 1 << 30} {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/mgmt"
+	"github.com/stretchr/testify/require"
 )
 
 // What the management API and the metrics cost, and how long a large list takes. Each case runs once:
@@ -31,8 +32,8 @@ const (
 
 // BenchmarkScraped has publishers and consumers at work all the time, and somebody who asks the management API and the
 // metrics every second in every other slice of time. ratio is the median throughput of the slices with questions by that of
-// those without, which have a broker of their own, in the same run; which slice of a round is the first takes turns. The load is four producers
-// and four consumers on the Go API, so that an answer has to take its processor from them.
+// those without, which have a broker of their own, in the same run; which slice of a round is the first takes turns. The
+// load is four producers and four consumers on the Go API, so that an answer has to take its processor from them.
 //
 // When somebody has asked, the recorder of rates goes on for a minute. So the slices without questions have a broker of their
 // own, without a handler, which stands still in the meantime.
@@ -101,7 +102,7 @@ func scrape(b *testing.B, url string, paths []string) (stop func()) {
 // answer asks as guest and returns how long the whole answer took.
 func answer(b *testing.B, url string) time.Duration {
 	req, err := http.NewRequest("GET", url, nil)
-	must(b, err)
+	require.NoError(b, err)
 	req.SetBasicAuth("guest", "guest")
 	began := time.Now()
 	res, err := http.DefaultClient.Do(req)
@@ -126,20 +127,20 @@ type scrapedLoad struct {
 func newLoad(b *testing.B) *scrapedLoad {
 	l := &scrapedLoad{b: b, br: open(b)}
 	_, err := l.br.DeclareExchange("x", leveret.Direct, leveret.ExchangeConfig{})
-	must(b, err)
+	require.NoError(b, err)
 	for i := range scrapedPairs {
 		q := declare(b, l.br, fmt.Sprintf("queue-%d", i), nil)
-		must(b, l.br.BindQueue(q.Name(), "x", q.Name(), nil))
+		require.NoError(b, l.br.BindQueue(q.Name(), "x", q.Name(), nil))
 		l.qs = append(l.qs, q)
 	}
 	conn, err := l.br.Connect("guest", "guest", "/")
-	must(b, err)
+	require.NoError(b, err)
 	for i := range bystanders {
 		q := declare(b, l.br, fmt.Sprintf("bystander-%d", i), nil)
 		ch, err := conn.Channel()
-		must(b, err)
+		require.NoError(b, err)
 		_, err = ch.Consume(q.Name(), leveret.ConsumeConfig{Handler: func(*leveret.Delivery) {}})
-		must(b, err)
+		require.NoError(b, err)
 	}
 	return l
 }
@@ -160,7 +161,7 @@ func (l *scrapedLoad) run() float64 {
 // moved. The producer is at most 256 messages ahead.
 func (l *scrapedLoad) pair(q *leveret.Queue, until time.Time) (moved int64) {
 	c, err := q.Consume(leveret.ConsumeConfig{})
-	must(l.b, err)
+	require.NoError(l.b, err)
 	ahead := make(chan struct{}, 256)
 	go func() {
 		defer close(ahead)
@@ -171,11 +172,11 @@ func (l *scrapedLoad) pair(q *leveret.Queue, until time.Time) (moved int64) {
 	}()
 	for range ahead {
 		d, err := c.Receive(l.b.Context())
-		must(l.b, err)
-		must(l.b, d.Ack())
+		require.NoError(l.b, err)
+		require.NoError(l.b, d.Ack())
 		moved++
 	}
-	must(l.b, c.Cancel())
+	require.NoError(l.b, c.Cancel())
 	return moved
 }
 

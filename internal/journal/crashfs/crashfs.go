@@ -71,8 +71,8 @@ func (fs *FS) Largest() int64 {
 	return fs.largest
 }
 
-// Crash returns what is there after a crash now. Of what was not synced each name and each change survives or not, and a change may
-// survive in part. Without a rng all survives, as when only the process is killed.
+// Crash returns what is there after a crash now. Of what was not synced each name and each change survives or not, and a
+// change may survive in part. Without a rng all survives, as when only the process is killed.
 func (fs *FS) Crash(rng *rand.Rand) *FS {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
