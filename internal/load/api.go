@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 
 	"github.com/leveretmq/leveret"
 )
@@ -73,7 +74,9 @@ func (c *apiClient) open() {
 	if c.conn == nil || c.conn.Err() != nil {
 		c.inbox = leveret.NewInbox(leveret.InboxConfig{MaxDeliveries: 50, MaxBytes: 100_000})
 		if c.conn, err = c.w.broker.Open(leveret.ConnConfig{User: "guest", VHost: "/", CancelNotify: true, Inbox: c.inbox}); err != nil {
-			c.w.ledger.problem("%s cannot connect: %v", c.name, err)
+			if !errors.Is(err, leveret.ErrClosed) { // the broker is just being restarted
+				c.w.ledger.problem("%s cannot connect: %v", c.name, err)
+			}
 			return
 		}
 	}

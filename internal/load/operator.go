@@ -7,7 +7,7 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// An operator declares, changes and deletes, closes connections, and runs out of memory.
+// An operator declares, changes and deletes, closes connections, restarts the broker, and runs out of memory.
 type operator struct {
 	w    *world
 	dice dice
@@ -17,6 +17,9 @@ type operator struct {
 func (o *operator) step() {
 	time.Sleep(2 * time.Millisecond) // otherwise the clients do little but connect again
 	b, d := o.w.broker, o.dice
+	if d.chance(150) {
+		_ = b.Restart(one(d, leveret.StoppedNode, leveret.KilledNode))
+	}
 	switch d.IntN(16) {
 	case 0, 1, 2:
 		name := d.queue()
