@@ -75,6 +75,7 @@ func (p *pendingLetters) end() (all []pendingLetter) {
 	for _, d := range all {
 		c.countAside(d.e.m, -1)
 	}
+	*p = pendingLetters{c: c} // an operation that waits for its next turn finds nothing more
 	return all
 }
 

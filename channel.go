@@ -152,7 +152,15 @@ func (ch *Channel) detachLocked(reason *Error) {
 		c.q.impl.countGhosts(-1)
 	}
 	ch.late = nil
+	ch.endConsumersLocked()
+}
+
+// endConsumersLocked ends the consumers that the channel has left, and keeps the queues that they leave.
+func (ch *Channel) endConsumersLocked() {
 	for _, c := range ch.sortedConsumersLocked() {
+		if c.ended { // while others got in
+			continue
+		}
 		c.leaveLocked(ch.err)
 		if n := len(ch.leaving); c.q != nil && (n == 0 || ch.leaving[n-1] != c.q) {
 			ch.leaving = append(ch.leaving, c.q)

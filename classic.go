@@ -236,7 +236,7 @@ func (c *classic) fill(kept content) {
 
 // booted begins the idle time anew, and trims to the limits, whatever overflow is: RabbitMQ sets the limits before.
 // Rules.
-func (c *classic) booted([]entry) {
+func (c *classic) booted() {
 	c.q.touchLocked()
 	c.trimToLimits()
 	c.tookBack(nil, ended, nil)

@@ -251,13 +251,17 @@ func (c *Conn) endLocked(reason *Error) {
 
 func byQueueName(a, b *Queue) int { return cmp.Compare(a.name, b.name) }
 
-// goneLocked follows the end of a connection.
+// goneLocked follows the end of a connection. Nothing is left of it to do if the node went down in between, and did so.
 func (c *Conn) goneLocked(reason *Error) {
 	v := c.v
-	close(c.done)
 	if c.super {
+		close(c.done)
 		return
 	}
+	if v.conns[c.id] != c {
+		return
+	}
+	close(c.done)
 	delete(v.conns, c.id)
 	v.b.sessions.release(v.b.sessions.conns, c.cfg.User)
 	v.connectionEventLocked(c, reason)

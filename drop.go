@@ -120,10 +120,14 @@ func (v *vhost) dropAllLocked(cause Cause) {
 	}
 }
 
-// dropDeathsLocked drops the dead letters that are on their way. cause is empty if nobody is to be told.
+// dropDeathsLocked drops the dead letters that are on their way. cause is empty if nobody is to be told. What else there is to
+// do is done if the node will come up again.
 func (v *vhost) dropDeathsLocked(cause Cause) {
 	for v.deaths.len() > 0 {
-		if d := v.deaths.pop(); d.task == nil && cause != "" {
+		switch d := v.deaths.pop(); {
+		case d.task != nil && v.node.down:
+			d.task.proceed()
+		case d.task == nil && cause != "":
 			v.dropLocked(d.q, loss{m: d.m, copy: d.copy, reason: d.reason, cause: cause})
 		}
 	}

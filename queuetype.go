@@ -38,8 +38,8 @@ type queueType interface {
 	content(as NodeEnd) content
 	// fill puts a content into the queue, which is empty.
 	fill(content)
-	// booted is the first step of the queue after its node has come up. over have been delivered too often.
-	booted(over []entry)
+	// booted is the first step of the queue after its node has come up.
+	booted()
 	// deadLetter ends the time of a message that has left the queue already.
 	deadLetter(e entry, reason Reason)
 	// waiting yields the messages that are neither ready nor delivered.

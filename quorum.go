@@ -22,6 +22,7 @@ type quorum struct {
 	lingering int                   // what RabbitMQ still counts as consumers, see countGhosts
 	retries   *delayedRetries       // nil: there never was one
 	pending   *pendingLetters       // nil: there never was one
+	over      []entry               // that die when the node comes up: they have been delivered too often
 }
 
 var _ queueType = (*quorum)(nil)
@@ -136,6 +137,14 @@ func (c *quorum) tookBack(over []entry, _ settling, from *Consumer) {
 	c.removed()
 }
 
+// dropOver drops what was to die when the node comes up.
+func (c *quorum) dropOver(cause Cause) {
+	for _, e := range c.over {
+		c.q.dropLocked(e, DeliveryLimit, cause)
+	}
+	c.over = nil
+}
+
 func (c *quorum) dieOfLimit(over []entry) {
 	for _, e := range over {
 		if c.q.deleted { // while others got in
@@ -239,6 +248,7 @@ func (c *quorum) deleted(cause Cause) {
 	c.q.dropReadyLocked(cause)
 	c.dropRetries(cause)
 	c.dropPending(cause)
+	c.dropOver(cause)
 	c.q.v.timing.heap.Remove(&c.headTimer)
 	c.endUnnoticed()
 	c.soft.end(c)
@@ -257,6 +267,7 @@ func (c *quorum) content(NodeEnd) (kept content) {
 		kept.ready = append(kept.ready, *e)
 	}
 	c.clear()
+	kept.over, c.over = c.over, nil
 	if c.retries != nil {
 		kept.retries = c.retries.end()
 	}
@@ -278,6 +289,7 @@ func (c *quorum) fill(kept content) {
 		c.pushBack(e)
 		c.countReady(e, 1)
 	}
+	c.over = kept.over
 	for _, d := range kept.retries {
 		c.delayUntil(d.at, d.e)
 	}
@@ -289,7 +301,9 @@ func (c *quorum) fill(kept content) {
 
 // booted follows the end of those who held messages, and sends the dead letters that are pending.
 // Rules.
-func (c *quorum) booted(over []entry) {
+func (c *quorum) booted() {
+	over := c.over
+	c.over = nil
 	c.tookBack(over, ended, nil)
 	if c.pending != nil && !c.q.deleted {
 		c.sendPendingNext()

@@ -34,13 +34,14 @@ func (e NodeEnd) reason() *Error {
 
 // nodeState is what a virtual host knows of its node.
 type nodeState struct {
-	down bool               // the node is: it may come up again
-	over map[*Queue][]entry // messages that the end of their holders has brought over the delivery limit: they die at boot
+	down    bool     // the node is: it may come up again
+	booting []*Queue // that have not taken their first step since it came up
 }
 
 // A content is what a restart keeps of a queue's messages.
 type content struct {
 	returned []entry // in the order in which they came back, of a queue that has such a list
+	over     []entry // that have been delivered too often: they die when the node comes up
 	ready    []entry // in the order in which they leave
 	retries  []delayedRetry
 	pending  []pendingLetter // dead letters that their targets do not have
@@ -165,6 +166,7 @@ func (v *vhost) goDown(as NodeEnd) {
 // goDownLocked is one step: nobody gets in between, because the virtual host counts as closed.
 func (v *vhost) goDownLocked(as NodeEnd) {
 	v.closed, v.turns.lost = true, CauseNodeDown
+	v.node.booting = nil
 	v.timing.disarm()
 	reason, conns := as.reason(), v.sortedConnsLocked()
 	// Everybody takes nothing more before anybody gives back. // R-7
@@ -176,6 +178,9 @@ func (v *vhost) goDownLocked(as NodeEnd) {
 	}
 	v.system.detachSystemLocked(reason)
 	channels := append(slices.Clone(v.ending), v.system)
+	for _, ch := range channels {
+		ch.endConsumersLocked() // an operation may be ending them in turns
+	}
 	if as == StoppedNode {
 		// Queues see their last consumers leave. // R-3
 		for _, ch := range channels {
@@ -185,8 +190,9 @@ func (v *vhost) goDownLocked(as NodeEnd) {
 		}
 		v.endOwnedLocked(conns, CauseOwnerGone)
 	}
+	over := map[*Queue][]entry{}
 	for _, ch := range channels {
-		ch.surrenderLocked(reason)
+		ch.surrenderLocked(reason, over)
 	}
 	for _, c := range conns {
 		c.goneLocked(reason)
@@ -195,7 +201,9 @@ func (v *vhost) goDownLocked(as NodeEnd) {
 	v.endTransientLocked(conns)
 	v.deadLetterAllLocked() // clears the tables of bindings that have ended
 	for _, q := range v.sortedQueuesLocked() {
-		q.impl.fill(q.impl.content(as))
+		kept := q.impl.content(as)
+		kept.over = append(kept.over, over[q]...)
+		q.impl.fill(kept)
 	}
 }
 
@@ -223,9 +231,10 @@ func (v *vhost) endOwnedLocked(conns []*Conn, cause Cause) {
 	}
 }
 
-// surrenderLocked puts what an ended channel holds back into its queues, as its end does, but lets them do nothing about it yet.
+// surrenderLocked puts what an ended channel holds back into its queues, as its end does, but lets them do nothing about it
+// yet. Those that have been delivered too often are added to over.
 // Rules: D-5, R-7.
-func (ch *Channel) surrenderLocked(reason *Error) {
+func (ch *Channel) surrenderLocked(reason *Error, over map[*Queue][]entry) {
 	for _, tags := range ch.byQueueLocked() {
 		of, some := ch.firstHolderLocked(tags)
 		if !some {
@@ -239,20 +248,13 @@ func (ch *Channel) surrenderLocked(reason *Error) {
 		}
 		b.putLocked(of.q, ended, nil)
 		if len(b.over) > 0 {
-			ch.v.node.keepOver(of.q, b.over)
+			over[of.q] = append(over[of.q], b.over...)
 		}
 	}
 	ch.leaving = nil
 	if ch.err != nil && ch.endedLocked() {
 		ch.v.channelEventLocked(ch, reason)
 	}
-}
-
-func (n *nodeState) keepOver(q *Queue, over []entry) {
-	if n.over == nil {
-		n.over = map[*Queue][]entry{}
-	}
-	n.over[q] = append(n.over[q], over...)
 }
 
 // endTransientLocked ends what a restart does not keep.
@@ -281,15 +283,18 @@ func (v *vhost) comeUp() {
 	if v.b.down.Load() || !v.node.down {
 		return
 	}
-	over := v.node.over
-	v.closed, v.node, v.turns.lost = false, nodeState{}, ""
-	for _, q := range v.sortedQueuesLocked() {
+	v.closed, v.node.down, v.turns.lost = false, false, ""
+	v.node.booting = v.sortedQueuesLocked()
+	for len(v.node.booting) > 0 { // the node may go down in between
+		q := v.node.booting[0]
+		v.node.booting = v.node.booting[1:]
 		if !q.deleted { // while others got in
-			q.impl.booted(over[q])
+			q.impl.booted()
 		}
 		v.tookLocked(1)
 		v.restLocked()
 	}
+	v.node.booting = nil
 }
 
 // reset empties the virtual host of a node that is down. It is as a new one afterwards.

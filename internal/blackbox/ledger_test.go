@@ -22,7 +22,7 @@ func TestEventsAddUp(t *testing.T) {
 
 func runLedger(t *rapid.T, p leveret.Profile) {
 	clk := leveret.NewManualClock(start)
-	l := &ledger{t: t, copies: map[uint64]*copyState{}, published: map[uint64]bool{}, queues: map[string]*leveret.QueueCounters{}}
+	l := newLedger(t)
 	b := leveret.New(leveret.WithClock(clk), leveret.WithSeed(1), leveret.WithProfile(p), leveret.WithEvents(l.events()))
 	defer b.Close()
 	s := &stress{b: b, r: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))}
@@ -55,6 +55,10 @@ type ledger struct {
 	copies    map[uint64]*copyState
 	queues    map[string]*leveret.QueueCounters // of the queues that exist, as events tell them
 	dropped   uint64
+}
+
+func newLedger(t require.TestingT) *ledger {
+	return &ledger{t: t, copies: map[uint64]*copyState{}, published: map[uint64]bool{}, queues: map[string]*leveret.QueueCounters{}}
 }
 
 // copyState is what is known of a copy.

@@ -56,7 +56,8 @@ type stress struct {
 	held []*leveret.Delivery
 	cons []*leveret.Consumer
 
-	received int // messages that consumers have received
+	received  int  // messages that consumers have received
+	neverDown bool // the node is not restarted
 }
 
 func (s *stress) queue() string { return fmt.Sprint("q", s.r.IntN(5)) }
@@ -103,7 +104,7 @@ func (s *stress) step() {
 		s.held, s.cons = nil, nil
 		return
 	}
-	switch s.r.IntN(25) {
+	switch s.r.IntN(26) {
 	case 0:
 		s.b.DeclareQueue(s.queue(), leveret.QueueConfig{Durable: true, Arguments: s.args()})
 	case 1:
@@ -123,7 +124,7 @@ func (s *stress) step() {
 		s.b.ClearPolicy("p")
 	case 7, 8, 9, 10, 11:
 		s.ch.Publish([...]string{"", "amq.fanout", "amq.topic"}[s.r.IntN(3)], s.queue(), leveret.Message{Body: []byte("body"),
-			Properties: &leveret.Properties{Headers: leveret.Table{"CC": []string{s.queue()}}}})
+			Properties: &leveret.Properties{DeliveryMode: uint8(s.r.IntN(3)), Headers: leveret.Table{"CC": []string{s.queue()}}}})
 	case 12, 13:
 		if d, ok, _ := s.ch.Get(s.queue(), leveret.GetConfig{}); ok {
 			s.held = append(s.held, d)
@@ -148,6 +149,10 @@ func (s *stress) step() {
 		s.ch.Commit()
 	case 24:
 		s.ch.DeclareQueue(s.queue(), leveret.QueueConfig{Exclusive: true})
+	case 25:
+		if !s.neverDown && s.r.IntN(4) == 0 {
+			s.b.Restart([]leveret.NodeEnd{leveret.StoppedNode, leveret.KilledNode}[s.r.IntN(2)])
+		}
 	}
 	if s.ch != nil && s.ch.Qos(leveret.QosConfig{}) != nil { // an error closed it
 		s.ch, s.held, s.cons = nil, nil, nil

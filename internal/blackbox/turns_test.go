@@ -43,7 +43,7 @@ func TestCopiesAddUpInShortTurns(t *testing.T) {
 
 func copiesAddUp(t *testing.T, seed uint64) {
 	// Hooks run one at a time, though in several goroutines, so that the ledger needs no lock.
-	l := &ledger{t: t, copies: map[uint64]*copyState{}, published: map[uint64]bool{}, queues: map[string]*leveret.QueueCounters{}}
+	l := newLedger(t)
 	clk := leveret.NewManualClock(start)
 	b := leveret.New(leveret.WithSeed(1), leveret.WithClock(clk), leveret.WithEvents(l.events()))
 	var wg sync.WaitGroup
@@ -242,7 +242,7 @@ func TestCloseInShortTurns(t *testing.T) {
 		var wg sync.WaitGroup
 		for g := range uint64(4) {
 			wg.Go(func() {
-				s := &stress{b: b, r: rand.New(rand.NewPCG(seed, g))}
+				s := &stress{b: b, r: rand.New(rand.NewPCG(seed, g)), neverDown: seed%2 == 0}
 				for range 200 {
 					s.step()
 					busy.count()
@@ -291,7 +291,7 @@ func TestCloseBetweenTurns(t *testing.T) {
 		clk := leveret.NewManualClock(start)
 		b := leveret.New(leveret.WithClock(clk),
 			leveret.WithProfile([]leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310}[seed%2]))
-		s := &stress{b: b, r: rand.New(rand.NewPCG(seed, 7))}
+		s := &stress{b: b, r: rand.New(rand.NewPCG(seed, 7)), neverDown: seed%4 < 2}
 		rests, last := 0, s.r.IntN(300)
 		turns.SetBetween(func() {
 			if rests++; rests != last+1 {
@@ -313,6 +313,75 @@ func TestCloseBetweenTurns(t *testing.T) {
 		require.Zero(t, b.Memory().Used, "seed %d", seed)
 		require.NoError(t, b.Close())
 	}
+}
+
+// A node that goes down, and comes up again or not at once, while an operation waits for its next turn loses and doubles
+// nothing, in both releases: also one that goes down while it comes up.
+func TestRestartBetweenTurns(t *testing.T) {
+	shortTurns(t)
+	turns.SetLength(1)
+	defer turns.SetBetween(nil)
+	for seed := range uint64(max(scaled(500), 50)) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { restartBetweenTurns(t, seed) })
+	}
+}
+
+func restartBetweenTurns(t *testing.T, seed uint64) {
+	l := newLedger(t)
+	clk := leveret.NewManualClock(start)
+	b := leveret.New(leveret.WithSeed(1), leveret.WithClock(clk), leveret.WithEvents(l.events()),
+		leveret.WithProfile([]leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310}[seed%2]))
+	s := &stress{b: b, r: rand.New(rand.NewPCG(seed, 11)), neverDown: true} // by itself
+	as := []leveret.NodeEnd{leveret.StoppedNode, leveret.KilledNode}[seed/2%2]
+	const (
+		restarts = 20 // each sends the dead letters anew that are pending
+		most     = 2  // a node goes down, and while it comes up goes down again
+	)
+	rests, restarted, depth := 0, 0, 0
+	every := 20 + s.r.IntN(40)
+	turns.SetBetween(func() {
+		if rests++; rests%every != 0 || restarted == restarts || depth == most {
+			return
+		}
+		restarted++
+		depth++
+		require.NoError(t, b.Stop(as))
+		if seed%5 > 0 {
+			require.NoError(t, b.Start())
+		}
+		depth--
+	})
+	for range 400 {
+		s.step()
+		if s.r.IntN(20) == 0 {
+			clk.Advance(time.Millisecond)
+		}
+		depth = most // starting and listing let others in, too
+		require.NoError(t, b.Start())
+		require.NoError(t, b.Check(), "seed %d", seed)
+		l.compareMessages(b)
+		open := map[uint64]bool{}
+		for _, c := range b.Connections() {
+			open[c.ID] = true
+		}
+		for _, c := range b.Consumers() {
+			require.True(t, open[c.Conn], "seed %d: a consumer without a connection", seed)
+		}
+		if t.Failed() {
+			t.FailNow()
+		}
+		depth = 0
+		if l.endless() {
+			break
+		}
+	}
+	turns.SetBetween(nil)
+	require.NoError(t, b.DeleteVHost("/"))
+	for n, c := range l.copies {
+		require.True(t, c.ended || c.refused, "seed %d: copy %d in %s has not ended", seed, n, c.queue)
+	}
+	require.Zero(t, b.Memory().Used)
+	require.NoError(t, b.Close())
 }
 
 // A list of many queues lets others in. It has each queue that is there all the time once, by name, and none that has gone.
