@@ -20,7 +20,11 @@ func TestRestartInTheMiddle(t *testing.T) {
 	for _, as := range []leveret.NodeEnd{leveret.StoppedNode, leveret.KilledNode} {
 		for _, kind := range []leveret.QueueType{leveret.QueueTypeClassic, leveret.QueueTypeQuorum} {
 			b := leveret.New()
-			q, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: string(kind)}})
+			args := leveret.Table{leveret.ArgQueueType: string(kind)}
+			if kind == leveret.QueueTypeQuorum {
+				args[leveret.ArgDeliveryLimit] = -1 // a message may come back more often than 20 times
+			}
+			q, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: args})
 			require.NoError(t, err)
 			var wg sync.WaitGroup
 			var mu sync.Mutex
