@@ -53,7 +53,16 @@ func (c *classic) accept(a arrival) bool {
 	if a.deliveries > 0 {
 		e.returns = 1
 	}
-	c.enqueueTail(e)
+	// The message goes behind those of its priority. A queue that takes a message while others wait does not look at its
+	// head, even if the message's priority has made it the head.
+	others := c.ready.n > 0
+	c.pushBack(e)
+	c.countReady(e, 1)
+	if others {
+		c.headUnchecked = c.headUnchecked || c.levels > 1 && c.head().seq == e.seq
+	} else if ttl >= 0 {
+		c.watchHead()
+	}
 	if q.consumers != nil {
 		c.deliverReady()
 	}
@@ -64,20 +73,6 @@ func (c *classic) accept(a arrival) bool {
 		c.expire(turn())
 	}
 	return true
-}
-
-// enqueueTail puts e behind the messages of its priority. A queue that takes a message while others wait does not look at
-// its head, even if its priority has made the message the head.
-func (c *classic) enqueueTail(e entry) {
-	others := c.ready.n > 0
-	c.pushBack(e)
-	c.countReady(e, 1)
-	if others && c.levels > 1 && c.head().seq == e.seq {
-		c.headUnchecked = true
-	}
-	if e.deadline != 0 {
-		c.watchHead()
-	}
 }
 
 // refuses applies reject-publish and reject-publish-dlx to a message that arrives.
@@ -308,7 +303,7 @@ func (c *classic) take() entry {
 // trim drops heads while the queue exceeds its limits, if overflow says so.
 // Rules: L-4.
 func (c *classic) trim() {
-	if c.trims() {
+	if c.trims() && c.exceeds() {
 		c.trimToLimits()
 	}
 }
@@ -342,7 +337,7 @@ func (c *classic) trimSome() (more bool) {
 }
 
 // exceeds reports whether the queue has messages to drop for its limits.
-func (c *classic) exceeds() bool { return c.q.set.over(c.length()) && c.ready.n > 0 }
+func (c *classic) exceeds() bool { return c.q.set.over(c.ready) && c.ready.n > 0 }
 
 // trimming is the rest of a trim that takes long.
 type trimming struct{ c *classic }
@@ -371,9 +366,14 @@ func (c *classic) expire(limit int) {
 	// longer to fire.
 	unseen := c.q.losesUnseenLocked()
 	var gone holdings
-	for gone.n < limit && gone.n < c.deadlines && c.headExpired(now) {
-		gone.add(1, c.size(c.head().m))
-		if e := c.pop(); !unseen {
+	for gone.n < limit && gone.n < c.deadlines {
+		first := c.top()
+		if d := first.head().deadline; d == 0 || d > now { // T-3
+			break
+		}
+		e := first.pop()
+		gone.add(1, c.size(e.m))
+		if !unseen {
 			c.deadLetter(e, Expired)
 		}
 	}
@@ -389,7 +389,7 @@ func (c *classic) headDeadline() int64 {
 	if c.deadlines == 0 || c.headUnchecked {
 		return 0
 	}
-	return c.head().deadline
+	return c.top().head().deadline
 }
 
 // watchHead sets the timer for the head's deadline.

@@ -393,3 +393,8 @@ func (r *rules) invalidExpiration(s string, reason any) *Error {
 	text := "invalid expiration '" + r.text(s) + "': "
 	return PreconditionFailed.errorf("", "%s", r.notation().Behind(text, reason))
 }
+
+// isPlain reports whether m is no more than a body.
+func (m *Message) isPlain() bool {
+	return m.Properties == nil && m.WireProperties == "" && !m.Immediate
+}

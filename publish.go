@@ -43,6 +43,10 @@ type publication struct {
 // publishLocked is Publish as one step of an operation.
 // Rules: M-1, M-2, M-3, C-9.
 func (ch *Channel) publishLocked(exchange, key string, m *Message) (Outcome, *Error) {
+	if ch.super && m.isPlain() && uint64(len(m.Body)) <= uint64(ch.v.b.maxMessageSize) &&
+		ch.cache.leadsToQueues(exchange, key, ch.v.topology) {
+		return ch.publishAgainLocked(key, m), nil
+	}
 	// The checks that all releases make first.
 	x, err := ch.checkTargetLocked(exchange, key, m)
 	if err != nil {
@@ -83,12 +87,23 @@ func (ch *Channel) publishLocked(exchange, key string, m *Message) (Outcome, *Er
 	return out, nil
 }
 
+// publishAgainLocked publishes a plain message of a program as it published the last one. There is nothing to check. Without
+// this shortcut BenchmarkFull/dead-letter=false takes 6 % more instructions.
+func (ch *Channel) publishAgainLocked(key string, m *Message) (out Outcome) {
+	c := &ch.cache
+	ch.v.counters.Sizes.count(len(m.Body))
+	stored := &message{exchange: c.x, key: key, body: m.Body}
+	ch.enqueueLocked(&publication{m: stored, queues: c.queues, mandatory: m.Mandatory}, &out)
+	return out
+}
+
 // checkTargetLocked makes the checks with which a publish begins in every release, and returns the exchange.
 // Rules: M-1, M-3, M-4, A-6, C-7.
 func (ch *Channel) checkTargetLocked(exchange, key string, m *Message) (*Exchange, *Error) {
 	v := ch.v
+	again := ch.cache.leads(exchange, key, v.topology)
 	// What no client could be sent, before all that RabbitMQ checks.
-	if !ch.isRemote() {
+	if !(again && m.Properties == nil) && !ch.isRemote() {
 		if err := m.checkStrings(exchange, key); err != nil {
 			return nil, err
 		}
@@ -107,7 +122,10 @@ func (ch *Channel) checkTargetLocked(exchange, key string, m *Message) (*Exchang
 		return nil, err
 	}
 	// The exchange exists, and clients may publish to it.
-	x := ch.targetLocked(exchange, key)
+	if !again {
+		ch.cache.lead(exchange, key, v)
+	}
+	x := ch.cache.x
 	switch {
 	case x == nil:
 		return nil, v.noExchange(exchange)
@@ -243,20 +261,23 @@ type publishCache struct {
 	routed bool // false: the exchange is known, the queues are not
 }
 
-// targetLocked returns the exchange of that name, or nil, and notes it for route.
-func (ch *Channel) targetLocked(exchange, key string) *Exchange {
-	c, topology := &ch.cache, ch.v.topology
-	if c.x == nil || c.topology != topology || c.exchange != exchange {
-		c.topology, c.exchange, c.x = topology, exchange, ch.v.exchanges[exchange]
-		c.routed = false
-	}
-	if c.key != key {
-		c.key, c.routed = key, false
-	}
-	return c.x
+// leads reports whether a publish goes the way of the one before.
+func (c *publishCache) leads(exchange, key string, topology uint64) bool {
+	return c.x != nil && c.topology == topology && c.exchange == exchange && c.key == key
 }
 
-// routeLocked returns the queues that m reaches. The exchange is the one that target returned last; a message without
+// leadsToQueues reports whether a publish goes the way of the one before, which reached queues.
+func (c *publishCache) leadsToQueues(exchange, key string, topology uint64) bool {
+	return c.routed && len(c.queues) > 0 && c.leads(exchange, key, topology)
+}
+
+// lead notes the exchange of that name, nil if there is none, and the routing key for routeLocked.
+func (c *publishCache) lead(exchange, key string, v *vhost) {
+	c.topology, c.exchange, c.key, c.x = v.topology, exchange, key, v.exchanges[exchange]
+	c.routed = false
+}
+
+// routeLocked returns the queues that m reaches. Its exchange and key are those that the cache leads to; a message without
 // CC and BCC takes the same way as the one before.
 func (ch *Channel) routeLocked(m *message) []*Queue {
 	c, oneKey := &ch.cache, m.extra == nil
@@ -275,7 +296,7 @@ func (ch *Channel) routeLocked(m *message) []*Queue {
 func (ch *Channel) enqueueLocked(p *publication, out *Outcome) {
 	v := ch.v
 	ch.publishedEventLocked(p.m, p.queues)
-	if p.replies == (replies{}) && p.m.mayReply() { // M-19a
+	if p.m.mayReply() && p.replies == (replies{}) { // M-19a
 		p.replies = v.deliverRepliesLocked(p.m)
 	}
 	out.Queues = len(p.queues) + p.replies.delivered

@@ -22,7 +22,7 @@ import (
 type timing struct {
 	turn    turnTaken
 	clock   settableClock // nil: the clock cannot be set
-	ahead   int64         // by how many ns now is ahead of the time that has passed
+	read    time.Time     // what the clock showed when it was last read
 	agreed  int64         // ahead when the timers were last put right
 	late    bool          // something is due that was left to an operation that waits for its next turn
 	heap    schedule.Heap[wakeable]
@@ -31,25 +31,24 @@ type timing struct {
 	armedAt int64
 }
 
-// read reads the clock.
-func (t *timing) read(c Clock) {
-	now := c.Now()
-	t.turn.now = now.UnixNano()
-	if t.clock != nil {
-		t.ahead = t.turn.now - int64(t.clock.Elapsed(now))
+// aheadLocked is by how many ns the clock is ahead of the time that has passed.
+func (v *vhost) aheadLocked() int64 {
+	if v.timing.clock == nil {
+		return 0
 	}
+	now := v.nowLocked()
+	return now - int64(v.timing.clock.Elapsed(v.timing.read))
 }
 
 // elapsedLocked is the time that has passed, in ns: what a clock would show that nobody sets.
-func (v *vhost) elapsedLocked() int64 { return v.nowLocked() - v.timing.ahead }
+func (v *vhost) elapsedLocked() int64 { return v.nowLocked() - v.aheadLocked() }
 
 // shownLocked is what the clock will show when so much time has passed, unless it is set before.
 func (v *vhost) shownLocked(elapsed int64) int64 {
 	if elapsed == math.MaxInt64 { // never
 		return elapsed
 	}
-	v.nowLocked()
-	return elapsed + v.timing.ahead
+	return elapsed + v.aheadLocked()
 }
 
 // slewed is how far a clock may go from the time that passes before it counts as set, in ns.
@@ -57,12 +56,11 @@ const slewed = 10e6
 
 // putRightLocked sets the timers anew if the clock has been set.
 func (v *vhost) putRightLocked() {
-	v.nowLocked()
-	t := &v.timing
-	if d := t.ahead - t.agreed; -slewed <= d && d <= slewed {
+	t, ahead := &v.timing, v.aheadLocked()
+	if d := ahead - t.agreed; -slewed <= d && d <= slewed {
 		return
 	}
-	t.agreed = t.ahead
+	t.agreed = ahead
 	for _, timer := range t.heap.All() {
 		if at, ok := timer.Value.nextWake(); ok && !timer.Value.actsWhenStale() {
 			t.heap.Set(timer, at)

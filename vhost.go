@@ -132,7 +132,8 @@ func (v *vhost) releaseAndUpdateAlarm() {
 // nowLocked is the time of the operation that holds the lock. The clock is read at most once an operation.
 func (v *vhost) nowLocked() int64 {
 	if v.timing.turn.now == 0 {
-		v.timing.read(v.b.clock)
+		v.timing.read = v.b.clock.Now()
+		v.timing.turn.now = v.timing.read.UnixNano()
 	}
 	return v.timing.turn.now
 }
