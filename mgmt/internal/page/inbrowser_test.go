@@ -158,6 +158,62 @@ func TestPoliciesAndClockInBrowser(t *testing.T) {
 	br.clean()
 }
 
+// eventsSeen counts the events of the open view. The count is of those that came, shown or not.
+const eventsSeen = "window.events = 0; document.addEventListener('htmx:sseBeforeMessage', () => events++)"
+
+// mouse moves, presses or releases the mouse over what a selector finds.
+func (b *browser) mouse(kind, selector string) {
+	b.t.Helper()
+	at := b.eval("(() => { const r = document.querySelector(" + quoted(selector) + ").getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] })()").([]any)
+	b.call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at[0], "y": at[1], "button": "left", "clickCount": 1}, nil)
+}
+
+// An event of the open view takes no click away: not one that has begun, and not the answer to one.
+func TestClickDuringEventInBrowser(t *testing.T) {
+	b, br, server := inBrowser(t)
+	declare(t, vhost(t, b, "/"), nil, "work")
+	count := 0
+	event := func() { // the view changes, and the browser is told
+		t.Helper()
+		seen := br.eval("events").(float64)
+		count++
+		declare(t, vhost(t, b, "/"), nil, fmt.Sprintf("other%d", count))
+		br.until(fmt.Sprintf("events > %v", seen))
+	}
+	open := func() {
+		t.Helper()
+		br.visit(server + "/queues")
+		br.eval(eventsSeen)
+		br.until("document.querySelector('#live').getBoundingClientRect().y > 0 && !document.querySelector('.htmx-added, .htmx-settling')")
+		event()
+		br.see(fmt.Sprintf("other%d", count))
+	}
+	link := "td.name a[href*=work]"
+
+	open()
+	br.mouse("mousePressed", link)
+	event()
+	assert.NotContains(t, br.eval("document.body.innerText"), fmt.Sprintf("other%d", count), "what is pressed stands still")
+	br.mouse("mouseReleased", link)
+	br.until("location.pathname == '/queue'")
+
+	open()
+	br.mouse("mousePressed", "h1")
+	event()
+	br.mouse("mouseReleased", "h1")
+	br.see(fmt.Sprintf("other%d", count)) // what came meanwhile is shown
+
+	open()
+	br.eval(`window.answer = () => {}
+		const send = XMLHttpRequest.prototype.send
+		XMLHttpRequest.prototype.send = function (...body) { answer = () => send.apply(this, body) }`)
+	br.press(link)
+	event()
+	br.eval("answer()")
+	br.until("location.pathname == '/queue'")
+	br.clean()
+}
+
 // All that can be done is reached by the keyboard, and the page shows what has the focus.
 func TestKeyboardInBrowser(t *testing.T) {
 	b, br, server := inBrowser(t)
