@@ -123,7 +123,7 @@ func (ch *Channel) makeQueueLocked(name string, cfg QueueConfig, parsed *queueAr
 	}
 	parsed.declared = args
 	q, impl := queueTypes[parsed.kind].make()
-	q.v, q.name, q.args, q.impl = v, name, parsed, impl
+	q.v, q.name, q.user, q.args, q.impl = v, name, ch.conn.cfg.User, parsed, impl
 	q.lifetime = lifetime{durable: cfg.Durable, exclusive: cfg.Exclusive, autoDelete: cfg.AutoDelete}
 	// The policies, while nothing has been changed yet: a match may take long.
 	if err := q.findPoliciesLocked(); err != nil {

@@ -24,6 +24,7 @@ type Exchange struct {
 	v        *vhost
 	name     string
 	kind     ExchangeType
+	user     string // who declared it; empty: the broker itself
 	cfg      ExchangeConfig
 	args     Fields
 	policy   *policy
@@ -179,6 +180,7 @@ func (ch *Channel) declareExchangeLocked(name string, kind ExchangeType, cfg Exc
 	if err != nil {
 		return nil, err
 	}
+	x.user = ch.conn.cfg.User
 	v.exchangeEventLocked(name, true)
 	v.ignoredExchangeArgumentsLocked(x)
 	return x, nil

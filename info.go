@@ -53,6 +53,9 @@ type QueueInfo struct {
 
 	// ArgumentFields are the arguments as they were given: in their order, and with duplicates.
 	ArgumentFields Fields `json:"-"`
+
+	// User declared it: the user of a connection. Empty is the broker itself, for a program or an import.
+	User string `json:"-"`
 }
 
 // ExchangeInfo describes an exchange.
@@ -70,6 +73,9 @@ type ExchangeInfo struct {
 
 	// ArgumentFields are the arguments as they were given: in their order, and with duplicates.
 	ArgumentFields Fields `json:"-"`
+
+	// User declared it: the user of a connection. Empty is the broker itself, for a program or an import.
+	User string `json:"-"`
 }
 
 // BindingInfo describes a binding.

@@ -162,7 +162,7 @@ func (q *Queue) Info() QueueInfo {
 // Rules: P-16, O-1.
 func (q *Queue) infoLocked() QueueInfo {
 	s := q.store
-	i := QueueInfo{Name: q.name, VHost: q.v.name, Type: QueueType(q.args.kind.String()),
+	i := QueueInfo{Name: q.name, VHost: q.v.name, User: q.user, Type: QueueType(q.args.kind.String()),
 		Durable: q.lifetime.durable, AutoDelete: q.lifetime.autoDelete, Exclusive: q.lifetime.exclusive,
 		Arguments: tableOf(q.args.declared), ArgumentFields: q.args.declared,
 		Ready: s.ready.n, Unacked: s.unacked.n, Messages: s.ready.n + s.unacked.n + s.aside.n,
@@ -286,7 +286,7 @@ func (x *Exchange) Info() ExchangeInfo {
 }
 
 func (x *Exchange) infoLocked() ExchangeInfo {
-	i := ExchangeInfo{Name: x.name, VHost: x.v.name, Type: x.kind, Durable: x.cfg.Durable, AutoDelete: x.cfg.AutoDelete,
+	i := ExchangeInfo{Name: x.name, VHost: x.v.name, Type: x.kind, User: x.user, Durable: x.cfg.Durable, AutoDelete: x.cfg.AutoDelete,
 		Internal: x.cfg.Internal, Arguments: tableOf(x.args), ArgumentFields: x.args,
 		Counters: ExchangeCounters{x.counters, x.spread.copies(x.counters.Published)}}
 	if x.policy != nil {

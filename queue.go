@@ -18,7 +18,8 @@ type Queue struct {
 	counters  queueCounters
 
 	name  string
-	owner *Conn // of an exclusive queue
+	user  string // who declared it; empty: the broker itself
+	owner *Conn  // of an exclusive queue
 	args  *queueArgs
 	applied
 	visited  uint64 // the number of the last routing that visited the queue, see router

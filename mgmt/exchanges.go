@@ -33,8 +33,11 @@ func (c *call) exchanges() (any, error) {
 func (c *call) describeExchange(info leveret.ExchangeInfo) (object, error) {
 	o := object{"name": info.Name, "vhost": info.VHost, "type": info.Type, "durable": info.Durable, "auto_delete": info.AutoDelete,
 		"internal": info.Internal, "arguments": arguments(info.Arguments), "user_who_performed_action": internalUser}
-	if info.Name == "" || strings.HasPrefix(info.Name, "amq.") {
+	switch {
+	case info.Name == "" || strings.HasPrefix(info.Name, "amq."):
 		o["user_who_performed_action"] = c.creator(info.VHost)
+	case info.User != "":
+		o["user_who_performed_action"] = info.User
 	}
 	if info.Policy != "" {
 		o["policy"] = info.Policy
@@ -43,7 +46,7 @@ func (c *call) describeExchange(info leveret.ExchangeInfo) (object, error) {
 	return o, c.messageStats(o, s, exchangeFigures(info.Counters), exchangeStats)
 }
 
-// internalUser is who makes things on the broker's own behalf; the broker does not remember who declared what.
+// internalUser is who makes things on the broker's own behalf, such as what an import has.
 const internalUser = "rmq-internal"
 
 // pathExchange returns the exchange in the path.

@@ -1,6 +1,7 @@
 package mgmt
 
 import (
+	"math"
 	"os"
 	"runtime"
 	"strconv"
@@ -76,6 +77,33 @@ func (c *call) nodeMemory() (any, error) {
 	memory["other_system"] = max(heap-bodies, 0)
 	memory["allocated_unused"] = max(total-heap-stacks, 0)
 	return object{"memory": memory}, nil
+}
+
+// nodeMemoryShares is nodeMemory in per cent of the whole. What is more than nothing is at least 1.
+func (c *call) nodeMemoryShares() (any, error) {
+	whole, err := c.nodeMemory()
+	if err != nil {
+		return nil, err
+	}
+	memory := whole.(object)["memory"].(object)
+	total := memory["total"].(object)["rss"].(int64)
+	shares := object{"total": 100}
+	for _, kind := range memoryKinds {
+		var octets int64
+		if n, measured := memory[kind].(int64); measured {
+			octets = n
+		}
+		shares[kind] = int(math.Ceil(100 * float64(octets) / float64(max(total, 1))))
+	}
+	return object{"memory": shares}, nil
+}
+
+// nodeTables tells of the tables of Erlang's runtime, of which there are none.
+func (c *call) nodeTables() (any, error) {
+	if c.path("node") != c.NodeName {
+		return nil, errNoObject
+	}
+	return object{"ets_tables_memory": "no_tables"}, nil
 }
 
 // resetStatistics forgets rates and samples. The totals are the broker's own, and stay.

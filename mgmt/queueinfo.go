@@ -12,11 +12,18 @@ func (c *call) describeQueue(v *leveret.VHost, info leveret.QueueInfo) (object, 
 	o := object{"name": info.Name, "vhost": info.VHost, "node": c.NodeName, "internal": false, "internal_owner": false,
 		"arguments": arguments(info.Arguments), "effective_policy_definition": arguments(info.EffectivePolicy)}
 	fill(o, declaredColumns, &info)
+	q, err := v.Queue(info.Name)
 	if c.statsDisabled() {
 		c.totalsOnly(o, info)
+		if err == nil && info.Type == leveret.QueueTypeQuorum {
+			c.describeMembers(o)
+			c.describeDeliveryLimit(o, q)
+			if c.oldFeatures {
+				delete(o, "node") // 3.10 has the leader only
+			}
+		}
 		return o, nil
 	}
-	q, err := v.Queue(info.Name)
 	if err != nil {
 		return o, nil // deleted meanwhile
 	}
@@ -86,8 +93,8 @@ func (c *call) describeType(o object, q *leveret.Queue, info leveret.QueueInfo) 
 		c.describeOldQueue(o, q, info)
 		return
 	}
-	node := c.NodeName
-	o["leader"], o["members"], o["online"], o["open_files"] = node, []string{node}, []string{node}, object{node: 0}
+	c.describeMembers(o)
+	o["open_files"] = object{c.NodeName: 0}
 	delayed, dead, deadBytes := waiting(q, info)
 	o["messages_dlx"], o["message_bytes_dlx"] = dead, deadBytes
 	if !c.oldFeatures {
@@ -98,6 +105,21 @@ func (c *call) describeType(o object, q *leveret.Queue, info leveret.QueueInfo) 
 		if s, ok := settings.Get(key); ok && s.Value != nil {
 			o[name] = s.Value
 		}
+	}
+}
+
+// describeMembers adds the members of a quorum queue: the one node.
+func (c *call) describeMembers(o object) {
+	o["leader"], o["members"], o["online"] = c.NodeName, []string{c.NodeName}, []string{c.NodeName}
+}
+
+// describeDeliveryLimit adds the limit that RabbitMQ 4.3 tells of without statistics, too.
+func (c *call) describeDeliveryLimit(o object, q *leveret.Queue) {
+	if c.oldFeatures {
+		return
+	}
+	if s, ok := q.Effective().Get("delivery-limit"); ok && s.Value != nil {
+		o["delivery_limit"] = s.Value
 	}
 }
 

@@ -9,10 +9,20 @@ import (
 	"github.com/leveretmq/leveret/internal/erl"
 )
 
-func (c *call) queues() (any, error)         { return c.listQueues((*call).describeListedQueue) }
-func (c *call) detailedQueues() (any, error) { return c.listQueues((*call).describeQueueInDetail) }
+func (c *call) queues() (any, error) { return c.listQueues(anyQueue, (*call).describeListedQueue) }
+func (c *call) detailedQueues() (any, error) {
+	return c.listQueues(anyQueue, (*call).describeQueueInDetail)
+}
 
-func (c *call) listQueues(describe func(*call, *leveret.VHost, leveret.QueueInfo) (object, error)) (any, error) {
+// queuesOfUser lists the queues that a user has declared. An unknown user has none.
+func (c *call) queuesOfUser() (any, error) {
+	user := c.path("user")
+	return c.listQueues(func(info leveret.QueueInfo) bool { return info.User == user }, (*call).describeQueueInDetail)
+}
+
+func anyQueue(leveret.QueueInfo) bool { return true }
+
+func (c *call) listQueues(which func(leveret.QueueInfo) bool, describe func(*call, *leveret.VHost, leveret.QueueInfo) (object, error)) (any, error) {
 	vhosts, err := c.listed()
 	if err != nil {
 		return nil, err
@@ -23,6 +33,9 @@ func (c *call) listQueues(describe func(*call, *leveret.VHost, leveret.QueueInfo
 	l := list{}
 	for _, v := range vhosts {
 		for _, info := range v.Queues() {
+			if !which(info) {
+				continue
+			}
 			l = append(l, item{vhost: info.VHost, name: info.Name, quick: c.quickly(v, &info), show: func() object {
 				o, _ := describe(c, v, info) // the spans, which alone can be wrong, are checked
 				return o
@@ -149,4 +162,25 @@ func (c *call) actOnQueue() (any, error) {
 		return nil, badRequest([]any{"unknown", c.body["action"]})
 	}
 	return nil, nil
+}
+
+// quorumStatus tells of the one member of a quorum queue. What Raft counts is 0: nothing is agreed on with others.
+func (c *call) quorumStatus() (any, error) {
+	v, err := c.vhost()
+	if err != nil {
+		return nil, err
+	}
+	sees := func(seen *leveret.VHost) bool { return seen.Name() == v.Name() }
+	if !slices.ContainsFunc(c.vhosts(), sees) {
+		return nil, notFound("Not Found")
+	}
+	_, q, err := c.pathQueue()
+	if err != nil {
+		return nil, err
+	}
+	if info := q.Info(); info.Type != leveret.QueueTypeQuorum {
+		return failed(string(info.Type)+"_queue_not_supported", nil), nil
+	}
+	return []object{{"Node Name": c.NodeName, "Raft State": "leader", "Membership": "voter", "Last Log Index": 0, "Last Written": 0,
+		"Last Applied": 0, "Commit Index": 0, "Snapshot Index": -1, "Term": 1, "Machine Version": 8}}, nil
 }
