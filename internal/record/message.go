@@ -1,0 +1,107 @@
+package record
+
+import "time"
+
+// A Message is what all copies of a message have in common.
+type Message struct {
+	Exchange   string // where it was last published to
+	Key        string
+	Body       []byte
+	Properties *Properties // nil: none
+	Extra      *Extra      // nil: nothing of what few messages have
+}
+
+// Properties are those of AMQP 0-9-1. Of Headers and HeaderFields at most one is there.
+type Properties struct {
+	Present                                       uint16
+	Headers                                       Table
+	HeaderFields                                  Fields
+	ContentType, ContentEncoding                  string
+	CorrelationID, ReplyTo, Expiration, MessageID string
+	Timestamp                                     time.Time // whole seconds
+	Type, UserID, AppID, ClusterID                string
+	DeliveryMode, Priority                        uint8
+}
+
+// Extra is what few messages have.
+type Extra struct {
+	Published      *Published
+	Expiration     int64   // ms; -1: none
+	Deaths         []Death // most recent first
+	FirstDeath     *Death  // as it was recorded
+	LastExchange   *string // where it was published to before the last death
+	Number         uint64  // in events
+	Removed        int32   // octets of properties that are counted though they are gone
+	HideExpiration bool    // from the history
+}
+
+// Published are several routing keys, or properties that are sent on as they came.
+type Published struct {
+	Keys        []string
+	Routes, BCC uint32 // how many at the beginning route, and how many at the end came from BCC
+	Wire        string
+}
+
+// A Death is an entry of the dead-letter history.
+type Death struct {
+	Queue, Reason string
+	Count, At     int64 // At: seconds since 1970
+	Exchange      string
+	Key           string
+	Keys          []string // nil: Key alone
+	Expiration    *string  // nil: none
+}
+
+func (c *coder) message(m *Message) {
+	c.text(&m.Exchange)
+	c.text(&m.Key)
+	c.octets(&m.Body)
+	optional(c, &m.Properties, (*coder).properties)
+	optional(c, &m.Extra, (*coder).extra)
+}
+
+func (c *coder) properties(p *Properties) {
+	unsigned(c, &p.Present)
+	c.table(&p.Headers)
+	c.fields(&p.HeaderFields)
+	for _, s := range [...]*string{&p.ContentType, &p.ContentEncoding, &p.CorrelationID, &p.ReplyTo, &p.Expiration, &p.MessageID,
+		&p.Type, &p.UserID, &p.AppID, &p.ClusterID} {
+		c.text(s)
+	}
+	c.time(&p.Timestamp)
+	c.octet(&p.DeliveryMode)
+	c.octet(&p.Priority)
+}
+
+func (c *coder) extra(x *Extra) {
+	optional(c, &x.Published, (*coder).published)
+	c.int64(&x.Expiration)
+	list(c, &x.Deaths, (*coder).death)
+	optional(c, &x.FirstDeath, (*coder).death)
+	c.optionalText(&x.LastExchange)
+	c.uint64(&x.Number)
+	signed(c, &x.Removed)
+	c.flag(&x.HideExpiration)
+}
+
+// published has at least as many keys as each of its parts.
+func (c *coder) published(p *Published) {
+	c.texts(&p.Keys)
+	unsigned(c, &p.Routes)
+	unsigned(c, &p.BCC)
+	c.text(&p.Wire)
+	if n := uint32(len(p.Keys)); c.reading && (p.Routes > n || p.BCC > n) {
+		c.fail()
+	}
+}
+
+func (c *coder) death(d *Death) {
+	c.text(&d.Queue)
+	c.text(&d.Reason)
+	c.int64(&d.Count)
+	c.int64(&d.At)
+	c.text(&d.Exchange)
+	c.text(&d.Key)
+	c.texts(&d.Keys)
+	c.optionalText(&d.Expiration)
+}
