@@ -43,12 +43,12 @@ type publication struct {
 // publishLocked is Publish as one step of an operation.
 // Rules: M-1, M-2, M-3, C-9.
 func (ch *Channel) publishLocked(exchange, key string, m *Message) (Outcome, *Error) {
-	if ch.super && m.isPlain() && uint64(len(m.Body)) <= uint64(ch.v.b.maxMessageSize) &&
-		ch.cache.leadsToQueues(exchange, key, ch.v.topology) {
+	again := ch.cache.leads(exchange, key, ch.v.topology)
+	if again && ch.cache.toQueues() && ch.super && m.isPlain() && uint64(len(m.Body)) <= uint64(ch.v.b.maxMessageSize) {
 		return ch.publishAgainLocked(key, m), nil
 	}
 	// The checks that all releases make first.
-	x, err := ch.checkTargetLocked(exchange, key, m)
+	x, err := ch.checkTargetLocked(exchange, key, m, again)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -97,11 +97,11 @@ func (ch *Channel) publishAgainLocked(key string, m *Message) (out Outcome) {
 	return out
 }
 
-// checkTargetLocked makes the checks with which a publish begins in every release, and returns the exchange.
+// checkTargetLocked makes the checks with which a publish begins in every release, and returns the exchange. The publish
+// goes the way of the one before if again is true.
 // Rules: M-1, M-3, M-4, A-6, C-7.
-func (ch *Channel) checkTargetLocked(exchange, key string, m *Message) (*Exchange, *Error) {
+func (ch *Channel) checkTargetLocked(exchange, key string, m *Message, again bool) (*Exchange, *Error) {
 	v := ch.v
-	again := ch.cache.leads(exchange, key, v.topology)
 	// What no client could be sent, before all that RabbitMQ checks.
 	if !(again && m.Properties == nil) && !ch.isRemote() {
 		if err := m.checkStrings(exchange, key); err != nil {
@@ -266,10 +266,8 @@ func (c *publishCache) leads(exchange, key string, topology uint64) bool {
 	return c.x != nil && c.topology == topology && c.exchange == exchange && c.key == key
 }
 
-// leadsToQueues reports whether a publish goes the way of the one before, which reached queues.
-func (c *publishCache) leadsToQueues(exchange, key string, topology uint64) bool {
-	return c.routed && len(c.queues) > 0 && c.leads(exchange, key, topology)
-}
+// toQueues reports whether the publish before reached queues.
+func (c *publishCache) toQueues() bool { return c.routed && len(c.queues) > 0 }
 
 // lead notes the exchange of that name, nil if there is none, and the routing key for routeLocked.
 func (c *publishCache) lead(exchange, key string, v *vhost) {
