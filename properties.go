@@ -90,10 +90,11 @@ func (p *Properties) given(nonzero bool, bit Property) bool { return nonzero || 
 // unchecked reports whether p has none of the properties that a publish checks or takes something from, but for the
 // common delivery modes.
 func (p *Properties) unchecked() bool {
-	const checked = PropHeaders | PropReplyTo | PropExpiration | PropUserID | PropDeliveryMode
+	const checked = PropHeaders | PropReplyTo | PropExpiration | PropUserID
 	if p == nil {
 		return true
 	}
-	return p.Present&checked == 0 && p.DeliveryMode <= persistent && p.Headers == nil && p.HeaderFields == nil &&
-		p.ReplyTo == "" && p.Expiration == "" && p.UserID == ""
+	return p.Present&checked == 0 && p.Headers == nil && p.HeaderFields == nil &&
+		p.ReplyTo == "" && p.Expiration == "" && p.UserID == "" &&
+		(p.DeliveryMode == transient || p.DeliveryMode == persistent || !p.given(p.DeliveryMode != 0, PropDeliveryMode))
 }

@@ -97,6 +97,9 @@ func (a *args) short() string {
 // Rules: E-12.
 func (a *args) raw() string {
 	b := a.take(int(a.u8()))
+	if len(b) == 0 { // the default exchange
+		return ""
+	}
 	if s, ok := a.names.get(b); ok {
 		return s
 	}
