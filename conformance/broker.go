@@ -85,11 +85,11 @@ func (b *Broker) Driver() (scenario.Driver, error) {
 var _ scenario.Restarter = (*brokerDriver)(nil)
 
 // Restart restarts the broker, together with the other runs that want it.
-func (d *brokerDriver) Restart(killed bool) error {
+func (d *brokerDriver) Restart(killed bool, down time.Duration) error {
 	if d.broker.restarts == nil {
 		return fmt.Errorf("no command restarts the broker: %w", errors.ErrUnsupported)
 	}
-	return d.broker.restarts.wait(killed)
+	return d.broker.restarts.wait(killed, down)
 }
 
 func (b *Broker) driver(vhost string) *brokerDriver {

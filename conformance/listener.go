@@ -45,8 +45,8 @@ func Listener(p leveret.Profile) (scenario.Driver, error) {
 
 var _ scenario.Restarter = (*listenerDriver)(nil)
 
-func (d *listenerDriver) Restart(killed bool) error {
-	return scenario.RestartBroker(d.Broker, d.clock, killed)
+func (d *listenerDriver) Restart(killed bool, down time.Duration) error {
+	return scenario.RestartBroker(d.Broker, d.clock, killed, down)
 }
 
 func (d *listenerDriver) Kind() string             { return "amqp" }

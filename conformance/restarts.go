@@ -3,11 +3,14 @@ package conformance
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/leveretmq/leveret/internal/scenario"
 )
@@ -20,11 +23,13 @@ type restarts struct {
 	mu      sync.Mutex
 	taking  int // runs that take part
 	waiting map[bool][]chan error
+	down    time.Duration // the longest that a waiting run wants the node to be down
 	busy    bool
 }
 
 // restartsFromEnvironment reads the commands from two variables: LEVERET_CONFORMANCE_RESTART stops the node and starts it again,
-// LEVERET_CONFORMANCE_KILL kills it and starts it again. Each returns when the node takes connections.
+// LEVERET_CONFORMANCE_KILL kills it and starts it again. A last argument says how many seconds the node has to be down, at least.
+// Each returns when the node takes connections.
 func restartsFromEnvironment() *restarts {
 	r := &restarts{commands: map[bool][]string{}, waiting: map[bool][]chan error{}}
 	for killed, name := range map[bool]string{false: "LEVERET_CONFORMANCE_RESTART", true: "LEVERET_CONFORMANCE_KILL"} {
@@ -90,9 +95,10 @@ func (r *restarts) leave() {
 }
 
 // wait returns when the node has been restarted. A run that has not joined waits for nobody.
-func (r *restarts) wait(killed bool) error {
+func (r *restarts) wait(killed bool, down time.Duration) error {
 	done := make(chan error, 1)
 	r.mu.Lock()
+	r.down = max(r.down, down)
 	r.waiting[killed] = append(r.waiting[killed], done)
 	r.startLocked()
 	r.mu.Unlock()
@@ -108,9 +114,11 @@ func (r *restarts) startLocked() {
 	killed := len(r.waiting[false]) == 0
 	waiting := r.waiting[killed]
 	r.waiting[killed] = nil
+	down := r.down
+	r.down = 0
 	r.busy = true
 	go func() {
-		err := r.run(killed)
+		err := r.run(killed, down)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.busy = false
@@ -120,8 +128,8 @@ func (r *restarts) startLocked() {
 	}()
 }
 
-func (r *restarts) run(killed bool) error {
-	c := r.commands[killed]
+func (r *restarts) run(killed bool, down time.Duration) error {
+	c := append(slices.Clone(r.commands[killed]), strconv.Itoa(int(math.Ceil(down.Seconds()))))
 	out, err := exec.Command(c[0], c[1:]...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s: %w: %s", strings.Join(c, " "), err, out)

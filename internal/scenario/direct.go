@@ -23,15 +23,14 @@ func NewDirect(p leveret.Profile, opts ...leveret.Option) *Direct {
 	return &Direct{NewOperator(leveret.New(opts...), "/"), clock}
 }
 
-// Downtime is how long a broker with virtual time is down when it is restarted.
-const Downtime = 10 * time.Second
-
 var _ Restarter = (*Direct)(nil)
 
-func (d *Direct) Restart(killed bool) error { return RestartBroker(d.Broker, d.clock, killed) }
+func (d *Direct) Restart(killed bool, down time.Duration) error {
+	return RestartBroker(d.Broker, d.clock, killed, down)
+}
 
 // RestartBroker restarts a broker with virtual time.
-func RestartBroker(b *leveret.Broker, clock *leveret.ManualClock, killed bool) error {
+func RestartBroker(b *leveret.Broker, clock *leveret.ManualClock, killed bool, down time.Duration) error {
 	as := leveret.StoppedNode
 	if killed {
 		as = leveret.KilledNode
@@ -39,7 +38,7 @@ func RestartBroker(b *leveret.Broker, clock *leveret.ManualClock, killed bool) e
 	if err := b.Stop(as); err != nil {
 		return err
 	}
-	clock.Advance(Downtime)
+	clock.Advance(down)
 	return b.Start()
 }
 

@@ -36,9 +36,10 @@ type Driver interface {
 	Close() error
 }
 
-// A Restarter is a Driver that can restart its broker. Restart returns when the broker takes connections again.
+// A Restarter is a Driver that can restart its broker. Restart returns when the broker takes connections again. A broker with
+// virtual time is down for exactly the time given, another one for at least so long.
 type Restarter interface {
-	Restart(killed bool) error
+	Restart(killed bool, down time.Duration) error
 }
 
 // Admin is what an operator does from outside AMQP.

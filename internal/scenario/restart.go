@@ -5,15 +5,21 @@ import (
 	"time"
 )
 
-// restart [killed] stops the broker, or kills it, and starts it again. Every connection ends.
+// DefaultDowntime is how long a broker is down when its script does not say.
+const DefaultDowntime = 10 * time.Second
+
+// restart [killed] [DURATION] stops the broker, or kills it, and starts it again when the duration is over. Every connection ends.
 func restart(r *run, s *session, w *words) ([]string, error) {
-	killed := w.flag("killed")
+	killed, down := w.flag("killed"), DefaultDowntime
+	if len(w.pos) > 0 {
+		down = w.duration()
+	}
 	w.done()
 	d, can := r.driver.(Restarter)
 	if !can {
 		return nil, errors.ErrUnsupported
 	}
-	if err := d.Restart(killed); err != nil {
+	if err := d.Restart(killed, down); err != nil {
 		return nil, err
 	}
 	for _, name := range sortedNames(r.conns) {

@@ -46,6 +46,18 @@ func (w *words) next(what string) Arg {
 
 func (w *words) word(what string) string { return w.next(what).Text }
 
+// duration takes the next positional argument as a time that passes.
+func (w *words) duration() time.Duration {
+	d, err := time.ParseDuration(w.word("a duration"))
+	if err != nil {
+		fail("%v", err)
+	}
+	if d < 0 {
+		fail("%s: time does not go back", w.step.Verb)
+	}
+	return d
+}
+
 // words takes all words that are left, of which there is at least one.
 func (w *words) words(what string) []string {
 	list := []string{w.word(what)}
