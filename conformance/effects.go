@@ -12,6 +12,7 @@ type effects struct {
 	arrivals []arrival
 	deaths   []death
 	requeued []string
+	acked    []string            // queues
 	served   map[string][]string // queues that delivered, by channel
 	sources  map[string]string   // of deliveries, by consumer tag: the queue
 	numbers  map[string]span     // of deliveries, by channel
@@ -114,7 +115,10 @@ func (e *effects) events() leveret.Events {
 			e.touch(n.Queue, n.Time)
 			e.deleted = append(e.deleted, n.Queue)
 		},
-		Acked: func(n leveret.AckedEvent) { e.touch(n.Queue, n.Time) }, // a quorum queue's getters are counted until then
+		Acked: func(n leveret.AckedEvent) {
+			e.touch(n.Queue, n.Time) // a quorum queue's getters are counted until then
+			e.acked = append(e.acked, n.Queue)
+		},
 		ConsumerRemoved: func(n leveret.ConsumerEvent) {
 			e.touch(n.Queue, n.Time)
 			e.left = append(e.left, departure{n.Queue, n.Tag})

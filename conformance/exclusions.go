@@ -150,6 +150,12 @@ var exclusions = []exclusion{
 		"A queue may not know yet that a settlement has made room in a channel's window (3.10) when the dead letter of it arrives.",
 		"window-death: the consumer of that channel gets it in 24 of 40 runs on 3.10.8, another channel's in 16.",
 		(*program).deathOpensWindow},
+	{"a commit that makes room",
+		"A quorum queue may hear of a transaction's settlements before it hears of its publishes: whether what was published still finds a consumer's " +
+			"window full, and exceeds a limit or is over its time to live, is left to chance.",
+		"commit-limit: the settlement is first in 32 of 40 runs on 4.3.6 and in 28 on 3.10.8; commit-trims: in 37 and in 36, one way or another; " +
+			"commit-expires: the message is delivered in all 40 runs on 4.3.6 and in 38 on 3.10.8. README names the order as not followed.",
+		(*program).commitMakesRoom},
 	{"delayed retries beyond a limit",
 		"A quorum queue of RabbitMQ 4.3 with drop-head crashes when messages that wait for a retry exceed its limit: it drops " +
 			"its head, of which there is none, and is gone for consumers from then on.",
@@ -329,6 +335,18 @@ func (g *program) deliversTooLate() bool {
 func (g *program) commitFails() bool {
 	last := g.stage.Script.Steps[len(g.stage.Script.Steps)-1]
 	return last.Verb == "tx" && slices.ContainsFunc(last.Want("4.3"), closesChannel)
+}
+
+// commitMakesRoom reports whether the last statement was a commit that has settled messages of a quorum queue, and has published there
+// what made messages die.
+func (g *program) commitMakesRoom() bool {
+	last := g.stage.Script.Steps[len(g.stage.Script.Steps)-1]
+	return last.Verb == "tx" && slices.ContainsFunc(g.effects.arrivals, func(a arrival) bool {
+		dies := func(d death) bool { return d.queue == a.queue && d.reason != leveret.Rejected }
+		settled := slices.Contains(g.effects.acked, a.queue) ||
+			slices.ContainsFunc(g.effects.deaths, func(d death) bool { return d.queue == a.queue && d.reason == leveret.Rejected })
+		return a.origin == "" && g.types[a.queue] == "quorum" && settled && slices.ContainsFunc(g.effects.deaths, dies)
+	})
 }
 
 func closesChannel(shown string) bool { return strings.HasPrefix(shown, "channel closed") }
