@@ -44,6 +44,7 @@ const (
 	blocked   fate = "blocked"
 	cancelled fate = "consumer cancelled"
 	stalled   fate = "stalled"
+	stopped   fate = "node stopped"
 )
 
 // faultKinds are the actions, with what a client sees, and the one point that they are for; empty: all.
@@ -59,6 +60,8 @@ var faultKinds = map[string]struct {
 	"block":            {leverettest.Block(), blocked, ""},
 	"cancel consumer":  {leverettest.CancelConsumer(), cancelled, "deliver"},
 	"stall":            {leverettest.Stall(), stalled, ""},
+	"restart":          {leverettest.Restart(leveret.StoppedNode), stopped, ""},
+	"kill":             {leverettest.Restart(leveret.KilledNode), lost, ""},
 }
 
 // faultRules name the second message.
@@ -88,6 +91,13 @@ func TestEveryFaultThroughEveryDoor(t *testing.T) {
 	}
 }
 
+func declareDurable(t *testing.T, b *leveret.Broker, name string) *leveret.Queue {
+	t.Helper()
+	q, err := b.DeclareQueue(name, leveret.QueueConfig{Durable: true})
+	require.NoError(t, err)
+	return q
+}
+
 // A meeting is a client whose messages meet a fault.
 type meeting struct {
 	*testing.T
@@ -108,7 +118,7 @@ type meeting struct {
 
 func newMeeting(t *testing.T, connect connecting, f leverettest.Fault) *meeting {
 	b := leverettest.New(t)
-	m := &meeting{T: t, b: b, q: declare(t, b, "q", nil), connect: func() *amqp091.Connection { return connect(t, b) },
+	m := &meeting{T: t, b: b, q: declareDurable(t, b, "q"), connect: func() *amqp091.Connection { return connect(t, b) },
 		met: make(chan struct{}, room)}
 	if match := f.Match; f.Do == leverettest.Stall() { // nothing else tells
 		seen, first := 0, max(f.Nth, 1)
@@ -144,7 +154,7 @@ func (m *meeting) run(see fate) {
 	receives := m.fault.On == leverettest.OnDeliver || m.fault.On == leverettest.OnAck
 	if receives {
 		for n := range 3 {
-			_, err := m.b.Publish("", "q", leveret.Message{Body: fmt.Append(nil, n+1)})
+			_, err := m.b.Publish("", "q", leveret.Message{Body: fmt.Append(nil, n+1), Properties: &leveret.Properties{DeliveryMode: 2}})
 			require.NoError(m, err)
 		}
 		m.published = 3
@@ -190,7 +200,7 @@ func (m *meeting) count(received bool) {
 
 // publish reports whether the broker took a message.
 func (m *meeting) publish(body string) bool {
-	c, err := m.ch.PublishWithDeferredConfirm("", "q", false, false, amqp091.Publishing{Body: []byte(body)})
+	c, err := m.ch.PublishWithDeferredConfirm("", "q", false, false, amqp091.Publishing{Body: []byte(body), DeliveryMode: amqp091.Persistent})
 	return err == nil && c.Wait()
 }
 
@@ -236,6 +246,10 @@ func (m *meeting) meet(step func() bool, see fate) {
 		assert.Equal(m, "INTERNAL_ERROR - because", comes(m.T, m.connEnd).Reason)
 		assert.False(m, comes(m.T, done))
 		m.open()
+	case stopped:
+		assert.Equal(m, "CONNECTION_FORCED - broker forced connection closure with reason 'shutdown'", comes(m.T, m.connEnd).Reason)
+		assert.False(m, comes(m.T, done))
+		m.open()
 	case chClosed:
 		assert.Equal(m, "PRECONDITION_FAILED - because", comes(m.T, m.chanEnd).Reason)
 		assert.False(m, comes(m.T, done))
@@ -278,6 +292,51 @@ func comes[V any](t *testing.T, from <-chan V) V {
 	case <-time.After(20 * time.Second):
 		require.FailNow(t, "nothing comes")
 		panic("unreachable")
+	}
+}
+
+// A broker that restarts is at the address where it was. What is durable is there, and what a client had not settled is
+// redelivered.
+func TestRestartKeepsTheAddress(t *testing.T) {
+	for _, as := range []leveret.NodeEnd{leveret.StoppedNode, leveret.KilledNode} {
+		b := leverettest.New(t)
+		declareDurable(t, b, "kept")
+		declare(t, b, "gone", nil)
+		url := leverettest.URL(t, b)
+		open := func() (*amqp091.Connection, *amqp091.Channel) {
+			conn, err := amqp091.Dial(url)
+			require.NoError(t, err)
+			ch := channelOf(t, conn)
+			require.NoError(t, ch.Confirm(false))
+			return conn, ch
+		}
+		publish := func(ch *amqp091.Channel, body string, mode uint8) *amqp091.DeferredConfirmation {
+			c, err := ch.PublishWithDeferredConfirm("", "kept", false, false, amqp091.Publishing{Body: []byte(body), DeliveryMode: mode})
+			require.NoError(t, err)
+			return c
+		}
+		conn, ch := open()
+		require.True(t, publish(ch, "held", amqp091.Persistent).Wait())
+		_, ok, err := ch.Get("kept", false)
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.True(t, publish(ch, "transient", amqp091.Transient).Wait())
+		leverettest.Inject(t, b, leverettest.Fault{On: leverettest.OnPublish, Match: leverettest.Body("late"), Do: leverettest.Restart(as)})
+		ended := conn.NotifyClose(make(chan *amqp091.Error, 1))
+		assert.False(t, publish(ch, "late", amqp091.Persistent).Wait())
+		comes(t, ended)
+
+		_, ch = open()
+		d, ok, err := ch.Get("kept", true)
+		require.NoError(t, err)
+		require.True(t, ok)
+		assert.Equal(t, "held", string(d.Body))
+		assert.True(t, d.Redelivered)
+		_, ok, err = ch.Get("kept", true)
+		require.NoError(t, err)
+		assert.False(t, ok)
+		_, err = ch.QueueDeclarePassive("gone", false, false, false, false, nil)
+		assert.ErrorContains(t, err, "NOT_FOUND")
 	}
 }
 

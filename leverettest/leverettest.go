@@ -34,9 +34,9 @@
 //
 //	leverettest.Inject(t, b, leverettest.Fault{On: leverettest.OnConfirm, Nth: 2, Do: leverettest.Cut()})
 //
-// A connection of a [Dialer] can also be closed by the test itself: it is a net.Conn. A broker that restarts is not among
-// the faults.
-// Programs in other languages meet the same faults by leveret serve --faults and leveret ctl fault.
+// [Restart] has the broker restart at a message; [leveret.Broker.Restart] does so whenever the test likes. Clients that connect
+// again find it at the address where it was. A connection of a [Dialer] can also be closed by the test itself: it is a
+// net.Conn. Programs in other languages meet the same faults by leveret serve --faults and leveret ctl fault.
 //
 // # Management API
 //

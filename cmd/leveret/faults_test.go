@@ -137,6 +137,30 @@ func TestFaultCloses(t *testing.T) {
 	assert.Empty(t, f.bodies())
 }
 
+// A broker that restarts is at the same address, with what is durable. Of a killed one the client hears no farewell.
+func TestFaultRestarts(t *testing.T) {
+	for action, code := range map[string]int{"restart": amqp.ConnectionForced, "kill_node": 0} {
+		f := startFaulty(t)
+		_, err := f.ch.QueueDeclare("kept", true, false, false, false, nil)
+		require.NoError(t, err)
+		f.ctl("fault", "confirm", action)
+		closed := f.conn.NotifyClose(make(chan *amqp.Error, 1))
+		confirm, err := f.ch.PublishWithDeferredConfirm("", "kept", false, false, amqp.Publishing{DeliveryMode: amqp.Persistent})
+		require.NoError(t, err)
+		assert.False(t, confirm.Wait())
+		if end := <-closed; code != 0 {
+			assert.Equal(t, code, end.Code)
+		}
+		f.dial()
+		d, ok, err := f.ch.Get("kept", true)
+		require.NoError(t, err)
+		require.True(t, ok)
+		assert.Equal(t, action == "kill_node", d.Redelivered) // a node that was killed does not know whom it had sent what
+		_, err = f.ch.QueueDeclarePassive("work", false, false, false, false, nil)
+		assert.ErrorContains(t, err, "NOT_FOUND")
+	}
+}
+
 func TestFaultBlocks(t *testing.T) {
 	f := startFaulty(t)
 	blocked := f.conn.NotifyBlocked(make(chan amqp.Blocking, 2))
