@@ -9,6 +9,7 @@ const (
 	LeftOut        Code = "L002" // leveret does not have it, so it was not looked at
 	PassedOver     Code = "L003" // an import does not make the queue, and does not say so
 	UnknownSection Code = "L004" // an import does not look at the section
+	Presumed       Code = "L005" // the virtual host or user must be there already
 
 	DeadLetterExchangeMissing Code = "L010" // the dead-letter exchange is not there
 	DeadLettersLost           Code = "L011" // the dead-letter exchange leads to no queue
@@ -37,7 +38,7 @@ const (
 
 // codes has the severity of each code.
 var codes = map[Code]Severity{
-	Refused: Error, LeftOut: Info, PassedOver: Warning, UnknownSection: Warning,
+	Refused: Error, LeftOut: Info, PassedOver: Warning, UnknownSection: Warning, Presumed: Info,
 	DeadLetterExchangeMissing: Error, DeadLettersLost: Error, CircleDropped: Warning, CircleOfRejections: Info,
 	ExpiryLost: Warning, OverflowLost: Warning, KeyWithoutExchange: Warning, AtLeastOnceOff: Warning,
 	RejectDLXOfQuorum: Warning, ExpirationWaits: Info,

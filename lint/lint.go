@@ -42,8 +42,8 @@ func (f Finding) String() string {
 }
 
 // Check returns what is found in a definitions file, never nil, in the order of virtual hosts, kinds, names and codes.
-// The file may be of a whole broker or of one virtual host; what sections that it does not have would say is presumed to
-// be there. The release of the profile decides. The error is a [*definitions.SyntaxError] if the file is no JSON object.
+// The file may be of a whole broker or of one virtual host; the virtual hosts and users of
+// sections that it does not have are presumed to be there. The release of the profile decides. The error is a [*definitions.SyntaxError] if the file is no JSON object.
 func Check(file []byte, p leveret.Profile) ([]Finding, error) {
 	l := linter{findings: []Finding{}}
 	s, err := load(file, p, l.add)
@@ -112,14 +112,14 @@ func andMore(names []string) string {
 	}
 }
 
-// reason is the broker's explanation of an error in one line.
+// reason is the broker's explanation of an error in one line, without a full stop.
 func reason(err error) string {
 	text := err.Error()
 	var e *leveret.Error
 	if errors.As(err, &e) {
 		text = e.Reason
 	}
-	return strings.Join(strings.Fields(text), " ")
+	return strings.TrimSuffix(strings.Join(strings.Fields(text), " "), ".")
 }
 
 // refusalOf is what a finding about an entry of the document is about.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/definitions"
+	"github.com/leveretmq/leveret/internal/presumed"
 )
 
 // A file is put into force in a broker. What is refused is reported and taken out, so that the rest can be looked at.
@@ -30,6 +31,7 @@ func load(file []byte, p leveret.Profile, found report) (*site, error) {
 		return nil, err
 	}
 	checkSections(file, found)
+	checkPresumed(d, found)
 	s := newSite(d, p, found)
 	return s, s.apply(found)
 }
@@ -43,6 +45,19 @@ func read(file []byte, found report) (*definitions.Definitions, error) {
 		return &definitions.Definitions{}, nil
 	}
 	return d, err
+}
+
+// checkPresumed reports what has to be there before the file is imported. A file of one virtual host may be imported into any.
+func checkPresumed(d *definitions.Definitions, found report) {
+	const text = "No section of this file makes it: where it is not there already, an import refuses the file."
+	if d.Format != "single_virtual_host" {
+		for _, name := range presumed.VHosts(d) {
+			found(Presumed, subject{"", "vhost", name}, text)
+		}
+	}
+	for _, name := range presumed.Users(d) {
+		found(Presumed, subject{"", "user", name}, text)
+	}
 }
 
 // newSite is a site for definitions, which are not in force yet.
@@ -138,21 +153,11 @@ func drop[E any](entries []E, i int) []E {
 	return slices.Delete(slices.Clone(entries), i, i+1)
 }
 
-// newBroker makes an empty broker that has what the file presumes: the virtual hosts and the users of sections that the
-// file does not have. Its clock stands still.
+// newBroker makes an empty broker that has what the file presumes. Its clock stands still.
 func (s *site) newBroker(opts ...leveret.Option) *leveret.Broker {
 	opts = append(opts, leveret.WithProfile(s.profile), leveret.WithClock(leveret.NewManualClock(time.Unix(1e9, 0))))
 	b := leveret.New(opts...)
-	if s.defs.VHosts == nil {
-		for _, name := range vhostsOf(s.defs) {
-			_, _ = b.CreateVHost(name) // a name that is not allowed is refused with its entry
-		}
-	}
-	if s.defs.Users == nil {
-		for _, e := range s.defs.Permissions {
-			_ = b.SetUser(e.User, leveret.PasswordHash{}) // the same
-		}
-	}
+	presumed.Make(s.defs, b)
 	return b
 }
 
@@ -164,34 +169,6 @@ func (s *site) brokerOf(d *definitions.Definitions, opts ...leveret.Option) (*le
 		return nil, err
 	}
 	return b, nil
-}
-
-// vhostsOf returns the virtual hosts that entries name, each once.
-func vhostsOf(d *definitions.Definitions) (names []string) {
-	add := func(name string) {
-		if name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	for _, e := range d.Permissions {
-		add(e.VHost)
-	}
-	for _, e := range d.Parameters {
-		add(e.VHost)
-	}
-	for _, e := range d.Policies {
-		add(e.VHost)
-	}
-	for _, e := range d.Queues {
-		add(e.VHost)
-	}
-	for _, e := range d.Exchanges {
-		add(e.VHost)
-	}
-	for _, e := range d.Bindings {
-		add(e.VHost)
-	}
-	return names
 }
 
 // A vhost is what there is in a virtual host.

@@ -16,6 +16,7 @@ import (
 	"github.com/leveretmq/leveret/definitions"
 	"github.com/leveretmq/leveret/graph"
 	"github.com/leveretmq/leveret/internal/ctl"
+	"github.com/leveretmq/leveret/internal/presumed"
 )
 
 // leveret graph draws what a definitions file has in a virtual host.
@@ -110,7 +111,7 @@ func (s graphSettings) run(std ctl.Streams) error {
 	return os.WriteFile(s.output, []byte(text), 0o644)
 }
 
-// load imports definitions and returns the virtual host to draw, by name or the only one that they are about.
+// load imports definitions, with what they presume, and returns the virtual host to draw, by name or the only one that they are about.
 func load(b *leveret.Broker, data []byte, vhost string) (*leveret.VHost, []*definitions.Error, error) {
 	d, err := definitions.Parse(data)
 	if err != nil {
@@ -124,6 +125,7 @@ func load(b *leveret.Broker, data []byte, vhost string) (*leveret.VHost, []*defi
 		}
 		return v, leftOut, err
 	}
+	presumed.Make(d, b)
 	if err := d.Apply(b); err != nil {
 		return nil, nil, err
 	}

@@ -100,3 +100,26 @@ func TestExplain(t *testing.T) {
 		assert.Contains(t, stderr, says)
 	}
 }
+
+// TestPresumed looks at a file that needs a virtual host and a user to be there, as RabbitMQ does. All commands presume them.
+func TestPresumed(t *testing.T) {
+	const shop = `"permissions":[{"user":"clerk","vhost":"shop","configure":"","write":"","read":""}],
+		"queues":[{"name":"orders","vhost":"shop","durable":true,"auto_delete":false,"arguments":{}}]`
+	out, _, status := called("{"+shop+"}", "lint", "-")
+	assert.Zero(t, status)
+	const text = ": No section of this file makes it: where it is not there already, an import refuses the file.\n"
+	assert.Equal(t, "L005 info user 'clerk'"+text+"L005 info vhost 'shop'"+text, out)
+	for want, args := range map[string][]string{
+		"queue 'orders' in virtual host 'shop'": {"explain", "-", "--queue", "orders"},
+		"= 1 in a queue":                        {"trace", "-", "--key", "orders"},
+		"<svg":                                  {"graph", "-"},
+	} {
+		out, stderr, status := called("{"+shop+"}", args...)
+		assert.Zero(t, status, "%s: %s", args[0], stderr)
+		assert.Contains(t, out, want)
+	}
+	out, _, status = called(`{"vhosts":[{"name":"shpo"}],"users":[{"name":"clerk","tags":""}],`+shop+"}", "lint", "-")
+	assert.Equal(t, exitFound, status)
+	assert.Equal(t, `L001 error permission 'clerk': Please create virtual host "shop" prior to importing definitions.`+"\n"+
+		`L001 error queue 'orders': Please create virtual host "shop" prior to importing definitions.`+"\n", out)
+}
