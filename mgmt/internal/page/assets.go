@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/leveretmq/leveret/graph"
 )
@@ -23,13 +24,16 @@ type asset struct {
 	data      []byte
 }
 
-var assets = map[string]asset{
-	"/assets/htmx.min.js": read("htmx.min.js"),
-	"/assets/sse.min.js":  read("sse.min.js"),
-	"/assets/page.js":     read("page.js"),
-	"/assets/page.css":    styles(),
-	"/assets/icon.svg":    read("icon.svg"),
-}
+// assets are the files by their paths, read when somebody first looks at the page.
+var assets = sync.OnceValue(func() map[string]asset {
+	return map[string]asset{
+		"/assets/htmx.min.js": read("htmx.min.js"),
+		"/assets/sse.min.js":  read("sse.min.js"),
+		"/assets/page.js":     read("page.js"),
+		"/assets/page.css":    styles(),
+		"/assets/icon.svg":    read("icon.svg"),
+	}
+})
 
 // kinds are the media types of files, by the ends of their names.
 var kinds = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
@@ -63,7 +67,7 @@ func cutPicture(svg string) (before, style, after string) {
 
 // serveAsset serves a file, if the request is for one.
 func serveAsset(w http.ResponseWriter, r *http.Request) bool {
-	a, ok := assets[r.URL.Path]
+	a, ok := assets()[r.URL.Path]
 	if !ok {
 		return false
 	}

@@ -35,7 +35,7 @@ type server struct {
 // A view is one kind of page.
 type view struct {
 	title     string
-	templates *template.Template
+	templates func() *template.Template
 	named     bool                        // the query has the name of an object, which is in the title
 	still     bool                        // nothing changes by itself
 	load      func(*visit) (any, error)   // what the live part shows
@@ -168,7 +168,7 @@ func (v *visit) answer(w http.ResponseWriter, done *act) {
 		status, s.Refused = shownStatus(done.err), textOf(done.err)
 	}
 	var out bytes.Buffer
-	if err := v.templates.ExecuteTemplate(&out, "page", s); err != nil {
+	if err := v.templates().ExecuteTemplate(&out, "page", s); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}

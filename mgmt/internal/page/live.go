@@ -64,7 +64,7 @@ func (v *visit) live() (string, error) {
 	}
 	s.Data = data
 	var out bytes.Buffer
-	err = v.templates.ExecuteTemplate(&out, "live", s)
+	err = v.templates().ExecuteTemplate(&out, "live", s)
 	return out.String(), err
 }
 
