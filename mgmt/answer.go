@@ -12,7 +12,7 @@ import (
 )
 
 // What an answer is. A route's function returns one of these: nil for an answer without a body; a list, which is sorted
-// and cut to columns, and has pages if the route says so; a reply, for everything but 200; a document; and else a value
+// and cut to columns, and has pages if the route says so; a reply, for everything but 200; a document; a plain; and else a value
 // that JSON shows, cut to columns. See shape.go.
 
 // An object is a JSON object.
@@ -35,6 +35,9 @@ func put(existed bool) reply {
 
 // A document is an answer of HTML.
 type document []byte
+
+// A plain is an answer of text.
+type plain string
 
 // A failure is a refusal in RabbitMQ's words.
 type failure struct {
@@ -201,9 +204,14 @@ func (s resource) admit(c *call) error {
 }
 
 func send(w http.ResponseWriter, answer any) {
-	if page, ok := answer.(document); ok {
+	switch text := answer.(type) {
+	case document:
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Write(page)
+		w.Write(text)
+		return
+	case plain:
+		w.Header().Set("Content-Type", "text/plain")
+		w.Write([]byte(text))
 		return
 	}
 	r, ok := answer.(reply)

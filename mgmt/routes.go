@@ -42,6 +42,7 @@ var routes = []route{
 	{path: "nodes/{node}/memory/ets/relative", who: monitors, get: (*call).nodeTables},
 	{path: "nodes/{node}/memory/ets/{filter}", who: monitors, get: (*call).nodeTables},
 	{path: "nodes/{node}/memory/ets/{filter}/relative", who: monitors, get: (*call).nodeTables},
+	{path: "config/effective", only: in43, as: &plainOnly, who: administrators, get: (*call).effectiveConfig},
 	{path: "extensions", who: anybody, get: (*call).extensions},
 	{path: "definitions", who: administrators, takes: documents, get: (*call).getDefinitions, post: (*call).postDefinitions},
 	{path: "all-configuration", who: administrators, takes: documents, get: (*call).getDefinitions, post: (*call).postDefinitions},

@@ -30,6 +30,8 @@ func (c *call) shape(answer any, p pages) (any, error) {
 	switch answer := answer.(type) {
 	case nil:
 		return nil, nil
+	case plain:
+		return answer, nil
 	case list:
 		if p == hasPages || p == newPages && !c.oldPages {
 			return c.page(answer)
