@@ -17,7 +17,7 @@ func init() {
 		accessCommands(), userCommands(), vhostCommands(), limitCommands(), policyCommands(), queueCommands(), routingCommands(),
 		connectionCommands(), definitionCommands(), nodeCommands(), evalCommands(), traceCommands(), timeCommands(), faultCommands(),
 		healthCommands(), parameterCommands(), globalCommands(), nothingCommands(), waitCommands(), localCommands(), messageCommands(), sizeCommands(),
-		stopCommands(), applicationCommands(),
+		stopCommands(), applicationCommands(), clusterCommands(),
 	} {
 		for _, c := range group {
 			commands[c.name] = c
