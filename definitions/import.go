@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/base64"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
@@ -161,7 +163,11 @@ func (im *importer) user(e *User) error {
 	if err != nil {
 		return err
 	}
-	if err := im.b.SetUser(e.Name, password, *e.Tags...); err != nil || e.Limits == nil {
+	tags := slices.Clone(*e.Tags)
+	for i, tag := range tags {
+		tags[i] = strings.Trim(tag, " ")
+	}
+	if err := im.b.SetUser(e.Name, password, tags...); err != nil || e.Limits == nil {
 		return refused(err)
 	}
 	return refused(im.b.SetUserLimits(e.Name, leveret.UserLimits{MaxConnections: limits[1], MaxChannels: limits[0]}))

@@ -236,10 +236,8 @@ func (t *Tags) UnmarshalJSON(data []byte) error {
 		return errors.New("tags are neither a list nor a string")
 	}
 	*t = Tags{}
-	for _, tag := range strings.Split(joined, ",") {
-		if tag = strings.TrimSpace(tag); tag != "" {
-			*t = append(*t, tag)
-		}
+	for tag := range strings.FieldsFuncSeq(joined, func(r rune) bool { return r == ',' }) {
+		*t = append(*t, strings.Trim(tag, " "))
 	}
 	return nil
 }

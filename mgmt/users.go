@@ -63,20 +63,20 @@ func (c *call) getUser() (any, error) {
 	return describeUser(u), nil
 }
 
-// userTags are a list, or names separated by commas.
+// userTags are a list, or names separated by commas. Blanks around a name are not part of it, and a name may be nothing
+// but blanks.
 type userTags []string
 
 // UnmarshalJSON reads either form.
 func (t *userTags) UnmarshalJSON(data []byte) error {
 	var joined string
-	if json.Unmarshal(data, &joined) != nil {
-		return json.Unmarshal(data, (*[]string)(t))
+	if json.Unmarshal(data, &joined) == nil {
+		*t = strings.FieldsFunc(joined, func(r rune) bool { return r == ',' })
+	} else if err := json.Unmarshal(data, (*[]string)(t)); err != nil {
+		return err
 	}
-	*t = userTags{}
-	for tag := range strings.SplitSeq(joined, ",") {
-		if tag = strings.TrimSpace(tag); tag != "" {
-			*t = append(*t, tag)
-		}
+	for i, tag := range *t {
+		(*t)[i] = strings.Trim(tag, " ")
 	}
 	return nil
 }
