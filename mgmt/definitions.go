@@ -56,10 +56,14 @@ func (c *call) postDefinitions() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	before := c.topology()
 	if v != nil {
 		err = definitions.ImportVHost(v, data)
 	} else {
 		err = c.importAll(data)
+	}
+	if err == nil {
+		c.rememberImport(before)
 	}
 	var syntax *definitions.SyntaxError
 	if errors.As(err, &syntax) {

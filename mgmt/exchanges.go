@@ -33,11 +33,10 @@ func (c *call) exchanges() (any, error) {
 func (c *call) describeExchange(info leveret.ExchangeInfo) (object, error) {
 	o := object{"name": info.Name, "vhost": info.VHost, "type": info.Type, "durable": info.Durable, "auto_delete": info.AutoDelete,
 		"internal": info.Internal, "arguments": arguments(info.Arguments), "user_who_performed_action": internalUser}
-	switch {
-	case info.Name == "" || strings.HasPrefix(info.Name, "amq."):
+	if info.Name == "" || strings.HasPrefix(info.Name, "amq.") {
 		o["user_who_performed_action"] = c.creator(info.VHost)
-	case info.User != "":
-		o["user_who_performed_action"] = info.User
+	} else if user := c.makerOfExchange(&info); user != "" {
+		o["user_who_performed_action"] = user
 	}
 	if info.Policy != "" {
 		o["policy"] = info.Policy
@@ -46,7 +45,7 @@ func (c *call) describeExchange(info leveret.ExchangeInfo) (object, error) {
 	return o, c.messageStats(o, s, exchangeFigures(info.Counters), exchangeStats)
 }
 
-// internalUser is who makes things on the broker's own behalf, such as what an import has.
+// internalUser is who makes things on the broker's own behalf, such as what a file has from which it starts.
 const internalUser = "rmq-internal"
 
 // pathExchange returns the exchange in the path.
@@ -71,7 +70,9 @@ func (c *call) exchange() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o["incoming"], o["outgoing"] = []any{}, []any{} // with the rates mode basic RabbitMQ has nothing there
+	if !c.statsDisabled() || c.tellsTraffic {
+		o["incoming"], o["outgoing"] = []any{}, []any{} // with the rates mode basic RabbitMQ has nothing there
+	}
 	return o, nil
 }
 

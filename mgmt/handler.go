@@ -70,6 +70,7 @@ type node struct {
 	clusterID string
 	churn     churn
 	recorder  recorder
+	imports   imports
 
 	mu        sync.Mutex
 	protected map[string]bool           // virtual hosts that DELETE refuses

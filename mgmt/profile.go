@@ -57,6 +57,7 @@ type surface struct {
 	unknownMembers    []string // of queues, consumers, channels and connections: those that only the other release tells
 	briefLists        bool     // a list of queues leaves out what is null and what takes long
 	checksOneProtocol bool     // protocol-listener looks for one protocol, not for each of a list
+	tellsTraffic      bool     // an exchange has incoming and outgoing though statistics are not wanted
 }
 
 // headers are what all answers of a release have.
@@ -80,7 +81,7 @@ var releases = map[leveret.Profile]release{
 		telling: telling{loginFailure: errLoginFailed, oldPages: true, cutsChecks: true, opensUserLimits: true, namesVHosts: true},
 		surface: surface{lacks: in43, unknownNode: "Request to node %s failed with nodedown", mirrorActions: []string{"sync", "cancel_sync"},
 			unknownMembers:    []string{"internal", "internal_owner", "storage_version", "consumer_timeout", "cached_segments", "peer_cert_serial_number"},
-			checksOneProtocol: true, headers: headers{
+			checksOneProtocol: true, tellsTraffic: true, headers: headers{
 				policy: "script-src 'self' 'unsafe-eval' 'unsafe-inline'; object-src 'self'",
 				vary:   "origin"}}},
 }

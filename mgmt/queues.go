@@ -14,10 +14,10 @@ func (c *call) detailedQueues() (any, error) {
 	return c.listQueues(anyQueue, (*call).describeQueueInDetail)
 }
 
-// queuesOfUser lists the queues that a user has declared. An unknown user has none.
+// queuesOfUser lists the queues that a user has declared or imported. An unknown user has none.
 func (c *call) queuesOfUser() (any, error) {
 	user := c.path("user")
-	return c.listQueues(func(info leveret.QueueInfo) bool { return info.User == user }, (*call).describeQueueInDetail)
+	return c.listQueues(func(info leveret.QueueInfo) bool { return c.makerOfQueue(&info) == user }, (*call).describeQueueInDetail)
 }
 
 func anyQueue(leveret.QueueInfo) bool { return true }
