@@ -1,20 +1,32 @@
 package mgmt
 
-import "github.com/leveretmq/leveret/internal/features"
+import (
+	"slices"
+
+	"github.com/leveretmq/leveret/internal/features"
+)
 
 // There are no feature flags that could be off, and no deprecated features to be counted.
 
 func (c *call) featureFlags() (any, error) {
 	l := list{}
-	for _, name := range features.Flags(c.broker.Profile()) {
-		l = append(l, shown(object{"name": name, "desc": "", "doc_url": "", "state": "enabled", "stability": "required",
-			"require_level": "hard", "experiment_level": "supported", "callbacks": []any{}, "provided_by": "rabbit"}))
+	for _, f := range features.Flags(c.broker.Profile()) {
+		o := object{"name": f.Name, "desc": "", "doc_url": "", "state": "enabled", "stability": f.Stability, "provided_by": f.Provider}
+		if f.Level != "" {
+			o["require_level"], o["experiment_level"], o["callbacks"] = f.Level, "supported", []any{}
+		}
+		l = append(l, shown(o))
 	}
 	return l, nil
 }
 
 // enableFeatureFlag finds every flag enabled already.
-func (c *call) enableFeatureFlag() (any, error) { return nil, nil }
+func (c *call) enableFeatureFlag() (any, error) {
+	if !slices.ContainsFunc(features.Flags(c.broker.Profile()), func(f features.Flag) bool { return f.Name == c.path("name") }) {
+		return nil, badRequest("unsupported")
+	}
+	return nil, nil
+}
 
 // deprecatedFeatures lists the deprecations. Columns do not cut the list.
 func (c *call) deprecatedFeatures() (any, error) {

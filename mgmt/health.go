@@ -24,6 +24,14 @@ func failed(reason string, more object) reply {
 // healthy is a check of something that one node in one process always is.
 func (c *call) healthy() (any, error) { return ok(), nil }
 
+// nodeHealthy is healthy for this node, which is the only one.
+func (c *call) nodeHealthy() (any, error) {
+	if c.path("node") != c.NodeName {
+		return nil, errNoObject
+	}
+	return ok(), nil
+}
+
 func (c *call) checkAlarms() (any, error) {
 	if !c.broker.Memory().Alarm {
 		return ok(), nil

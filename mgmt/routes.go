@@ -121,7 +121,7 @@ var routes = []route{
 
 	{path: "aliveness-test/{vhost}", who: members, get: (*call).aliveness},
 	{path: "healthchecks/node", who: anybody, get: (*call).healthy},
-	{path: "healthchecks/node/{node}", who: anybody, get: (*call).healthy},
+	{path: "healthchecks/node/{node}", who: anybody, get: (*call).nodeHealthy},
 	{path: "health/checks/alarms", who: anybody, get: (*call).checkAlarms},
 	{path: "health/checks/local-alarms", who: anybody, get: (*call).checkAlarms},
 	{path: "health/checks/metadata-store/initialized", only: in43, who: anybody, get: (*call).healthy},

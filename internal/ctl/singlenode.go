@@ -29,7 +29,7 @@ func clusterCommands() []*command {
 			}},
 		{name: "list_feature_flags", usage: "list_feature_flags [<column> ...]", timeout: true, table: true,
 			columns: []string{"desc", "doc_url", "name", "provided_by", "stability", "state"},
-			about:   "Lists the feature flags that tools look for, all of them enabled.", run: listFeatureFlags,
+			about:   "Lists the feature flags, all of them enabled.", run: listFeatureFlags,
 			banner: func(*call) string { return "Listing feature flags ..." }},
 		{name: "enable_feature_flag", usage: "enable_feature_flag [--opt-in] <all | feature_flag>", min: 1, max: 1,
 			switches: map[string]kind{"opt-in": boolean}, about: "Finds the feature flag enabled.", run: enableFeatureFlag,
@@ -82,9 +82,9 @@ func restartVHost(c *call) (result, error) {
 
 func listFeatureFlags(c *call) (result, error) {
 	var rows []row
-	for _, name := range features.Flags(c.node.Broker.Profile()) {
+	for _, f := range features.Flags(c.node.Broker.Profile()) {
 		rows = append(rows, pick(c.columnsOr("name", "state"), func(column string) any {
-			return map[string]string{"name": name, "state": "enabled", "stability": "required", "provided_by": "rabbit"}[column]
+			return map[string]string{"name": f.Name, "state": "enabled", "stability": f.Stability, "provided_by": f.Provider}[column]
 		}))
 	}
 	return result{rows: rows, listing: true}, nil
@@ -95,7 +95,7 @@ func enableFeatureFlag(c *call) (result, error) {
 	if name == "all" {
 		return c.okOf(nil)
 	}
-	if slices.Contains(features.Flags(c.node.Broker.Profile()), name) {
+	if slices.ContainsFunc(features.Flags(c.node.Broker.Profile()), func(f features.Flag) bool { return f.Name == name }) {
 		return c.okOf(nil)
 	}
 	return result{}, failed(exitUsage, "This feature flag is not supported by node "+c.node.Name)
@@ -145,9 +145,9 @@ func clusterStatus(c *call) (result, error) {
 	}
 	flags := []any{}
 	text = append(text, "\nFeature flags\n")
-	for _, flag := range features.Flags(n.Broker.Profile()) {
-		text = append(text, "Flag: "+flag+", state: enabled")
-		flags = append(flags, row{{"name", flag}, {"state", "enabled"}})
+	for _, f := range features.Flags(n.Broker.Profile()) {
+		text = append(text, "Flag: "+f.Name+", state: enabled")
+		flags = append(flags, row{{"name", f.Name}, {"state", "enabled"}})
 	}
 	of := func(v any) row { return row{{name, v}} }
 	object := row{{"alarms", []any{}}, {"cluster_tags", []any{}}, {"listeners", of(n.listenerObjects())}, {"cpu_cores", of(runtime.NumCPU())},
