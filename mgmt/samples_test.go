@@ -136,7 +136,7 @@ func newShop(t *testing.T) (api, map[string]string) {
 		r := a.do(req.method, req.path, req.body)
 		require.Less(t, r.status, 300, "%s %s: %v", req.method, req.path, r.body)
 	}
-	shopQueues(t, a, strings.ReplaceAll(t.Name(), "TestSamples/", ""))
+	shopQueues(t, a, t.Name()[strings.LastIndex(t.Name(), "/")+1:])
 	publisher, worker := dial(t, amqpURL, "shop", "publisher"), dial(t, amqpURL, "shop", "consumer")
 	require.NoError(t, publisher.Confirm(false))
 	require.NoError(t, worker.Qos(20, 0, false))
