@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,7 @@ import (
 var (
 	programs = flag.Int("programs", 0, "how many random programs to run; 0: 60, or 300 on a real broker")
 	seed     = flag.Uint64("seed", 0, "the first random program; 0: chosen at random")
+	seedFile = flag.String("seeds", "", "a file with the seeds of the random programs to run, one a line")
 	duration = flag.Duration("duration", 0, "run random programs for so long, however many that are")
 	workers  = flag.Int("workers", 16, "how many random programs to run at once")
 	learn    = flag.Bool("learn", false, "choose random programs that lead the engine to what it has executed least")
@@ -35,8 +37,8 @@ var (
 // LEVERET_CONFORMANCE_AMQP and LEVERET_CONFORMANCE_ADMIN name one, on a real broker. All must show the same.
 func TestRandomPrograms(t *testing.T) {
 	broker := fromEnvironment(t)
-	if *learn && (*seed != 0 || *write != "" || *without != "") {
-		t.Fatal("-learn chooses the seeds: it does not go together with -seed, -write and -without")
+	if *learn && (*seed != 0 || *seedFile != "" || *write != "" || *without != "") {
+		t.Fatal("-learn chooses the seeds: it does not go together with -seed, -seeds, -write and -without")
 	}
 	if *without != "" && !slices.ContainsFunc(exclusions, func(x exclusion) bool { return x.name == *without }) {
 		t.Fatalf("no exclusion is named %s", *without)
@@ -112,7 +114,8 @@ type campaign struct {
 	steered *steered // chooses the programs; nil: the seeds are consecutive
 
 	mu                    sync.Mutex
-	next, end             uint64
+	listed                []uint64 // the seeds, if a file names them
+	next, end             uint64   // otherwise
 	first                 uint64
 	start, until          time.Time
 	off                   []*trial // programs that have differed
@@ -131,6 +134,10 @@ func (c *campaign) run(t *testing.T) {
 	c.next, c.end = first, first+uint64(c.count)
 	if *duration > 0 {
 		c.until, c.end = time.Now().Add(*duration), 1<<63
+	}
+	if *seedFile != "" {
+		c.listed = readSeeds(t, *seedFile)
+		c.next, c.end, first = 0, uint64(len(c.listed)), c.listed[0]
 	}
 	c.seen = newCoverage(*without)
 	if *learn {
@@ -168,8 +175,11 @@ func (c *campaign) report(t *testing.T) {
 		on = "programs on RabbitMQ " + c.broker.Version
 	}
 	seeds := fmt.Sprintf("seeds %d to %d", c.first, c.next-1)
-	if c.steered != nil {
+	switch {
+	case c.steered != nil:
 		seeds = fmt.Sprintf("seeds chosen from %d on", c.first)
+	case c.listed != nil:
+		seeds = fmt.Sprintf("%d of the seeds in %s", c.next, *seedFile)
 	}
 	t.Logf("%s: generator %s, %s, %d programs in %s (%.1f/s): %d differ, %d the same only when run again, %d too slow to tell",
 		on, generatorDigest(t), seeds, c.done, elapsed.Round(time.Second),
@@ -191,6 +201,24 @@ func generatorDigest(t *testing.T) string {
 	return hex.EncodeToString(sum.Sum(nil)[:4])
 }
 
+func readSeeds(t *testing.T, file string) (seeds []uint64) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for word := range strings.FieldsSeq(string(text)) {
+		n, err := strconv.ParseUint(word, 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		seeds = append(seeds, n)
+	}
+	if len(seeds) == 0 {
+		t.Fatalf("%s: no seeds", file)
+	}
+	return seeds
+}
+
 // seed takes the next program's.
 func (c *campaign) seed(t *testing.T) (s uint64, ok bool) {
 	c.mu.Lock()
@@ -199,7 +227,10 @@ func (c *campaign) seed(t *testing.T) (s uint64, ok bool) {
 		return 0, false
 	}
 	c.next++
-	if c.steered == nil {
+	switch {
+	case c.listed != nil:
+		return c.listed[c.next-1], true
+	case c.steered == nil:
 		return c.next - 1, true
 	}
 	s, err := c.steered.next()
@@ -266,7 +297,7 @@ func (c *campaign) work(t *testing.T) {
 }
 
 // quietWorkers is how many programs that differed beside many others run at once when they are tried again.
-const quietWorkers = 16
+const quietWorkers = 64
 
 // workAgain tries programs again that differed on the broker: a busy machine may have spoilt their runs.
 func (c *campaign) workAgain(t *testing.T, programs <-chan *trial) {
