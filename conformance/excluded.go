@@ -87,6 +87,11 @@ func (g *program) deathOpensWindow() bool {
 	return false
 }
 
+func (g *program) recoversIntoWindow() bool {
+	last := g.stage.Script.Steps[len(g.stage.Script.Steps)-1]
+	return last.Verb == "recover" && len(g.effects.messages) > 0 && slices.ContainsFunc(g.driver.Broker.Connections(), hasWindow)
+}
+
 func hasWindow(c leveret.ConnInfo) bool {
 	return slices.ContainsFunc(c.Channels, func(ch leveret.ChannelInfo) bool { return ch.GlobalPrefetch > 0 })
 }
