@@ -65,12 +65,12 @@ type runs struct {
 	broker []string // versions
 	proofs proofs
 
-	programs map[string]string // what the last report of a release's random programs says
-	known    []string          // paragraphs about known differences
+	programs map[string][]string // by release: what the last report of each run of random programs says
+	known    []string            // paragraphs about known differences
 }
 
 func readRuns(in io.Reader) (*runs, error) {
-	out := &runs{passed: map[[3]string]bool{}, programs: map[string]string{}}
+	out := &runs{passed: map[[3]string]bool{}, programs: map[string][]string{}}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
@@ -90,7 +90,7 @@ func (r *runs) event(action, pkg, test, output string) {
 		}
 	}
 	if m := programsReport.FindStringSubmatch(output); m != nil {
-		r.programs[m[1]] = m[2]
+		r.report(m[1], m[2], m[3])
 	}
 	parts := strings.SplitN(test, "/", 3)
 	if len(parts) < 3 || parts[0] != "TestScenarios" || action != "pass" && action != "fail" {

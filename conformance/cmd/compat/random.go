@@ -11,20 +11,30 @@ import (
 	"github.com/leveretmq/leveret/internal/scenario"
 )
 
-// programsReport matches what TestRandomPrograms says of a release when it is done.
-var programsReport = regexp.MustCompile(`programs on RabbitMQ (4\.3|3\.10)\.\d+: (generator .*)\n`)
+// programsReport matches what TestRandomPrograms says of a release now and then, and when it is done: the release, where the run
+// started, and the rest.
+var programsReport = regexp.MustCompile(`programs on RabbitMQ (4\.3|3\.10)\.\d+: (generator \w+, seeds \d+) (.*)\n`)
+
+// report keeps a report of random programs, in place of those before it of the same run.
+func (r *runs) report(release, start, rest string) {
+	said := r.programs[release]
+	if n := len(said) - 1; n >= 0 && strings.HasPrefix(said[n], start+" ") {
+		said = said[:n]
+	}
+	r.programs[release] = append(said, start+" "+rest)
+}
 
 // random tells which random programs came out the same on leveret and on the brokers.
 func (r *runs) random() string {
 	text := ""
 	for _, release := range releases {
-		said, ran := r.programs[release]
-		if !ran {
-			said = "none in this run"
+		said := r.programs[release]
+		if len(said) == 0 {
+			said = []string{"none in this run"}
 		}
-		text += fmt.Sprintf("Random programs on %s: %s.\n", release, said)
+		text += fmt.Sprintf("Random programs on %s:\n\n- %s.\n\n", release, strings.Join(said, ".\n- "))
 	}
-	return text
+	return strings.TrimSuffix(text, "\n")
 }
 
 // shownRules counts the rules that are shown and those that are only played.
