@@ -103,6 +103,7 @@ type traits struct {
 	heirs           bool         // D-29: a consumer with the tag of a cancelled one takes over what that one holds
 	byName          bool         // C-10: a transaction finds it by its name, so a queue declared anew gets the message
 	commitHears     bool         // C-10: tx.commit hears when it refuses a message
+	settlesFirst    bool         // C-10: of tx.commit it gets all settlements before the publishes, not just acknowledgements
 }
 
 // queueTypes are the types of queues, by kind. A stream is refused in the end (streams.go), so it has no acts.
@@ -163,6 +164,7 @@ func quorumTraits(r *rules) traits {
 		ackTimeout: defaultAckTimeout, ownAckTimeout: !r.channelAckTimeout, watchesGets: true,
 		listsOnlyActive: true,
 		counts:          counts, keepsRedelivery: true, byName: true, holdersInOrder: true, heirs: true,
+		settlesFirst: true,
 	}
 	if r.oldCountHeader {
 		t.counts, t.keepsRedelivery = oldCounts, false

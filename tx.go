@@ -67,8 +67,8 @@ func (ch *Channel) Tx() error {
 
 var errNotTx = Error{Code: PreconditionFailed, Reason: "channel is not transactional"}
 
-// Commit is tx.commit: publishes take place, then settlements, and the next transaction begins. It returns the
-// mandatory messages that reached no queue. If a classic queue refused a publish the error is ErrPreconditionFailed,
+// Commit is tx.commit: acknowledgements and what is settled of quorum queues, then publishes, then all other settlements
+// take place, and the next transaction begins. Commit returns the mandatory messages that reached no queue. If a classic queue refused a publish the error is ErrPreconditionFailed,
 // "partial tx completion", and everything else has been done; a quorum queue's refusal shows only in the events.
 //
 // A publish to a queue that has been deleted since is ErrResource, or ErrInternal if a queue of another type has its
@@ -91,9 +91,14 @@ func (ch *Channel) Commit() (returns []*Return, err error) {
 	return returns, err
 }
 
-// commitLocked has the publishes of a transaction take place, then its settlements.
+// commitLocked has a transaction take place: its publishes, then its settlements. But a classic queue of RabbitMQ lets
+// acknowledgements pass by publishes, a quorum queue all settlements: these come first, unless a publish fails and
+// nothing is settled.
 // Rules: C-10.
 func (ch *Channel) commitLocked(tx *transaction) (returns []*Return, e *Error) {
+	if len(tx.settled) > 0 && !ch.failsLocked(tx) {
+		ch.settleTxLocked(tx, true)
+	}
 	var out Outcome
 	for _, p := range tx.publishes {
 		ch.v.tookLocked(1)
@@ -120,10 +125,7 @@ func (ch *Channel) commitLocked(tx *transaction) (returns []*Return, e *Error) {
 			returns = append(returns, out.Return)
 		}
 	}
-	for _, s := range tx.settled {
-		slices.Sort(s.tags)
-		ch.settleAllLocked(s.tags, s.how)
-	}
+	ch.settleTxLocked(tx, false)
 	if out.Rejected {
 		ch.v.deadLetterAllLocked() // the channel's consumers get what they can before the refusal closes it
 	}
@@ -134,6 +136,36 @@ func (ch *Channel) commitLocked(tx *transaction) (returns []*Return, e *Error) {
 		return returns, PreconditionFailed.errorf("", "partial tx completion")
 	}
 	return returns, nil
+}
+
+// failsLocked reports whether a publish of a transaction will fail.
+// Rules: C-10.
+func (ch *Channel) failsLocked(tx *transaction) bool {
+	for i, p := range tx.publishes {
+		if _, err := ch.v.committedLocked(p, tx.unnoticed); err != nil {
+			return true
+		}
+		ch.v.lookedLocked(i)
+	}
+	return false
+}
+
+// settleTxLocked settles what a transaction settles before its publishes, or after them.
+// Rules: C-10.
+func (ch *Channel) settleTxLocked(tx *transaction, before bool) {
+	for _, s := range tx.settled {
+		var tags []uint64
+		for i, t := range s.tags {
+			if u := ch.tags.Get(t); u != nil && before == (s.how == acked || u.q.traits.settlesFirst) {
+				tags = append(tags, t)
+			}
+			ch.v.lookedLocked(i)
+		}
+		if len(tags) > 0 {
+			slices.Sort(tags)
+			ch.settleAllLocked(tags, s.how)
+		}
+	}
 }
 
 // Rollback is tx.rollback: publishes and settlements are forgotten; the deliveries are

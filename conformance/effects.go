@@ -19,6 +19,7 @@ type effects struct {
 	messages []delivered         // to consumers, in order
 	touched  []string            // queues, in the order in which something happened to them
 	deleted  []string            // queues
+	expired  []string            // queues, among the deleted ones
 	left     []departure         // of consumers
 	endless  bool                // dead letters went round without end
 	last     time.Time           // of the last effect
@@ -114,6 +115,9 @@ func (e *effects) events() leveret.Events {
 		QueueDeleted: func(n leveret.QueueEvent) {
 			e.touch(n.Queue, n.Time)
 			e.deleted = append(e.deleted, n.Queue)
+			if n.Cause == leveret.CauseQueueExpired {
+				e.expired = append(e.expired, n.Queue)
+			}
 		},
 		Acked: func(n leveret.AckedEvent) {
 			e.touch(n.Queue, n.Time) // a quorum queue's getters are counted until then

@@ -104,8 +104,20 @@ func (g *program) readyNow(queue string) int {
 	return q.Info().Ready
 }
 
+func (g *program) consumersNow(queue string) int {
+	q, err := g.driver.Broker.Queue(queue)
+	if err != nil {
+		return 0
+	}
+	return q.Info().Consumers
+}
+
+func (g *program) limited(queue string) bool {
+	return g.setting(queue, "max-length") != nil || g.setting(queue, "max-length-bytes") != nil
+}
+
 func (g *program) quorumExpires() bool {
-	return g.advances() && slices.ContainsFunc(g.effects.deleted, func(q string) bool { return g.types[q] == "quorum" })
+	return slices.ContainsFunc(g.effects.expired, func(q string) bool { return g.types[q] == "quorum" })
 }
 
 func (g *program) retriesExceedLimit() bool {

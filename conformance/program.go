@@ -207,17 +207,31 @@ func (g *program) finish() *scenario.Script {
 		g.must("@%s deliveries %s numbered", actorOf(c.Tag), c.Tag)
 	}
 	for _, q := range names {
-		if isExclusive(q) {
-			g.must("@two.z drain %s", scenario.Quote(q))
-		} else {
-			g.must("@z drain %s", scenario.Quote(q))
-		}
+		g.drain(q)
 	}
 	s, err := scenario.Parse(g.stage.Script.Name, g.stage.Script.Text())
 	if err != nil {
 		panic(err) // a script reads what it writes
 	}
 	return s
+}
+
+// drain empties a queue. Of what expires behind the messages taken, dead letters may reach consumers: those are looked at, because a
+// broker sends them a little later.
+func (g *program) drain(queue string) {
+	g.effects.forget()
+	if isExclusive(queue) {
+		g.must("@two.z drain %s", scenario.Quote(queue))
+	} else {
+		g.must("@z drain %s", scenario.Quote(queue))
+	}
+	var reached []string
+	for _, m := range g.effects.messages {
+		if !slices.Contains(reached, m.tag) {
+			reached = append(reached, m.tag)
+			g.must("@%s deliveries %s numbered", actorOf(m.tag), m.tag)
+		}
+	}
 }
 
 // A consumer's tag tells the channel that it is on: k1_3 is the third of channel k1.

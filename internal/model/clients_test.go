@@ -342,6 +342,10 @@ func (s *machine) commit(t *rapid.T) {
 	want, all := 0, true
 	pubs, acks := c.model.txPubs, c.model.txAcks
 	c.model.txPubs, c.model.txAcks = nil, nil
+	fails := slices.ContainsFunc(pubs, func(p mBuffered) bool { _, _, text := s.m.committed(p.queues); return text != "" })
+	if !fails {
+		s.m.settleThose(acks, true)
+	}
 	for _, p := range pubs {
 		queues, lost, text := s.m.committed(p.queues)
 		if text != "" {
@@ -361,9 +365,7 @@ func (s *machine) commit(t *rapid.T) {
 		}
 		all = all && !lost
 	}
-	for _, a := range acks {
-		s.m.settle(a.us, a.how)
-	}
+	s.m.settleThose(acks, false)
 	s.m.drain()
 	s.same("returns", len(returns), want)
 	if !all {

@@ -22,6 +22,14 @@ func (m *model) settle(us []*mUnacked, how string) {
 	}
 }
 
+// settleThose settles what a commit settles before its publishes, or after them.
+func (m *model) settleThose(acks []mSettled, before bool) {
+	for _, a := range acks {
+		other := func(u *mUnacked) bool { return (a.how == "ack" || u.q.quorum) != before }
+		m.settle(slices.DeleteFunc(slices.Clone(a.us), other), a.how)
+	}
+}
+
 func (u *mUnacked) consumer() string {
 	if u.c == nil {
 		return ""
