@@ -66,7 +66,8 @@ func CancelConsumer() Action { return Action{fault.Action{Kind: fault.CancelCons
 func Stall() Action { return Action{fault.Action{Kind: fault.Stall}} }
 
 // Restart restarts the broker, in place of what the message was to bring: all connections end, and clients that connect
-// again, to the same address, find what a RabbitMQ keeps. See [leveret.Broker.Restart].
+// again, to the same address, find what a RabbitMQ keeps. Whoever connects before the broker is up waits for that. See
+// [leveret.Broker.Restart].
 func Restart(as leveret.NodeEnd) Action {
 	kind := fault.Restart
 	if as == leveret.KilledNode {

@@ -2,6 +2,9 @@ package leverettest_test
 
 import (
 	"fmt"
+	"net"
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -337,6 +340,46 @@ func TestRestartKeepsTheAddress(t *testing.T) {
 		assert.False(t, ok)
 		_, err = ch.QueueDeclarePassive("gone", false, false, false, false, nil)
 		assert.ErrorContains(t, err, "NOT_FOUND")
+	}
+}
+
+// Whoever connects while a fault restarts the broker is served when it is up: a client hears of the end before.
+func TestConnectWhileAFaultRestarts(t *testing.T) {
+	for _, scheme := range []string{"amqp", "amqps"} {
+		t.Run(scheme, func(t *testing.T) {
+			b, ca := leverettest.New(t), leverettest.NewAuthority(t)
+			declareDurable(t, b, "q")
+			dial := leverettest.Dialer(t, b)
+			if scheme == "amqps" {
+				dial = leverettest.TLSDialer(t, b, ca.Server())
+			}
+			open := func(dial func(network, addr string) (net.Conn, error)) *amqp091.Channel {
+				cfg := amqp091.Config{Dial: dial, TLSClientConfig: ca.Client("")}
+				conn, err := amqp091.DialConfig(scheme+"://guest:guest@rabbitmq/", cfg)
+				require.NoError(t, err)
+				return channelOf(t, conn)
+			}
+			ch := open(dial)
+			early := make(chan net.Conn, 1)
+			var once sync.Once
+			b.Watch(leveret.Events{ConnectionClosed: func(leveret.ConnectionEvent) {
+				once.Do(func() {
+					assert.False(t, b.Serving())
+					nc, err := dial("", "")
+					assert.NoError(t, err)
+					for range 10_000 {
+						runtime.Gosched() // so that a server that does not wait has hung up
+					}
+					early <- nc
+				})
+			}})
+			leverettest.Inject(t, b, leverettest.Fault{Do: leverettest.Restart(leveret.KilledNode)})
+			require.NoError(t, ch.Publish("", "q", false, false, amqp091.Publishing{}))
+			nc := comes(t, early)
+			ch = open(func(string, string) (net.Conn, error) { return nc, nil })
+			_, err := ch.QueueDeclarePassive("q", true, false, false, false, nil)
+			assert.NoError(t, err)
+		})
 	}
 }
 

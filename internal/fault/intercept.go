@@ -260,7 +260,7 @@ func (w *wire) strikeLocked(r *rule, u unit, to *lane) (outside func()) {
 		}
 		return func() {
 			w.settleBefore(to)
-			_ = w.b.Restart(as) // one that is closed is not restarted
+			restart(w.b, as)
 		}
 	case Stall:
 		return func() {

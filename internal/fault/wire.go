@@ -45,6 +45,7 @@ func newWire(srv *amqpd.Server, sock net.Conn) *wire {
 	}
 	go func() {
 		defer close(w.served)
+		untilRestarted(w.b)
 		_ = srv.ServeConn(end) // ends with the connection or the server
 	}()
 	return w
