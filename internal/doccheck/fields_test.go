@@ -23,7 +23,7 @@ func TestFieldsAreRead(t *testing.T) {
 		t.Skip("type-checks the module from source, which takes long and has no races")
 	}
 	for _, dir := range []string{"", "amqpd", "control", "definitions", "graph", "leverettest", "lint", "mgmt", "conformance", "internal/scenario", "cmd/leveret",
-		"internal/ctl", "internal/pcre", "internal/erl", "internal/fifo", "internal/journal", "internal/record", "internal/schedule", "internal/tags", "internal/topic"} {
+		"internal/ctl", "internal/pcre", "internal/erl", "internal/fifo", "internal/journal", "internal/places", "internal/record", "internal/schedule", "internal/tags", "internal/topic"} {
 		t.Run("/"+dir, func(t *testing.T) {
 			t.Parallel()
 			for _, field := range unreadFields(t, filepath.Join("../..", dir)) {

@@ -178,6 +178,7 @@ func (l *Log) Room() error {
 	}
 	woken := wakers.Get().(chan error)
 	l.space.waiting.add(waiter{pos: l.space.steps, woken: woken})
+	l.compactor.wakeLocked() // it may sleep since before there was something to do
 	l.mu.Unlock()
 	err := <-woken
 	wakers.Put(woken)

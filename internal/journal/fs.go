@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 )
 
 // An FS is the directory of one log. Names are base names. Dir returns that of the operating system; tests have others, that
@@ -34,8 +35,22 @@ type File interface {
 	Sync() error               // makes the file's data and size durable
 }
 
-// Dir returns the FS of a directory of the operating system.
-func Dir(path string) FS { return dir(path) }
+// Dir returns the FS of a directory of the operating system, or what is mounted there.
+func Dir(path string) FS {
+	if fs, ok := mounted.Load(path); ok {
+		return fs.(FS)
+	}
+	return dir(path)
+}
+
+// Mount has Dir return fs for a path until unmount is called. So a test has a file system of its own below a broker that it opens
+// as everybody does.
+func Mount(path string, fs FS) (unmount func()) {
+	mounted.Store(path, fs)
+	return func() { mounted.Delete(path) }
+}
+
+var mounted sync.Map // of FS by path
 
 type dir string
 

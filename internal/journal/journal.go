@@ -71,6 +71,7 @@ type Log struct {
 
 	committer worker
 	compactor worker
+	scanned   image // by Scan
 	recovered Recovery
 }
 

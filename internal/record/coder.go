@@ -12,8 +12,10 @@ var ErrMalformed = errors.New("record: malformed")
 // A coder goes through the fields of an item, and writes each of them or reads it. Each method takes a pointer to a field.
 type coder struct {
 	reading bool
-	buf     []byte // reading: what is left
-	bad     bool   // what was read cannot have been written
+	buf     []byte   // reading: what is left
+	bad     bool     // what was read cannot have been written
+	reader  *Reader  // nil: nothing is used again
+	names   []string // writing: those of the tables that are being written
 }
 
 // fail gives up reading. What follows reads as nothing.

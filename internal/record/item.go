@@ -1,5 +1,7 @@
 package record
 
+import "sync"
+
 // An Item is one thing that an operation did, or that a snapshot has: a pointer to one of the types below. Each says what is,
 // not what changed: to hear it twice is to hear it once.
 //
@@ -23,29 +25,49 @@ type Put struct {
 	Charge     uint32 // octets of the log that the copy keeps alive
 }
 
-// Gone are messages that left a queue for good.
-type Gone struct {
-	Queue  uint64
-	Copies []uint64 // ascending
-}
+// Gone are copies that left their queues for good.
+type Gone struct{ Copies []uint64 } // ascending
 
-// A Back is a message that came back to its queue.
-type Back struct {
-	Queue, Copy         uint64
+// A Turn is what has become of a copy since its queue took it: the last one counts.
+type Turn struct {
+	Copy                uint64
+	Now                 State
 	Deliveries, Returns uint32
-	Place               uint64 // its number among those that came back; 0: it has its old position
-	Until               int64  // ns since 1970, when a delayed retry ends; 0: none
+	Behind              uint64 // AtTail: the copy behind which it stands. Held: orders those who have copies
+	Order               uint64 // among those that turned, the later the larger
+	Until               int64  // Delayed: ns since 1970, when it is ready again. Held: orders them, too, behind Reason
+	Reason              string // Dying: how it died. Held: orders them, behind Behind
 }
 
-// An Out is a message of which a queue has to remember that somebody holds it.
-type Out struct{ Queue, Copy uint64 }
+// A State says where a copy is.
+type State uint8
 
-// A Pending is a dead letter that not all of its targets have.
-type Pending struct {
-	Queue, Copy uint64
-	Reason      string
-	Died        int64    // when it was first tried, in seconds since 1970; 0: not yet
-	Confirmed   []uint64 // IDs of the queues that have it
+// The states of copies. They stand in logs: a number is never used again.
+const (
+	InPlace  State = iota // it is ready, at the place of its number
+	AtTail                // ready, behind those that were there
+	Returned              // ready, behind those that came back before
+	Held                  // somebody has it, and has to settle it
+	Delayed               // it waits for its next delivery
+	Over                  // it dies, because it was delivered too often
+	Dying                 // it is a dead letter that its targets do not have
+	states
+)
+
+// Killed says that the node was killed when a copy was the last one. Classic queues take all copies up to it that have not turned
+// since for delivered.
+type Killed struct{ Copy uint64 }
+
+// Used says when a queue that expires was used last.
+type Used struct {
+	Queue uint64
+	At    int64 // ns since 1970
+}
+
+// A Node says whether the broker's node is up. If the last record of a log does not say that it is not, the node was killed.
+type Node struct {
+	Profile string
+	Up      bool
 }
 
 // These say that something is no longer there.
@@ -59,8 +81,8 @@ type (
 		Name     string
 	}
 	NoUser            struct{ Name string }
-	NoPermission      struct{ User, VHost string }
-	NoTopicPermission struct{ User, VHost, Exchange string } // no exchange: none at any
+	NoPermission      struct{ User, VHost string }           // no user: of any
+	NoTopicPermission struct{ User, VHost, Exchange string } // no user: of any; no exchange: at any
 	NoParameter       struct{ Name string }
 )
 
@@ -74,10 +96,11 @@ var makers = [...]func() Item{
 	2:  func() Item { return new(Message) },
 	3:  func() Item { return new(Put) },
 	4:  func() Item { return new(Gone) },
-	5:  func() Item { return new(Back) },
-	6:  func() Item { return new(Out) },
-	7:  func() Item { return new(Pending) },
+	5:  func() Item { return new(Turn) },
+	6:  func() Item { return new(Node) },
+	7:  func() Item { return new(Killed) },
 	8:  func() Item { return new(Numbers) },
+	9:  func() Item { return new(Used) },
 	16: func() Item { return new(VHost) },
 	17: func() Item { return new(NoVHost) },
 	18: func() Item { return new(Exchange) },
@@ -102,10 +125,11 @@ func (*In) kind() uint8                { return 1 }
 func (*Message) kind() uint8           { return 2 }
 func (*Put) kind() uint8               { return 3 }
 func (*Gone) kind() uint8              { return 4 }
-func (*Back) kind() uint8              { return 5 }
-func (*Out) kind() uint8               { return 6 }
-func (*Pending) kind() uint8           { return 7 }
+func (*Turn) kind() uint8              { return 5 }
+func (*Node) kind() uint8              { return 6 }
+func (*Killed) kind() uint8            { return 7 }
 func (*Numbers) kind() uint8           { return 8 }
+func (*Used) kind() uint8              { return 9 }
 func (*VHost) kind() uint8             { return 16 }
 func (*NoVHost) kind() uint8           { return 17 }
 func (*Exchange) kind() uint8          { return 18 }
@@ -127,30 +151,40 @@ func (*NoParameter) kind() uint8       { return 39 }
 
 // Append appends an item to an operation or a snapshot. A value of a type that no header has panics.
 func Append(buf []byte, item Item) []byte {
-	c := coder{buf: append(buf, item.kind())}
-	item.code(&c)
-	return c.buf
+	c := writers.Get().(*coder)
+	c.buf = append(buf, item.kind())
+	item.code(c)
+	buf, c.buf = c.buf, nil
+	writers.Put(c)
+	return buf
 }
+
+// writers are coders that write. A coder escapes: with a new one for each item BenchmarkPut has two allocations.
+var writers = sync.Pool{New: func() any { return new(coder) }}
 
 // Items yields the items of an operation or a snapshot. The error, which comes last, is [ErrMalformed].
 func Items(data []byte) func(yield func(Item, error) bool) {
 	return func(yield func(Item, error) bool) {
 		c := coder{reading: true, buf: data}
-		for len(c.buf) > 0 {
-			kind := c.take(1)[0]
-			if int(kind) >= len(makers) || makers[kind] == nil {
-				yield(nil, ErrMalformed)
-				return
-			}
-			item := makers[kind]()
-			item.code(&c)
-			if c.bad {
-				yield(nil, ErrMalformed)
-				return
-			}
-			if !yield(item, nil) {
-				return
-			}
+		c.items(yield)
+	}
+}
+
+func (c *coder) items(yield func(Item, error) bool) {
+	for len(c.buf) > 0 {
+		kind := c.take(1)[0]
+		if int(kind) >= len(makers) || makers[kind] == nil {
+			yield(nil, ErrMalformed)
+			return
+		}
+		item := c.item(kind)
+		item.code(c)
+		if c.bad {
+			yield(nil, ErrMalformed)
+			return
+		}
+		if !yield(item, nil) {
+			return
 		}
 	}
 }
@@ -200,7 +234,6 @@ func (p *Put) code(c *coder) {
 
 // Copies are written as distances, most of which are 1.
 func (g *Gone) code(c *coder) {
-	c.uint64(&g.Queue)
 	last := uint64(0)
 	list(c, &g.Copies, func(c *coder, copy *uint64) {
 		step := *copy - last
@@ -211,26 +244,30 @@ func (g *Gone) code(c *coder) {
 	})
 }
 
-func (b *Back) code(c *coder) {
-	c.uint64(&b.Queue)
-	c.uint64(&b.Copy)
-	unsigned(c, &b.Deliveries)
-	unsigned(c, &b.Returns)
-	c.uint64(&b.Place)
-	c.int64(&b.Until)
+func (t *Turn) code(c *coder) {
+	c.uint64(&t.Copy)
+	unsigned(c, &t.Now)
+	unsigned(c, &t.Deliveries)
+	unsigned(c, &t.Returns)
+	c.uint64(&t.Behind)
+	c.uint64(&t.Order)
+	c.int64(&t.Until)
+	c.text(&t.Reason)
+	if c.reading && t.Now >= states {
+		c.fail()
+	}
 }
 
-func (o *Out) code(c *coder) {
-	c.uint64(&o.Queue)
-	c.uint64(&o.Copy)
+func (k *Killed) code(c *coder) { c.uint64(&k.Copy) }
+
+func (u *Used) code(c *coder) {
+	c.uint64(&u.Queue)
+	c.int64(&u.At)
 }
 
-func (p *Pending) code(c *coder) {
-	c.uint64(&p.Queue)
-	c.uint64(&p.Copy)
-	c.text(&p.Reason)
-	c.int64(&p.Died)
-	list(c, &p.Confirmed, (*coder).uint64)
+func (n *Node) code(c *coder) {
+	c.text(&n.Profile)
+	c.flag(&n.Up)
 }
 
 func (n *Numbers) code(c *coder) {

@@ -28,7 +28,7 @@ type Extra struct {
 	Published      *Published
 	Expiration     int64   // ms; -1: none
 	Deaths         []Death // most recent first
-	FirstDeath     *Death  // as it was recorded
+	FirstDeath     uint32  // which of them
 	LastExchange   *string // where it was published to before the last death
 	Number         uint64  // in events
 	Removed        int32   // octets of properties that are counted though they are gone
@@ -53,10 +53,16 @@ type Death struct {
 }
 
 func (c *coder) message(m *Message) {
-	c.text(&m.Exchange)
-	c.text(&m.Key)
+	c.name(&m.Exchange)
+	c.name(&m.Key)
 	c.octets(&m.Body)
-	optional(c, &m.Properties, (*coder).properties)
+	some := m.Properties != nil
+	if c.flag(&some); some {
+		if c.reading {
+			m.Properties = c.noProperties()
+		}
+		c.properties(m.Properties)
+	}
 	optional(c, &m.Extra, (*coder).extra)
 }
 
@@ -64,24 +70,34 @@ func (c *coder) properties(p *Properties) {
 	unsigned(c, &p.Present)
 	c.table(&p.Headers)
 	c.fields(&p.HeaderFields)
-	for _, s := range [...]*string{&p.ContentType, &p.ContentEncoding, &p.CorrelationID, &p.ReplyTo, &p.Expiration, &p.MessageID,
-		&p.Type, &p.UserID, &p.AppID, &p.ClusterID} {
-		c.text(s)
-	}
+	c.name(&p.ContentType)
+	c.name(&p.ContentEncoding)
+	c.text(&p.CorrelationID)
+	c.name(&p.ReplyTo)
+	c.name(&p.Expiration)
+	c.text(&p.MessageID)
+	c.name(&p.Type)
+	c.name(&p.UserID)
+	c.name(&p.AppID)
+	c.name(&p.ClusterID)
 	c.time(&p.Timestamp)
 	c.octet(&p.DeliveryMode)
 	c.octet(&p.Priority)
 }
 
+// extra has, if it has deaths, the first of them and the last exchange.
 func (c *coder) extra(x *Extra) {
 	optional(c, &x.Published, (*coder).published)
 	c.int64(&x.Expiration)
 	list(c, &x.Deaths, (*coder).death)
-	optional(c, &x.FirstDeath, (*coder).death)
+	unsigned(c, &x.FirstDeath)
 	c.optionalText(&x.LastExchange)
 	c.uint64(&x.Number)
 	signed(c, &x.Removed)
 	c.flag(&x.HideExpiration)
+	if n := uint32(len(x.Deaths)); c.reading && (x.FirstDeath >= max(n, 1) || n > 0 && x.LastExchange == nil) {
+		c.fail()
+	}
 }
 
 // published has at least as many keys as each of its parts.
@@ -96,12 +112,12 @@ func (c *coder) published(p *Published) {
 }
 
 func (c *coder) death(d *Death) {
-	c.text(&d.Queue)
-	c.text(&d.Reason)
+	c.name(&d.Queue)
+	c.name(&d.Reason)
 	c.int64(&d.Count)
 	c.int64(&d.At)
-	c.text(&d.Exchange)
-	c.text(&d.Key)
+	c.name(&d.Exchange)
+	c.name(&d.Key)
 	c.texts(&d.Keys)
 	c.optionalText(&d.Expiration)
 }

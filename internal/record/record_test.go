@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leveretmq/leveret/internal/race"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -23,6 +24,12 @@ func items(t *rapid.T) (all []Item) {
 		if p, ok := item.(*Message); ok && p.Extra != nil && p.Extra.Published != nil {
 			n := uint32(len(p.Extra.Published.Keys))
 			p.Extra.Published.Routes, p.Extra.Published.BCC = rapid.Uint32Max(n).Draw(t, "routes"), rapid.Uint32Max(n).Draw(t, "bcc")
+		}
+		if p, ok := item.(*Message); ok && p.Extra != nil {
+			p.Extra.FirstDeath = rapid.Uint32Max(uint32(max(len(p.Extra.Deaths), 1))-1).Draw(t, "first")
+			if p.Extra.LastExchange == nil && len(p.Extra.Deaths) > 0 {
+				p.Extra.LastExchange = new(string)
+			}
 		}
 		all = append(all, item)
 	}
@@ -43,6 +50,9 @@ func fill(t *rapid.T, v reflect.Value) {
 	switch v.Interface().(type) {
 	case time.Time:
 		v.Set(reflect.ValueOf(aTime(t)))
+		return
+	case State:
+		v.SetUint(rapid.Uint64Range(0, uint64(states)-1).Draw(t, "state"))
 		return
 	case Table:
 		v.Set(reflect.ValueOf(aTable(t, 0)))
@@ -214,6 +224,10 @@ func verifyStrict(t require.TestingT, data []byte) {
 	if err != nil {
 		require.ErrorIs(t, err, ErrMalformed)
 		require.Equal(t, string(data[:len(appendAll(nil, all))]), string(appendAll(nil, all)))
+		for item, err := range new(Reader).Items(data[len(appendAll(nil, all)):]) {
+			require.Nil(t, item)
+			require.ErrorIs(t, err, ErrMalformed)
+		}
 		return
 	}
 	require.Equal(t, string(data), string(appendAll(nil, all)))
@@ -337,6 +351,8 @@ func TestWhatCannotHaveBeenWritten(t *testing.T) {
 		"names out of order":              {24, 0, 0, 0, 0, 3, 1, 'b', void, 1, 'a', void, 0, 0, 0, 0, 0, 0, 0, 0},
 		"a name twice":                    {24, 0, 0, 0, 0, 3, 1, 'a', void, 1, 'a', void, 0, 0, 0, 0, 0, 0, 0, 0},
 		"no such type of a value":         {24, 0, 0, 0, 0, 2, 1, 'a', table + 1, 0, 0, 0, 0, 0, 0, 0, 0},
+		"a first death beyond all":        Append(nil, &Message{Extra: &Extra{FirstDeath: 1}}),
+		"deaths without a last exchange":  Append(nil, &Message{Extra: &Extra{Deaths: []Death{{}}}}),
 		"more keys that route than keys":  {2, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 	} {
 		_, err := readAll(data)
@@ -379,5 +395,111 @@ func BenchmarkReplayPut(b *testing.B) {
 		for _, err := range Items(data) {
 			require.NoError(b, err)
 		}
+	}
+}
+
+// verifyAllocates demands a number of allocations. The race detector has pools forget.
+func verifyAllocates(t *testing.T, n int, f func(), why ...any) {
+	t.Helper()
+	if got := testing.AllocsPerRun(100, f); !race.Enabled {
+		require.EqualValues(t, n, got, why...)
+	}
+}
+
+// TestAppendAllocatesNothing writes messages into a buffer that is large enough.
+func TestAppendAllocatesNothing(t *testing.T) {
+	values := Fields{{"s", "text"}, {"n", int32(1)}, {"l", int64(1) << 40}, {"b", true}, {"f", 1.5}, {"t", time.Unix(1, 0).UTC()},
+		{"d", Decimal{1, 2}}, {"a", []any{"x", int64(1), Fields{{"y", nil}}}}, {"o", []byte{1}}, {"m", Table{"k": "v", "j": Table{"i": "h"}}}}
+	all := map[string]any{}
+	for _, f := range values {
+		all[f.Name] = f.Value
+	}
+	expiration := "10"
+	death := Death{Queue: "q", Reason: "expired", Count: 1, Exchange: "x", Key: "k", Keys: []string{"a"}, Expiration: &expiration}
+	for name, m := range map[string]*Message{
+		"plain":      {Exchange: "shop", Key: "order.new", Body: make([]byte, 100)},
+		"properties": {Body: make([]byte, 100), Properties: &Properties{DeliveryMode: 2, MessageID: "1", Timestamp: time.Unix(1, 0)}},
+		"fields":     {Properties: &Properties{HeaderFields: values}},
+		"table":      {Properties: &Properties{Headers: all}},
+		"extra":      {Extra: &Extra{Published: &Published{Keys: []string{"a", "b"}, Routes: 2}, Deaths: []Death{death}, LastExchange: &expiration}},
+	} {
+		buf := Append(nil, m)
+		verifyAllocates(t, 0, func() { buf = Append(buf[:0], m) }, name)
+	}
+}
+
+// TestReaderReadsTheSame reads several operations with one reader.
+func TestReaderReadsTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var r Reader
+		for range 3 {
+			all := items(t)
+			n := 0
+			for item, err := range r.Items(appendAll(nil, all)) {
+				require.NoError(t, err)
+				require.Equal(t, all[n], item)
+				n++
+			}
+			require.Len(t, all, n)
+		}
+	})
+}
+
+func TestReaderStopsAtMistakes(t *testing.T) {
+	var r Reader
+	for _, data := range [][]byte{{15}, Append(nil, &In{"v"})[:2], {2, 5, 'a'}} {
+		for item, err := range r.Items(data) {
+			require.Nil(t, item)
+			require.ErrorIs(t, err, ErrMalformed)
+		}
+	}
+}
+
+func TestReaderAllocations(t *testing.T) {
+	plain := &Message{Exchange: "shop", Key: "order.new", Body: make([]byte, 100)}
+	given := *plain
+	given.Properties = &Properties{DeliveryMode: 2, ContentType: "application/json"}
+	for _, m := range []*Message{plain, &given} {
+		data := Append(Append(nil, m), &Put{Queue: 7, Copy: 1 << 20, Charge: 160})
+		var r Reader
+		n := 0
+		verifyAllocates(t, 1, func() { // the body
+			for range r.Items(data) {
+				n++
+			}
+		})
+	}
+}
+
+type otherField struct {
+	Name  string `json:"name"`
+	Value any    `json:"value"`
+}
+
+func TestTablesOfOtherPackagesAreWritten(t *testing.T) {
+	l := func(values ...any) *Exchange { return &Exchange{Arguments: Fields{{"l", values}}} }
+	ours := l(Decimal{1, 2}, Table{"a": Fields{{"b", Decimal{3, 4}}, {"b", nil}}}, Fields{}, Fields(nil), Table{}, Table(nil))
+	type (
+		Decimal struct {
+			Scale uint8
+			Value int32
+		}
+		Table  map[string]any
+		Fields []otherField
+	)
+	theirs := l(Decimal{1, 2}, Table{"a": Fields{{"b", Decimal{3, 4}}, {"b", nil}}}, Fields{}, Fields(nil), Table{}, Table(nil))
+	require.Equal(t, Append(nil, ours), Append(nil, theirs))
+	data := Append(nil, theirs)
+	verifyAllocates(t, 0, func() { data = Append(data[:0], theirs) })
+}
+
+func TestTypesThatOnlyHaveTheirNamesPanic(t *testing.T) {
+	type (
+		Decimal struct{ Value int32 }
+		Table   map[string]string
+		Fields  []string
+	)
+	for _, v := range []any{Decimal{}, Table{}, Fields{}} {
+		require.Panics(t, func() { Append(nil, &Policy{Definition: map[string]any{"v": v}}) })
 	}
 }

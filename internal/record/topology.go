@@ -12,23 +12,28 @@ type VHost struct {
 type Exchange struct {
 	Name, Type                    string
 	Durable, AutoDelete, Internal bool
+	User                          string // who declared it
 	Arguments                     Fields
+	Bound                         bool // it is auto-delete and has a binding, if only one that the log does not have
 }
 
 // A Queue is a declared queue. ID is its number, which no other queue of the log has, also none of the same name.
 type Queue struct {
 	ID         uint64
-	Name       string
+	Name, Type string
 	AutoDelete bool
+	User       string // who declared it
 	Arguments  Fields
 }
 
-// A Binding leads from a source to a queue or an exchange.
+// A Binding leads from a source to a queue or an exchange. The queue has its ID here: a record that is heard again after another
+// queue has the name is not about that one.
 type Binding struct {
-	Source, Destination string
-	ToQueue             bool
-	Key                 string
-	Arguments           Fields
+	Source      string
+	Queue       uint64 // 0: it leads to an exchange
+	Destination string // that exchange
+	Key         string
+	Arguments   Fields
 }
 
 // A Policy is one of users, or of operators.
@@ -54,7 +59,8 @@ type Permission struct{ User, VHost, Configure, Write, Read string }
 // A TopicPermission is what a user may do at a topic exchange.
 type TopicPermission struct{ User, VHost, Exchange, Write, Read string }
 
-// A Parameter is a global parameter. Value is JSON; nil is null.
+// A Parameter is a global parameter. Value is JSON; nil is null. One that is there keeps its place in the order: a new one
+// stands behind its NoParameter.
 type Parameter struct {
 	Name  string
 	Value []byte
@@ -75,20 +81,24 @@ func (c *coder) exchange(x *Exchange) {
 	c.flag(&x.Durable)
 	c.flag(&x.AutoDelete)
 	c.flag(&x.Internal)
+	c.text(&x.User)
 	c.fields(&x.Arguments)
+	c.flag(&x.Bound)
 }
 
 func (c *coder) queue(q *Queue) {
 	c.uint64(&q.ID)
 	c.text(&q.Name)
+	c.text(&q.Type)
 	c.flag(&q.AutoDelete)
+	c.text(&q.User)
 	c.fields(&q.Arguments)
 }
 
 func (c *coder) binding(b *Binding) {
 	c.text(&b.Source)
+	c.uint64(&b.Queue)
 	c.text(&b.Destination)
-	c.flag(&b.ToQueue)
 	c.text(&b.Key)
 	c.fields(&b.Arguments)
 }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"math/big"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +15,8 @@ import (
 //	nil, bool, string, []byte, int8, uint8, int16, uint16, int32, uint32, int64, *big.Int, float32, float64,
 //	Decimal, time.Time (whole seconds, UTC), []any, Fields, Table
 //
-// Another one is a mistake of the program, and panics.
+// Another one is a mistake of the program, and panics. A value that is written may also be of a type of another package that is
+// named Decimal, Fields or Table and made of the same: so a program need not copy its tables to have them written.
 
 // Fields is a table with an order, in which a name may occur twice.
 type Fields []Field
@@ -109,19 +111,38 @@ func typeOf(v any) uint8 {
 	case Table:
 		return table
 	}
+	return foreignType(reflect.TypeOf(v))
+}
+
+var (
+	decimalType = reflect.TypeFor[Decimal]()
+	tableType   = reflect.TypeFor[Table]()
+	textType    = reflect.TypeFor[string]()
+	anyType     = reflect.TypeFor[any]()
+)
+
+// foreignType is typeOf for a type of another package.
+func foreignType(t reflect.Type) uint8 {
+	switch name := t.Name(); {
+	case name == "Decimal" && t.ConvertibleTo(decimalType):
+		return decimal
+	case name == "Table" && t.ConvertibleTo(tableType):
+		return table
+	case name == "Fields" && t.Kind() == reflect.Slice && isField(t.Elem()):
+		return fields
+	}
 	panic("record: a value of a type that no header has")
 }
 
-// as codes a value of one type with the function for it.
+func isField(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && t.NumField() == 2 && t.Field(0).Type == textType && t.Field(1).Type == anyType
+}
+
+// as reads a value of one type with the function for it.
 func as[E any](c *coder, v *any, code func(*coder, *E)) {
 	var e E
-	if !c.reading {
-		e = (*v).(E)
-	}
 	code(c, &e)
-	if c.reading {
-		*v = e
-	}
+	*v = e
 }
 
 // value is a value with its type, which stands in so many others.
@@ -133,10 +154,15 @@ func (c *coder) value(v *any, depth int) {
 		c.fail()
 		return
 	}
-	var kind uint8
-	if !c.reading {
-		kind = typeOf(*v)
+	if c.reading {
+		c.readValue(v, depth)
+	} else {
+		c.writeValue(*v, depth)
 	}
+}
+
+func (c *coder) readValue(v *any, depth int) {
+	var kind uint8
 	c.octet(&kind)
 	switch kind {
 	case void:
@@ -183,14 +209,82 @@ func (c *coder) value(v *any, depth int) {
 	}
 }
 
+// writeValue writes what readValue reads. With the functions that read, each value is an allocation.
+func (c *coder) writeValue(v any, depth int) {
+	kind := typeOf(v)
+	c.octet(&kind)
+	switch v := v.(type) {
+	case nil, bool:
+	case string:
+		c.text(&v)
+	case []byte:
+		c.octets(&v)
+	case int8:
+		signed(c, &v)
+	case uint8:
+		c.octet(&v)
+	case int16:
+		signed(c, &v)
+	case uint16:
+		unsigned(c, &v)
+	case int32:
+		signed(c, &v)
+	case uint32:
+		unsigned(c, &v)
+	case int64:
+		c.int64(&v)
+	case *big.Int:
+		c.bigInt(&v)
+	case float32:
+		c.float32(&v)
+	case float64:
+		c.float(&v)
+	case Decimal:
+		c.decimal(&v)
+	case time.Time:
+		c.time(&v)
+	case []any:
+		n, _ := c.length(len(v), v != nil)
+		for i := range n {
+			c.value(&v[i], depth+1)
+		}
+	case Fields:
+		c.writeFields(v, depth+1)
+	case Table:
+		c.writeTable(v, depth+1)
+	default:
+		c.writeForeign(kind, reflect.ValueOf(v), depth+1)
+	}
+}
+
+// writeForeign writes a value of a type of another package.
+func (c *coder) writeForeign(kind uint8, v reflect.Value, depth int) {
+	switch kind {
+	case decimal:
+		d := v.Convert(decimalType).Interface().(Decimal)
+		c.decimal(&d)
+	case table:
+		c.writeTable(v.Convert(tableType).Interface().(Table), depth)
+	case fields:
+		n, _ := c.length(v.Len(), !v.IsNil())
+		for i := range n {
+			name, value := v.Index(i).Field(0).String(), v.Index(i).Field(1).Interface()
+			c.text(&name)
+			c.value(&value, depth)
+		}
+	}
+}
+
 func (c *coder) decimal(d *Decimal) {
 	c.octet(&d.Scale)
 	signed(c, &d.Value)
 }
 
+var noTime time.Time
+
 // time is a time in whole seconds. No time at all is the zero time.
 func (c *coder) time(t *time.Time) {
-	some := !t.IsZero()
+	some := t.Unix() != noTime.Unix()
 	c.flag(&some)
 	if !some {
 		return
@@ -226,25 +320,33 @@ func (c *coder) bigInt(n **big.Int) {
 func (c *coder) fields(f *Fields) { c.fieldsAt(f, 0) }
 
 func (c *coder) fieldsAt(f *Fields, depth int) {
+	if !c.reading {
+		c.writeFields(*f, depth)
+		return
+	}
 	list(c, f, func(c *coder, e *Field) {
 		c.text(&e.Name)
 		c.value(&e.Value, depth)
 	})
 }
 
+func (c *coder) writeFields(f Fields, depth int) {
+	n, _ := c.length(len(f), f != nil)
+	for i := range n {
+		c.text(&f[i].Name)
+		c.value(&f[i].Value, depth)
+	}
+}
+
 func (c *coder) table(t *Table) { c.tableAt(t, 0) }
 
 func (c *coder) tableAt(t *Table, depth int) {
-	var f Fields
-	if !c.reading && *t != nil {
-		f = make(Fields, 0, len(*t))
-		for name, v := range *t {
-			f = append(f, Field{name, v})
-		}
-		slices.SortFunc(f, byName)
+	if !c.reading {
+		c.writeTable(*t, depth)
+		return
 	}
-	c.fieldsAt(&f, depth)
-	if !c.reading || f == nil {
+	var f Fields
+	if c.fieldsAt(&f, depth); f == nil {
 		return
 	}
 	*t = make(Table, len(f))
@@ -255,4 +357,22 @@ func (c *coder) tableAt(t *Table, depth int) {
 		}
 		(*t)[e.Name] = e.Value
 	}
+}
+
+// writeTable writes a table like fields. The names of tables within it come behind its own.
+func (c *coder) writeTable(t Table, depth int) {
+	from := len(c.names)
+	for name := range t {
+		c.names = append(c.names, name)
+	}
+	names := c.names[from:]
+	slices.Sort(names)
+	c.length(len(t), t != nil)
+	for i := range names {
+		value := t[names[i]]
+		c.text(&names[i])
+		c.value(&value, depth)
+	}
+	clear(names)
+	c.names = c.names[:from]
 }
