@@ -9,6 +9,7 @@ import (
 	"github.com/google/btree"
 	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/pcre"
+	"github.com/leveretmq/leveret/internal/record"
 )
 
 // Users, and what they may do. A user has for each virtual host three regular expressions, for
@@ -77,6 +78,7 @@ type accessTable struct {
 	users       *btree.BTreeG[*UserInfo] // by name
 	permissions grants[*grant]
 	topics      grants[*topicGrant]
+	disk        *disk // told of each change to this copy; nil: nothing is kept
 }
 
 // A grant is a user's permissions for a virtual host, compiled.
@@ -91,23 +93,58 @@ type topicGrant struct {
 	patterns [3]*pcre.Pattern // nil for configure, and where the names make the expression invalid
 }
 
+// guest is the user whom a new node has, and that user's password.
+const guest = "guest"
+
 // initialAccess is what a new node has: the user guest with password guest, who may do
 // anything in the default virtual host. The salt need not be secret, nor can this password be.
 func initialAccess() *accessTable {
 	everything, _ := newGrant(Permissions{".*", ".*", ".*"}, RabbitMQ43.rules())
 	byName := func(a, b *UserInfo) bool { return a.Name < b.Name }
-	t := &accessTable{btree.NewG(grantsDegree, byName), newGrants[*grant](), newGrants[*topicGrant]()}
+	t := &accessTable{btree.NewG(grantsDegree, byName), newGrants[*grant](), newGrants[*topicGrant](), nil}
 	t.users.ReplaceOrInsert(&UserInfo{
-		Name: "guest", Tags: []string{"administrator"}, Limits: UserLimits{NoLimit, NoLimit},
-		Password: hashPassword(0, "guest"),
+		Name: guest, Tags: []string{"administrator"}, Limits: UserLimits{NoLimit, NoLimit},
+		Password: hashPassword(0, guest),
 	})
-	t.permissions.set(grantKey{user: "guest", vhost: defaultVHost}, everything)
+	t.permissions.set(grantKey{user: guest, vhost: defaultVHost}, everything)
 	return t
 }
 
 // clone returns a copy that the caller may change. It costs nothing: what changes is copied then.
 func (t *accessTable) clone() *accessTable {
-	return &accessTable{t.users.Clone(), t.permissions.clone(), t.topics.clone()}
+	return &accessTable{t.users.Clone(), t.permissions.clone(), t.topics.clone(), nil}
+}
+
+// What changes a table goes through the following functions. A change that refuses has called none of them.
+
+func (t *accessTable) put(u *UserInfo) {
+	t.users.ReplaceOrInsert(u)
+	if t.disk != nil {
+		t.disk.note(u.record())
+	}
+}
+
+func (t *accessTable) remove(u *UserInfo) {
+	t.users.Delete(u)
+	t.permissions.delete(t.permissions.ofUser(u.Name))
+	t.topics.delete(t.topics.ofUser(u.Name))
+	if t.disk != nil {
+		t.disk.note(&record.NoUser{Name: u.Name}) // without permissions
+	}
+}
+
+func (t *accessTable) grant(key grantKey, g *grant) {
+	t.permissions.set(key, g)
+	if t.disk != nil {
+		t.disk.note(g.record(key))
+	}
+}
+
+func (t *accessTable) grantTopics(key grantKey, g *topicGrant) {
+	t.topics.set(key, g)
+	if t.disk != nil {
+		t.disk.note(g.record(key))
+	}
 }
 
 // user returns the user of that name, nil if there is none.
@@ -250,7 +287,7 @@ func setUser(name string, password PasswordHash, tags []string) change {
 		if name == "" {
 			return PreconditionFailed.errorf("", "user cannot be an empty string")
 		}
-		t.users.ReplaceOrInsert(&UserInfo{Name: name, Tags: slices.Clone(tags), Limits: t.limits(name), Password: password})
+		t.put(&UserInfo{Name: name, Tags: slices.Clone(tags), Limits: t.limits(name), Password: password})
 		return nil
 	}
 }
@@ -264,7 +301,7 @@ func changeUser(name string, f func(*UserInfo)) change {
 		}
 		u := *old
 		f(&u)
-		t.users.ReplaceOrInsert(&u)
+		t.put(&u)
 		return nil
 	}
 }
@@ -275,9 +312,7 @@ func deleteUser(name string) change {
 		if u == nil {
 			return noSuchUser(name)
 		}
-		t.users.Delete(u)
-		t.permissions.delete(t.permissions.ofUser(name))
-		t.topics.delete(t.topics.ofUser(name))
+		t.remove(u)
 		return nil
 	}
 }
@@ -291,7 +326,7 @@ func setPermissions(key grantKey, p Permissions, r *rules) change {
 		if t.user(key.user) == nil {
 			return noSuchUser(key.user)
 		}
-		t.permissions.set(key, g)
+		t.grant(key, g)
 		return nil
 	}
 }
@@ -310,17 +345,48 @@ func setTopicPermissions(key grantKey, p TopicPermissions, missing error, r *rul
 		case missing != nil:
 			return missing
 		}
-		t.topics.set(key, g)
+		t.grantTopics(key, g)
 		return nil
 	}
+}
+
+// revokePermissions takes a user's permissions for a virtual host; without a user everybody's.
+func revokePermissions(user, vhost string) change {
+	return func(t *accessTable) error {
+		t.permissions.delete(t.permissions.of(user, vhost))
+		if t.disk != nil {
+			t.disk.note(&record.NoPermission{User: user, VHost: vhost})
+		}
+		return nil
+	}
+}
+
+// revokeTopicPermissions takes a user's topic permissions for an exchange. Without a user those of everybody are meant, without
+// an exchange those for any.
+func revokeTopicPermissions(user, vhost, exchange string) change {
+	return func(t *accessTable) error {
+		t.topics.delete(slices.DeleteFunc(t.topics.of(user, vhost), func(k grantKey) bool {
+			return exchange != "" && k.exchange != exchange
+		}))
+		if t.disk != nil {
+			t.disk.note(&record.NoTopicPermission{User: user, VHost: vhost, Exchange: exchange})
+		}
+		return nil
+	}
+}
+
+// ofUser is a change for one user. Nobody has the empty name.
+func ofUser(user string, c change) change {
+	if user == "" {
+		return func(*accessTable) error { return nil }
+	}
+	return c
 }
 
 // forgetVHost removes the permissions for a virtual host.
 func forgetVHost(vhost string) change {
 	return func(t *accessTable) error {
-		t.permissions.delete(t.permissions.inVHost(vhost))
-		t.topics.delete(t.topics.inVHost(vhost))
-		return nil
+		return cmp.Or(revokePermissions("", vhost)(t), revokeTopicPermissions("", vhost, "")(t))
 	}
 }
 
@@ -329,7 +395,7 @@ func (t *accessTable) hasTopics(vhost, exchange string) bool {
 	return len(t.topics.atExchange(vhost, exchange)) > 0
 }
 
-// forgetExchange removes the topic permissions for an exchange.
+// forgetExchange removes the topic permissions for an exchange, which has gone. The log needs no word of it.
 func forgetExchange(vhost, exchange string) change {
 	return func(t *accessTable) error {
 		t.topics.delete(t.topics.atExchange(vhost, exchange))

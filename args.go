@@ -161,6 +161,10 @@ type queueArgs struct {
 	kind         queueKind
 	singleActive bool
 	maxPriority  int // levels are 0 to maxPriority; -1: no priorities
+
+	// id is the number of the queue in the log, and no other queue's; 0: the log does not have the queue. It stands here because
+	// the queue itself would outgrow the 512 octets that it has with its type.
+	id uint64
 }
 
 // augmentQueueType adds the queue type to a declaration that does not name one: the default

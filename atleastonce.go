@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret/internal/fifo"
+	"github.com/leveretmq/leveret/internal/record"
 	"github.com/leveretmq/leveret/internal/schedule"
 )
 
@@ -41,6 +42,7 @@ type pendingLetter struct {
 // Rules: DL-29.
 func (c *quorum) keepPending(e entry, reason Reason) {
 	stopped, known := c.isStopped(c)
+	c.note(e, record.Turn{Now: record.Dying, Reason: string(reason)})
 	c.setPending(pendingLetter{e: e, reason: reason, beforeStop: known && !stopped})
 	c.sendPendingNext()
 }
@@ -196,6 +198,9 @@ func mark(set *map[*Queue]bool, q *Queue) {
 
 // confirmed stops counting a dead letter that all targets have.
 func (c *quorum) confirmed(d *pendingLetter) {
+	if log := c.q.v.log; log != nil {
+		log.leaves(d.e.seq)
+	}
 	if d.purged {
 		c.pending.purged--
 		c.countDeparting(d.e.m, -1)
@@ -254,6 +259,9 @@ func (c *quorum) purgePending(cause Cause) int {
 	for _, d := range p.tried {
 		if !d.purged {
 			d.purged = true
+			if log := c.q.v.log; log != nil {
+				log.leaves(d.e.seq) // nobody tries again after a restart // R-11
+			}
 			p.purged++
 			c.countAside(d.e.m, -1)
 			c.countDeparting(d.e.m, 1)

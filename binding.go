@@ -175,6 +175,9 @@ func (v *vhost) attachLocked(b *binding) {
 	}
 	b.in.Value = b
 	(*in).PushBack(&b.in)
+	if v.log != nil {
+		v.noteBindingLocked(b)
+	}
 	v.bindingEventLocked(b, true)
 }
 
@@ -192,6 +195,9 @@ func (v *vhost) detachLocked(b *binding) (sourceEnds bool) {
 	b.source.outgoing.lose()
 	b.source.outgoing.remove(b)
 	b.in.Leave()
+	if v.log != nil {
+		v.noteNoBindingLocked(b)
+	}
 	v.bindingEventLocked(b, false)
 	return b.source.unusedLocked()
 }

@@ -29,6 +29,8 @@ type Broker struct {
 	sessions       sessions
 	lastConn       atomic.Uint64
 	down           atomic.Bool // the node is stopped, or killed; changed with mu
+	sync           SyncLevel
+	disk           *disk // nil: the broker has no directory
 
 	mu       sync.Mutex // guards what follows
 	vhosts   map[string]*VHost
@@ -45,7 +47,10 @@ const defaultVHost = "/"
 // New returns a broker with the virtual host "/", its predeclared exchanges, and the user guest
 // with the password guest, an administrator with all permissions. Close ends the broker. New panics at an option that
 // is nil or out of range.
-func New(opts ...Option) *Broker {
+func New(opts ...Option) *Broker { return newBroker(opts, func(*Broker) {}) }
+
+// newBroker makes a broker. prepare is called when the options have been applied.
+func newBroker(opts []Option, prepare func(*Broker)) *Broker {
 	b := &Broker{clock: realClock{}, vhosts: map[string]*VHost{}}
 	WithProfile(RabbitMQ43)(b)
 	b.sessions.init()
@@ -59,6 +64,7 @@ func New(opts ...Option) *Broker {
 	if b.random.source == nil {
 		b.random.seedFromSystem()
 	}
+	prepare(b)
 	b.access.table.Store(initialAccess())
 	b.events = merge(b.watchers)
 	b.vhost = newVHost(b, defaultVHost)
@@ -68,8 +74,14 @@ func New(opts ...Option) *Broker {
 }
 
 // Close ends the broker: every connection is closed, every wait ends, every timer is stopped.
-// Messages are gone. Later operations return ErrClosed. Close itself always returns nil.
-func (b *Broker) Close() error {
+// Messages are gone, unless the broker has a directory. Later operations return ErrClosed. Close itself returns nil.
+//
+// A broker with a directory stops its node before, so that what its queues know is written. Close returns an error only if that
+// could not be done: see Err.
+func (b *Broker) Close() (err error) {
+	if b.disk != nil {
+		err = b.disk.close()
+	}
 	b.mu.Lock()
 	b.closed = true
 	all := b.sortedVHosts()
@@ -78,7 +90,7 @@ func (b *Broker) Close() error {
 	each(all, func(v *vhost) {
 		v.close(&Error{Code: ConnectionForced, Reason: "broker forced connection closure with reason 'shutdown'"}, "")
 	})
-	return nil
+	return err
 }
 
 // Profile returns the RabbitMQ release the broker behaves as.
@@ -90,6 +102,14 @@ func (b *Broker) CreateVHost(name string) (*VHost, error) {
 	if err := checkShort("the name of a virtual host", name); err != nil {
 		return nil, err
 	}
+	v, err := b.addVHost(name)
+	if err := b.settled(err); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+func (b *Broker) addVHost(name string) (*VHost, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := b.usable(); err != nil {
@@ -100,6 +120,9 @@ func (b *Broker) CreateVHost(name string) (*VHost, error) {
 	}
 	v := newVHost(b, name).handle
 	b.vhosts[name] = v
+	if b.disk != nil {
+		b.disk.note(v.meta.record())
+	}
 	return v, nil
 }
 
@@ -129,6 +152,9 @@ func (b *Broker) DeleteVHost(name string) error {
 	if ok {
 		delete(b.vhosts, name)
 		b.leaving = append(b.leaving, &v.vhost)
+		if b.disk != nil {
+			b.noteNoVHostLocked(&v.vhost)
+		}
 	}
 	b.mu.Unlock()
 	if !ok {

@@ -1,6 +1,7 @@
 package leveret
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -65,6 +66,9 @@ func (ch *Channel) do(op string, f func() *Error) error {
 		if e != nil {
 			err = ch.failLocked(op, e)
 		}
+	}
+	if ch.v.log != nil {
+		return cmp.Or(err, ch.endLogged(false))
 	}
 	ch.v.unlock()
 	return err

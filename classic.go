@@ -1,6 +1,9 @@
 package leveret
 
-import "github.com/leveretmq/leveret/internal/schedule"
+import (
+	"github.com/leveretmq/leveret/internal/record"
+	"github.com/leveretmq/leveret/internal/schedule"
+)
 
 // A classic is a classic queue: what it does with messages, each act told in the order in which RabbitMQ's classic queue
 // takes its steps. The order is the rule: it decides which message expires, which one is trimmed and which consumer gets the next.
@@ -40,6 +43,9 @@ func (c *classic) accept(a arrival) bool {
 		e.deadline = deadlineAfter(q.v.nowLocked(), ttl) // T-2
 	}
 	q.enqueuedEventLocked(a.m, e.seq, a.parent)
+	if q.v.log != nil {
+		q.v.log.put(q, e)
+	}
 	// An empty queue delivers the message to a consumer without enqueueing it. // D-24
 	if c.ready.n == 0 && q.consumers != nil && q.deliverNextLocked(&e) {
 		return true
@@ -125,6 +131,9 @@ func (c *classic) takeBack(back []entry, how settling, _ *Consumer) (over []entr
 		e.returns = saturatingInc(e.returns)
 		c.putBack(e)
 		c.countReady(e, 1)
+		if log := c.q.v.log; log != nil {
+			log.turn(e, record.Turn{})
+		}
 		if e.deadline != 0 {
 			c.watchHead()
 		}
@@ -182,12 +191,16 @@ func (c *classic) dropReady(cause Cause) int {
 	return c.q.dropReadyLocked(cause)
 }
 
+// keeps reports whether a restart keeps a message: one that is persistent.
+// Rules: R-4.
+func (c *classic) keeps(m *message) bool { return m.props != nil && m.props.DeliveryMode == persistent }
+
 // content empties the queue and returns its persistent messages.
 // Rules: R-4.
 func (c *classic) content(as NodeEnd) (kept content) {
 	var lost []entry
 	for e := range c.all() {
-		if e.m.isPersistent() {
+		if c.keeps(e.m) {
 			kept.ready = append(kept.ready, c.written(*e, as))
 		} else {
 			lost = append(lost, *e)
@@ -207,15 +220,27 @@ func (c *classic) written(e entry, as NodeEnd) entry {
 	r := c.q.v.rules
 	switch {
 	case as == KilledNode:
-		e.returns = 1
-		if !r.countEveryReturn {
-			e.deliveries = 1
-		}
+		e = r.delivered(e)
 	case !r.flagOutlivesStop:
 		e.returns = min(e.deliveries, 1)
 	}
 	if r.diskHidesExpiration {
 		e.m = e.m.withHiddenExpiration()
+	}
+	return e
+}
+
+// A classic queue takes everything for delivered after a kill, so nobody has to know who had it.
+func (c *classic) noteHeld(*unacked, *Channel) {}
+
+func (c *classic) outlived(e entry) entry { return c.q.v.rules.delivered(e) }
+
+// delivered is a message that a classic queue takes for delivered after a kill.
+// Rules: R-6.
+func (r *rules) delivered(e entry) entry {
+	e.returns = 1
+	if !r.countEveryReturn {
+		e.deliveries = 1
 	}
 	return e
 }

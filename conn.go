@@ -24,6 +24,8 @@ type Conn struct {
 	numbers    channelNumbers      // of channels
 	exclusives map[*Queue]struct{} // those that exist
 	blocked    atomic.Bool         // also read without the lock
+	logged     logMark             // what the connection has done and its client has not been told, see WhenDurable
+	telling    telling
 }
 
 // ConnConfig describes a connection whose user has been authenticated.

@@ -331,8 +331,8 @@ func (b *Broker) Counters() Counters {
 func (b *Broker) keepCounters(v *vhost) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.leaving = without(b.leaving, v)
 	c := v.Counters()
+	b.leaving = without(b.leaving, v)
 	b.gone.add(&c)
 }
 

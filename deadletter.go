@@ -124,6 +124,9 @@ func (v *vhost) deadLetterAllLocked() {
 func (q *Queue) deadLetterOnceLocked(e entry, reason Reason) {
 	v := q.v
 	if !q.set.hasDLX {
+		if v.log != nil {
+			v.log.leaves(e.seq)
+		}
 		q.lostUnseenLocked(reason, 1)
 		if v.watchesDrops() {
 			v.droppedEventLocked(q, loss{m: e.m, copy: e.seq, reason: reason, cause: CauseNoDeadLetterExchange})
@@ -136,7 +139,9 @@ func (q *Queue) deadLetterOnceLocked(e entry, reason Reason) {
 }
 
 // losesUnseenLocked reports whether messages that die in q only have to be counted.
-func (q *Queue) losesUnseenLocked() bool { return !q.set.hasDLX && !q.v.watchesDrops() }
+func (q *Queue) losesUnseenLocked() bool {
+	return !q.set.hasDLX && !q.v.watchesDrops() && q.v.log == nil
+}
 
 // lostUnseenLocked counts n messages that died in q, which has no dead-letter exchange.
 // Rules: DL-2.
@@ -153,6 +158,9 @@ func (q *Queue) lostUnseenLocked(reason Reason, n int) {
 // deadLetterLocked publishes a dead letter, at most once: what cannot be delivered is lost.
 // Rules: DL-5, DL-6, DL-8, DL-12.
 func (v *vhost) deadLetterLocked(d *deadLetter) {
+	if v.log != nil { // with what its targets get: one record has both
+		v.log.leaves(d.copy)
+	}
 	m, targets, circles := v.deadTargetsLocked(d, v.nowLocked()/int64(time.Second))
 	if m == nil {
 		d.q.diedLocked(d.reason, 1, &v.counters.NoDeadLetterExchange)

@@ -122,9 +122,8 @@ func (ch *Channel) makeQueueLocked(name string, cfg QueueConfig, parsed *queueAr
 		return nil, err
 	}
 	parsed.declared = args
-	q, impl := queueTypes[parsed.kind].make()
-	q.v, q.name, q.user, q.args, q.impl = v, name, ch.conn.cfg.User, parsed, impl
-	q.lifetime = lifetime{durable: cfg.Durable, exclusive: cfg.Exclusive, autoDelete: cfg.AutoDelete}
+	q := v.queueOf(name, cfg, parsed)
+	q.user = ch.conn.cfg.User
 	// The policies, while nothing has been changed yet: a match may take long.
 	if err := q.findPoliciesLocked(); err != nil {
 		return nil, err
@@ -135,6 +134,14 @@ func (ch *Channel) makeQueueLocked(name string, cfg QueueConfig, parsed *queueAr
 	v.newQueueLocked(q)
 	v.ignoredQueueArgumentsLocked(q)
 	return q, nil
+}
+
+// queueOf returns a queue that the virtual host does not know yet.
+func (v *vhost) queueOf(name string, cfg QueueConfig, parsed *queueArgs) *Queue {
+	q, impl := queueTypes[parsed.kind].make()
+	q.v, q.name, q.args, q.impl = v, name, parsed, impl
+	q.lifetime = lifetime{durable: cfg.Durable, exclusive: cfg.Exclusive, autoDelete: cfg.AutoDelete}
+	return q
 }
 
 // nameQueue checks a name for a declaration, or makes one up.

@@ -84,6 +84,9 @@ func (q *Queue) sendLocked(c *Consumer, e *entry) {
 	d := ch.newDelivery(q, e)
 	d.ConsumerTag = c.tag
 	if c.cfg.NoAck {
+		if log := q.v.log; log != nil {
+			log.leaves(e.seq)
+		}
 		d.DeliveryTag = ch.tags.Skip()
 	} else {
 		u := ch.holdLocked(q, c, e, d)
@@ -100,6 +103,9 @@ func (q *Queue) sendLocked(c *Consumer, e *entry) {
 func (ch *Channel) holdLocked(q *Queue, c *Consumer, e *entry, d *Delivery) *unacked {
 	tag, u := ch.tags.Add()
 	u.q, u.c, u.e = q, c, *e
+	if q.v.log != nil {
+		q.impl.noteHeld(u, ch)
+	}
 	d.DeliveryTag = tag
 	return u
 }
@@ -154,6 +160,9 @@ func (q *Queue) deliverGetLocked(ch *Channel, e entry, cfg GetConfig) *Delivery 
 		d.counted = oldCountGet // D-12
 	}
 	if cfg.NoAck {
+		if log := q.v.log; log != nil {
+			log.leaves(e.seq)
+		}
 		d.DeliveryTag = ch.tags.Skip()
 		return d
 	}

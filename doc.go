@@ -94,6 +94,17 @@
 // leverettest connects the amqp091-go client in tests. Package definitions exports and imports
 // RabbitMQ's definitions files.
 //
+// # Durability
+//
+// A broker of New is in memory. One of [Open] has a directory, too, and keeps there what a RabbitMQ node keeps on its disk:
+//
+//	b, err := leveret.Open("/var/lib/orders")
+//	defer b.Close()
+//
+// When the directory is opened again, whatever has ended the process, durable queues have their persistent messages, quorum queues
+// all of theirs. A confirm waits for the disk, and so does VHost.Publish; [WithSync] has them wait for less. [Broker.Recovered] tells what
+// was found. docs/durability.md has the details.
+//
 // # Watching
 //
 // [Events] is a set of functions that the broker calls with what happens, in order; [Broker.Watch]
@@ -119,13 +130,13 @@
 // those of a Publish, for example, that has pushed messages out of a full queue.
 //
 // [Broker.Close] ends everything: connections close, every wait ends, no timer stays armed, and
-// messages are gone. Nothing is ever written to disk.
+// messages are gone, but for those that a broker of [Open] has in its directory. A broker of New writes nothing to disk.
 //
 // [Broker.Restart] stops the broker and starts it again, as a node is stopped or killed: connections
 // end, and what is durable is kept, in memory, as RabbitMQ keeps it on disk. So a test sees what a
 // restart does to a service, and to messages that are not persistent.
 //
-// The library starts no goroutines. With the real clock, timers run on goroutines of package time;
+// The library starts no goroutines, but for two of a broker of Open. With the real clock, timers run on goroutines of package time;
 // [Broker.Settle] waits for those that are due.
 //
 // # Differences from RabbitMQ
@@ -134,8 +145,9 @@
 // [WithProfile], of a 3.10 node, with these differences:
 //
 //   - There are no streams: a declaration of one, or a policy for them, is refused with 540 (NOT_IMPLEMENTED).
-//   - There is no cluster, federation or shovel, no plugins, no MQTT or STOMP,
-//     and nothing outlives the process. A quorum queue has one member.
+//   - There is no cluster, federation or shovel, no plugins, no MQTT or STOMP.
+//     A quorum queue has one member.
+//   - All messages are in memory, also those of a broker with a directory.
 //   - What takes RabbitMQ a moment, such as applying a policy, expiring a message or confirming a
 //     publish, has happened when the call returns or the clock shows its time.
 //   - Where RabbitMQ leaves something to chance, for example in which order a policy reaches the

@@ -24,6 +24,9 @@ func (v *vhost) dropLocked(q *Queue, l loss) {
 	} else {
 		q.countDroppedLocked(l.cause, 1)
 	}
+	if v.log != nil && l.copy != 0 {
+		v.log.leaves(l.copy)
+	}
 	if v.watchesDrops() {
 		v.droppedEventLocked(q, l)
 	}
@@ -39,6 +42,11 @@ func (q *Queue) dropLocked(e entry, reason Reason, cause Cause) {
 func (q *Queue) dropReadyLocked(cause Cause) int {
 	lost := q.store.backlog
 	n := q.store.clear()
+	if q.v.log != nil {
+		for e := range lost.all() {
+			q.v.log.leaves(e.seq)
+		}
+	}
 	q.dropAllLocked(n, cause, func() entry { return lost.pop() })
 	return n
 }
@@ -67,6 +75,13 @@ func (q *Queue) dropHeldLocked(cause Cause) {
 	q.countDroppedLocked(cause, held.n)
 	if held.n == 0 {
 		return
+	}
+	if q.v.log != nil {
+		for u := range q.v.heldLocked() {
+			if u.q == q {
+				q.v.log.leaves(u.e.seq)
+			}
+		}
 	}
 	if q.v.watchesDrops() {
 		for u := range q.v.heldLocked() {

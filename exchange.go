@@ -78,19 +78,38 @@ func (v *vhost) predeclareLocked() {
 	v.nameless = v.exchanges[""]
 }
 
+// isPredeclared reports whether every virtual host has an exchange of that name.
+// Rules: X-1.
+func isPredeclared(name string) bool {
+	switch name {
+	case "", "amq.direct", "amq.fanout", "amq.topic", "amq.headers", "amq.match", "amq.rabbitmq.trace":
+		return true
+	}
+	return false
+}
+
 func (v *vhost) addExchangeLocked(name string, kind ExchangeType, cfg ExchangeConfig, args Fields) (*Exchange, *Error) {
 	x := &Exchange{v: v, name: name, kind: kind, cfg: cfg, args: args}
 	x.outgoing.init(kind)
-	if name != "" {
-		p, err := bestPolicy(v.policies[userPolicies], x.matchedBy)
-		if err != nil {
-			return nil, err
-		}
-		x.setPolicyLocked(p)
+	if err := x.findPolicyLocked(); err != nil {
+		return nil, err
 	}
 	v.exchanges[name] = x
 	v.topology++
 	return x, nil
+}
+
+// findPolicyLocked looks up the policy that applies, and puts it in force. None is for the default exchange.
+// Rules: P-13, P-20.
+func (x *Exchange) findPolicyLocked() *Error {
+	if x.name == "" {
+		return nil
+	}
+	p, err := bestPolicy(x.v.policies[userPolicies], x.matchedBy)
+	if err == nil {
+		x.setPolicyLocked(p)
+	}
+	return err
 }
 
 // setPolicyLocked puts a policy in force, which with the exchange's arguments names its alternate exchange; nil: none
@@ -181,9 +200,17 @@ func (ch *Channel) declareExchangeLocked(name string, kind ExchangeType, cfg Exc
 		return nil, err
 	}
 	x.user = ch.conn.cfg.User
-	v.exchangeEventLocked(name, true)
-	v.ignoredExchangeArgumentsLocked(x)
+	v.exchangeMadeLocked(x)
 	return x, nil
+}
+
+// exchangeMadeLocked says everywhere that there is a new exchange.
+func (v *vhost) exchangeMadeLocked(x *Exchange) {
+	if v.log != nil {
+		v.noteExchangeLocked(x)
+	}
+	v.exchangeEventLocked(x.name, true)
+	v.ignoredExchangeArgumentsLocked(x)
 }
 
 func (x *Exchange) shape() exchangeShape {
@@ -254,6 +281,9 @@ func (v *vhost) removeExchangeLocked(x *Exchange) {
 		x.deleted, x.visited = true, unreachable
 		delete(v.exchanges, x.name)
 		v.topology++
+		if v.log != nil {
+			v.noteNoExchangeLocked(x)
+		}
 		v.endIncomingLocked(x.incoming, func(source *Exchange) { doomed = append(doomed, source) })
 		v.forgetTopics(x.name)
 		v.exchangeEventLocked(x.name, false)
@@ -266,7 +296,7 @@ func (v *vhost) forgetTopics(exchange string) {
 	if v.rules.anyTopicExchange || !v.b.access.Load().hasTopics(v.name, exchange) {
 		return
 	}
-	v.b.access.change(forgetExchange(v.name, exchange)) // refuses nothing
+	v.b.access.change(forgetExchange(v.name, exchange)) // refuses nothing, and goes without saying: see NoExchange
 }
 
 // outgoing are an exchange's bindings, arranged for its way of routing. Only the arrangement

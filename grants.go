@@ -58,6 +58,14 @@ func (g grants[T]) ofUser(user string) []grantKey {
 	return from(g.byUser, grantKey{user: user}, func(k grantKey) bool { return k.user == user })
 }
 
+// of lists what a user was granted in a virtual host, without a user what anybody was.
+func (g grants[T]) of(user, vhost string) []grantKey {
+	if user == "" {
+		return g.inVHost(vhost)
+	}
+	return from(g.byUser, grantKey{user: user, vhost: vhost}, func(k grantKey) bool { return k.user == user && k.vhost == vhost })
+}
+
 // inVHost lists what was granted in a virtual host, by exchange and user.
 func (g grants[T]) inVHost(vhost string) []grantKey {
 	return from(g.byPlace, grantKey{vhost: vhost}, func(k grantKey) bool { return k.vhost == vhost })

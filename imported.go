@@ -47,8 +47,7 @@ func (v *vhost) ImportExchange(name string, kind ExchangeType, cfg ExchangeConfi
 		if err != nil {
 			return err
 		}
-		v.exchangeEventLocked(name, true)
-		v.ignoredExchangeArgumentsLocked(x)
+		v.exchangeMadeLocked(x)
 		return nil
 	})
 }

@@ -140,6 +140,7 @@ func (q *Queue) Delete(cfg DeleteConfig) (n int, err error) {
 func (v *vhost) SetLimits(l VHostLimits) error {
 	return v.system.do("", func() *Error {
 		v.meta.Limits = l
+		v.metaChangedLocked()
 		return nil
 	})
 }
@@ -155,6 +156,7 @@ func (v *vhost) SetDefaultQueueType(t QueueType) error {
 			return PreconditionFailed.errorf(v.name, "unsupported default queue type '%s'", t)
 		}
 		v.meta.DefaultQueueType = t
+		v.metaChangedLocked()
 		return nil
 	})
 }
@@ -163,6 +165,14 @@ func (v *vhost) SetDefaultQueueType(t QueueType) error {
 func (v *vhost) SetMetadata(description string, tags ...string) error {
 	return v.system.do("", func() *Error {
 		v.meta.Description, v.meta.Tags = description, slices.Clone(tags)
+		v.metaChangedLocked()
 		return nil
 	})
+}
+
+// metaChangedLocked follows a change of what the virtual host tells of itself.
+func (v *vhost) metaChangedLocked() {
+	if v.log != nil {
+		v.log.note(v.meta.record())
+	}
 }

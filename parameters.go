@@ -3,6 +3,8 @@ package leveret
 import (
 	"encoding/json"
 	"slices"
+
+	"github.com/leveretmq/leveret/internal/record"
 )
 
 // A GlobalParameter is a setting of a whole cluster, such as its name. It means nothing to the
@@ -28,33 +30,49 @@ func (b *Broker) SetGlobalParameter(p GlobalParameter) error {
 	if p.Value != nil && !json.Valid(p.Value) {
 		return SyntaxError.errorf(p.Name, "the value of global parameter '%s' is no JSON", p.Name)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if err := b.usable(); err != nil {
-		return err
-	}
 	p.Value = slices.Clone(p.Value)
-	if i := b.globalParameter(p.Name); i >= 0 {
-		b.global[i] = p
+	return b.settled(b.withLock(func() error {
+		b.putParameterLocked(p)
 		return nil
-	}
-	b.global = append(b.global, p)
-	return nil
+	}))
 }
 
 // ClearGlobalParameter removes a global parameter. A missing one is ErrNotFound.
 func (b *Broker) ClearGlobalParameter(name string) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if err := b.usable(); err != nil {
-		return err
+	return b.settled(b.withLock(func() error {
+		if !b.dropParameterLocked(name) {
+			return NotFound.errorf(name, "global parameter '%s' does not exist", name)
+		}
+		return nil
+	}))
+}
+
+// putParameterLocked sets a parameter in its place, a new one in the last.
+func (b *Broker) putParameterLocked(p GlobalParameter) {
+	if i := b.globalParameter(p.Name); i >= 0 {
+		b.global[i] = p
+		if b.disk != nil {
+			b.disk.note(p.record())
+		}
+		return
 	}
+	b.global = append(b.global, p)
+	if b.disk != nil { // an earlier one of the name may have stood elsewhere
+		b.disk.note(&record.NoParameter{Name: p.Name}, p.record())
+	}
+}
+
+// dropParameterLocked removes a parameter and reports whether there was one.
+func (b *Broker) dropParameterLocked(name string) bool {
 	i := b.globalParameter(name)
 	if i < 0 {
-		return NotFound.errorf(name, "global parameter '%s' does not exist", name)
+		return false
 	}
 	b.global = slices.Delete(b.global, i, i+1)
-	return nil
+	if b.disk != nil {
+		b.disk.note(&record.NoParameter{Name: name})
+	}
+	return true
 }
 
 // globalParameter returns the position of a global parameter, or -1.

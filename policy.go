@@ -10,6 +10,7 @@ import (
 
 	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/pcre"
+	"github.com/leveretmq/leveret/internal/record"
 )
 
 // A policy configures the queues and exchanges whose names its pattern is found in. At most
@@ -166,6 +167,9 @@ func (v *vhost) setPolicy(p Policy, which policyLevel) error {
 	}
 	return v.system.do("", func() *Error {
 		was := v.policies[which].set(c)
+		if v.log != nil {
+			v.log.note(policyRecord(c, which))
+		}
 		v.policyEventLocked(p.Name, which == operatorPolicies, true)
 		v.ignoredPolicyLocked(c)
 		v.applyPolicyChangeLocked(policyChange{which, was, c})
@@ -178,6 +182,9 @@ func (v *vhost) clearPolicy(name string, which policyLevel) error {
 		was := v.policies[which].clear(name)
 		if was == nil {
 			return NotFound.errorf(name, "policy '%s' in vhost '%s' not found", name, v.name)
+		}
+		if v.log != nil {
+			v.log.note(&record.NoPolicy{Operator: which == operatorPolicies, Name: name})
 		}
 		v.policyEventLocked(name, which == operatorPolicies, false)
 		v.applyPolicyChangeLocked(policyChange{which, was, nil})

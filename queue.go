@@ -91,6 +91,9 @@ func (v *vhost) newQueueLocked(q *Queue) {
 	q.store.shared = &v.stored
 	v.queues[q.name] = q
 	v.topology++
+	if v.log != nil {
+		v.noteQueueLocked(q)
+	}
 	q.configureLocked()
 	v.queueEventLocked(q.name, "")
 }
@@ -127,6 +130,9 @@ func (v *vhost) removeQueueLocked(q *Queue, cause Cause) {
 		delete(q.owner.exclusives, q)
 	}
 	v.topology++
+	if v.log != nil {
+		v.noteNoQueueLocked(q)
+	}
 	q.impl.deleted(cause)
 	q.dropHeldLocked(cause)
 	v.accountLocked(-q.store.unacked.bytes)

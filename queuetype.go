@@ -34,6 +34,12 @@ type queueType interface {
 	purge() int
 	// deleted drops everything that nobody holds: the queue is gone.
 	deleted(cause Cause)
+	// keeps reports whether a restart keeps a message, if it keeps the queue.
+	keeps(m *message) bool
+	// noteHeld has the log know of a message that was handed out. There is a log.
+	noteHeld(u *unacked, ch *Channel)
+	// outlived is a message that the queue had when its node was killed, and that nobody had.
+	outlived(e entry) entry
 	// content empties the queue, whose node goes down as said, and returns what a restart keeps. Nobody holds any message.
 	content(as NodeEnd) content
 	// fill puts a content into the queue, which is empty.

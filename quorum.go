@@ -2,8 +2,10 @@ package leveret
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
+	"github.com/leveretmq/leveret/internal/record"
 	"github.com/leveretmq/leveret/internal/schedule"
 )
 
@@ -59,6 +61,9 @@ func (c *quorum) accept(a arrival) bool {
 		e.deadline = deadlineAfter(q.v.nowLocked(), ttl) // T-2
 	}
 	q.enqueuedEventLocked(a.m, e.seq, a.parent)
+	if q.v.log != nil {
+		q.v.log.put(q, e)
+	}
 	// An empty queue delivers the message to a consumer without enqueueing it. // D-24
 	if c.ready.n == 0 && q.consumers != nil && q.deliverNextLocked(&e) {
 		return true
@@ -166,6 +171,7 @@ func (c *quorum) returned(e entry, how settling) (counted entry, ok bool) {
 		e.deliveries = saturatingInc(e.deliveries)
 	}
 	if s.deliveryLimit >= 0 && int64(e.deliveries) > s.deliveryLimit {
+		c.note(e, record.Turn{Now: record.Over})
 		return e, false
 	}
 	if s.delays(how) {
@@ -173,8 +179,12 @@ func (c *quorum) returned(e entry, how settling) (counted entry, ok bool) {
 		return e, true
 	}
 	if c.requeuesAnew(how) {
+		if log := c.q.v.log; log != nil {
+			log.behind(e)
+		}
 		c.putTail(e)
 	} else {
+		c.note(e, record.Turn{Now: record.Returned})
 		c.putReturned(e)
 	}
 	return e, true
@@ -253,6 +263,44 @@ func (c *quorum) deleted(cause Cause) {
 	c.endUnnoticed()
 	c.soft.end(c)
 }
+
+// keeps reports whether a restart keeps a message: every one.
+// Rules: R-5.
+func (c *quorum) keeps(*message) bool { return true }
+
+// note has the log know that a message has turned to another state.
+func (c *quorum) note(e entry, t record.Turn) {
+	if log := c.q.v.log; log != nil {
+		log.turn(e, t)
+	}
+}
+
+// noteHeld has the log know who gets a message: after a kill it counts as delivered, and what one holder has comes back together.
+// Rules: D-5, R-7.
+func (c *quorum) noteHeld(by *unacked, ch *Channel) {
+	t := record.Turn{Now: record.Held, Behind: ch.place()}
+	byTag := c.q.v.rules.holdersByTag
+	switch {
+	case by.c != nil:
+		t.Until = int64(by.c.number)
+		if byTag {
+			t.Reason = by.c.tag
+		}
+	case !byTag:
+		t.Until = math.MaxInt64
+	}
+	c.note(by.e, t)
+}
+
+// place is a number that orders the channels of a virtual host as the end of the node does. The broker's own is the last.
+func (ch *Channel) place() uint64 {
+	if ch.super {
+		return math.MaxUint64
+	}
+	return ch.conn.id<<16 | uint64(ch.number)
+}
+
+func (c *quorum) outlived(e entry) entry { return e }
 
 // content empties the queue and returns all its messages. What it knew of channels and of other queues is gone.
 // Rules.

@@ -35,6 +35,7 @@ func (e NodeEnd) reason() *Error {
 // nodeState is what a virtual host knows of its node.
 type nodeState struct {
 	down    bool     // the node is: it may come up again
+	replays bool     // the log is replayed, which says what ends
 	booting []*Queue // that have not taken their first step since it came up
 }
 
@@ -143,6 +144,9 @@ func (b *Broker) Reset() error {
 	others := b.sortedVHosts()
 	b.leaving = append(b.leaving, others...)
 	b.vhosts = map[string]*VHost{defaultVHost: first}
+	if b.disk != nil {
+		b.noteResetLocked(others)
+	}
 	b.global = nil
 	b.access.reset()
 	b.mu.Unlock()
@@ -204,6 +208,9 @@ func (v *vhost) goDownLocked(as NodeEnd) {
 		kept := q.impl.content(as)
 		kept.over = append(kept.over, over[q]...)
 		q.impl.fill(kept)
+	}
+	if v.log != nil && as == KilledNode {
+		v.log.killedNode()
 	}
 }
 
@@ -306,6 +313,7 @@ func (v *vhost) reset() {
 	v.loseAllLocked(CauseNodeDown)
 	v.policies, v.settings = [2]policies{}, nil
 	v.meta = newVHostInfo(v.name)
+	v.openLogLocked()
 	v.predeclareLocked()
 	if v.system.err != nil { // the virtual host had been deleted
 		v.openSystemLocked()
@@ -315,13 +323,12 @@ func (v *vhost) reset() {
 // lostAtEndLocked drops messages that a restart does not keep.
 // Rules: R-4.
 func (q *Queue) lostAtEndLocked(lost []entry) {
+	if q.v.log != nil {
+		q.v.log.leave(lost)
+	}
 	q.dropAllLocked(len(lost), CauseNodeDown, func() entry {
 		e := lost[0]
 		lost = lost[1:]
 		return e
 	})
 }
-
-// isPersistent reports whether a classic queue keeps m through a restart.
-// Rules: R-4.
-func (m *message) isPersistent() bool { return m.props != nil && m.props.DeliveryMode == persistent }

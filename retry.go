@@ -2,6 +2,7 @@ package leveret
 
 import (
 	"github.com/google/btree"
+	"github.com/leveretmq/leveret/internal/record"
 	"github.com/leveretmq/leveret/internal/schedule"
 )
 
@@ -58,7 +59,9 @@ func (d delayedRetry) before(o delayedRetry) bool {
 
 // delay holds e back.
 func (c *quorum) delay(e entry) {
-	c.delayUntil(deadlineAfter(c.q.v.nowLocked(), c.q.set.retryDelay(e.deliveries)), e)
+	until := deadlineAfter(c.q.v.nowLocked(), c.q.set.retryDelay(e.deliveries))
+	c.note(e, record.Turn{Now: record.Delayed, Until: until})
+	c.delayUntil(until, e)
 }
 
 // delayUntil holds e back until a time in ns since 1970.
@@ -87,6 +90,7 @@ func (r *delayedRetries) wake(now int64) {
 	for d, ok := r.wait.Min(); ok && d.at <= now && n < turn(); d, ok = r.wait.Min() { // the timer comes back for the rest
 		r.wait.DeleteMin()
 		r.count(d.e.m, -1)
+		c.note(d.e, record.Turn{Now: record.Returned})
 		c.putReturned(d.e)
 		n++
 	}
@@ -148,6 +152,12 @@ func (c *quorum) dropRetries(cause Cause) int {
 	c.retries = nil
 	c.q.v.timing.heap.Remove(&r.timer)
 	c.removedAside(r.held)
+	if log := c.q.v.log; log != nil {
+		r.wait.Ascend(func(d delayedRetry) bool {
+			log.leaves(d.e.seq)
+			return true
+		})
+	}
 	c.q.dropAllLocked(r.held.n, cause, func() entry {
 		d, _ := r.wait.DeleteMin()
 		return d.e

@@ -1,6 +1,7 @@
 package leveret
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -78,6 +79,9 @@ func (ch *Channel) settle(op string, tag uint64, multiple bool, how settling) er
 			err = ch.failLocked(op, e)
 		}
 	}
+	if v.log != nil {
+		return cmp.Or(err, ch.endLogged(false))
+	}
 	v.unlock()
 	return err
 }
@@ -117,6 +121,9 @@ func (ch *Channel) ackOneLocked(tag uint64) *Error {
 	}
 	q, c := u.q, u.c
 	if ch.releaseLocked(u) {
+		if log := ch.v.log; log != nil {
+			log.leaves(u.e.seq)
+		}
 		ch.ackedEventLocked(u, tag)
 	}
 	ch.tags.Drop(tag)
@@ -292,6 +299,9 @@ func (ch *Channel) settleAloneLocked(u *unacked, tag uint64, how settling) {
 func (ch *Channel) settleOneLocked(u *unacked, tag uint64, how settling, b *giveBack) {
 	switch {
 	case how == acked:
+		if log := ch.v.log; log != nil {
+			log.leaves(u.e.seq)
+		}
 		ch.ackedEventLocked(u, tag)
 	case how.requeue():
 		ch.requeuedEventLocked(u, tag)

@@ -46,9 +46,11 @@ func (q *Queue) setIdleTimerLocked() {
 		q.idle = &idleTimer{q: q, used: q.v.elapsedLocked()}
 		q.idle.timer.Value = q.idle
 		q.v.timing.heap.Set(&q.idle.timer, q.idle.due())
+		q.usedLocked()
 	default:
 		if q.traits.usedByPolicy {
 			t.used = q.v.elapsedLocked()
+			q.usedLocked()
 		}
 		q.v.timing.heap.Set(&t.timer, t.due())
 	}
@@ -60,6 +62,14 @@ func (q *Queue) touchLocked() {
 	if q.idle != nil {
 		q.idle.used = q.v.elapsedLocked()
 		q.v.wakeAtLocked(&q.idle.timer, q.idle.due())
+		q.usedLocked()
+	}
+}
+
+// usedLocked has the log know when the queue was used.
+func (q *Queue) usedLocked() {
+	if q.v.log != nil {
+		q.v.log.used(q)
 	}
 }
 

@@ -86,6 +86,9 @@ func (ch *Channel) Commit() (returns []*Return, err error) {
 		ch.tx = new(transaction)
 		var e *Error
 		sendAll(ch, func() { returns, e = ch.commitLocked(tx) })
+		if log := ch.v.log; log != nil {
+			log.awaited = true // also if turns of it are on their way
+		}
 		return e
 	})
 	return returns, err

@@ -26,7 +26,7 @@ func (b *binding) leadsNowhere() bool {
 // unusedLocked reports whether x, which has just lost a binding, goes with it.
 // Rules: X-12.
 func (x *Exchange) unusedLocked() bool {
-	stays := x.v.rules.unusedExchangesStay && x.v.node.down
+	stays := x.v.rules.unusedExchangesStay && x.v.node.down || x.v.node.replays
 	return x.cfg.AutoDelete && x.outgoing.live == 0 && !stays
 }
 

@@ -14,7 +14,8 @@ import (
 // a copy, which shares with the table all that stays.
 type access struct {
 	table atomic.Pointer[accessTable]
-	mu    sync.Mutex // held by changes; a leaf
+	mu    sync.Mutex // held by changes; a leaf but for the disk's
+	disk  *disk      // nil: nothing is kept
 }
 
 // Load returns the table in force.
@@ -25,6 +26,7 @@ func (a *access) change(c change) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	t := a.table.Load().clone()
+	t.disk = a.disk
 	if err := c(t); err != nil {
 		return err
 	}
@@ -36,17 +38,26 @@ func (a *access) change(c change) error {
 func (a *access) reset() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.table.Store(initialAccess())
+	t := initialAccess()
+	if a.disk != nil {
+		a.noteResetLocked(t)
+	}
+	a.table.Store(t)
 }
 
 // changeAccess makes a change to the users and permissions.
 func (b *Broker) changeAccess(c change) error {
+	return b.settled(b.withLock(func() error { return b.access.change(c) }))
+}
+
+// withLock changes the broker itself.
+func (b *Broker) withLock(change func() error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := b.usable(); err != nil {
 		return err
 	}
-	return b.access.change(c)
+	return change()
 }
 
 // HashPassword returns the hash of a password with a new salt, for SetUser.
@@ -130,10 +141,7 @@ func (v *vhost) SetPermissions(user string, p Permissions) error {
 
 // ClearPermissions takes all access to the virtual host from a user. Open connections stay.
 func (v *vhost) ClearPermissions(user string) error {
-	return v.b.changeAccess(func(t *accessTable) error {
-		t.permissions.delete([]grantKey{{user: user, vhost: v.name}})
-		return nil
-	})
+	return v.b.changeAccess(ofUser(user, revokePermissions(user, v.name)))
 }
 
 // SetTopicPermissions sets which keys a user may use with a topic exchange of the virtual
@@ -157,12 +165,7 @@ func (v *vhost) SetTopicPermissions(user, exchange string, p TopicPermissions) e
 // ClearTopicPermissions has a user's keys for an exchange no longer checked, or for all
 // exchanges of the virtual host if exchange is "".
 func (v *vhost) ClearTopicPermissions(user, exchange string) error {
-	return v.b.changeAccess(func(t *accessTable) error {
-		t.topics.delete(slices.DeleteFunc(t.topics.ofUser(user), func(k grantKey) bool {
-			return k.vhost != v.name || exchange != "" && k.exchange != exchange
-		}))
-		return nil
-	})
+	return v.b.changeAccess(ofUser(user, revokeTopicPermissions(user, v.name, exchange)))
 }
 
 // Permissions lists who may do what in the virtual host, sorted by user.

@@ -27,10 +27,12 @@ type vhost struct {
 	deaths worklist
 	timing timing
 	turns  turnState
+	log    *opLog // nil: the broker has no directory
 	reports
 	figures
-	node   nodeState
-	closed bool
+	node     nodeState
+	recovery recovery
+	closed   bool
 }
 
 // registry is what there is in a virtual host, by name or number.
@@ -60,6 +62,7 @@ func newVHost(b *Broker, name string) *vhost {
 	v.events, v.effects.idle.L = b.events, &v.mu
 	v.timing.epochs.current = 1
 	v.timing.clock, _ = b.clock.(settableClock)
+	v.openLogLocked()
 	v.predeclareLocked()
 	v.system = &Channel{v: v, super: true, consumers: map[string]*Consumer{}}
 	v.openSystemLocked()
@@ -103,6 +106,10 @@ func (v *vhost) unlock() {
 	// Timers that are due fire, and the clock is armed for the next one (timing.go).
 	if v.timing.heap.Len() > 0 {
 		v.armLocked()
+	}
+	// What has become of messages, and what was declared, is one record of the log (oplog.go).
+	if v.log != nil {
+		v.log.flushLocked()
 	}
 	// The memory alarm concerns all virtual hosts, so no lock may be held: it comes last, even if a hook panics
 	// (memory.go). A function of its own has the defer: with it here BenchmarkReject takes 4 % longer. Without a limit the

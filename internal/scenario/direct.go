@@ -20,7 +20,12 @@ var _ Driver = (*Direct)(nil)
 func NewDirect(p leveret.Profile, opts ...leveret.Option) *Direct {
 	clock := leveret.NewManualClock(time.Unix(1_800_000_000, 0))
 	opts = append([]leveret.Option{leveret.WithClock(clock), leveret.WithProfile(p), leveret.WithSeed(1)}, opts...)
-	return &Direct{NewOperator(leveret.New(opts...), "/"), clock}
+	return DirectTo(leveret.New(opts...), clock)
+}
+
+// DirectTo is a driver to a broker with a clock that only Advance moves.
+func DirectTo(b *leveret.Broker, clock *leveret.ManualClock) *Direct {
+	return &Direct{NewOperator(b, "/"), clock}
 }
 
 var _ Restarter = (*Direct)(nil)

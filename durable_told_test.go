@@ -1,0 +1,125 @@
+package leveret_test
+
+import (
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/journal"
+	"github.com/leveretmq/leveret/internal/journal/crashfs"
+	"github.com/leveretmq/leveret/internal/turns"
+	"github.com/stretchr/testify/require"
+)
+
+// toldBroker returns a broker with the queues q and transient, and a channel of a remote client. sync is what its disk does.
+func toldBroker(t *testing.T, sync func() error) (*leveret.Broker, *leveret.Conn, *leveret.Channel) {
+	t.Helper()
+	fs := &crashfs.FS{Fail: func(_ int, op, _ string) error {
+		if op == "sync" {
+			return sync()
+		}
+		return nil
+	}}
+	b, err := leveret.OpenFS(fs, journal.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { b.Close() })
+	for name, durable := range map[string]bool{"q": true, "transient": false} {
+		_, err = b.DeclareQueue(name, leveret.QueueConfig{Durable: durable})
+		require.NoError(t, err)
+	}
+	conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: leveret.NewInbox(leveret.InboxConfig{})})
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	return b, conn, ch
+}
+
+// gosched lets all others come as far as they can.
+func gosched() {
+	for range 100_000 {
+		runtime.Gosched()
+	}
+}
+
+func persistentMessage() leveret.Message {
+	return leveret.Message{Properties: &leveret.Properties{DeliveryMode: 2}}
+}
+
+// A commit waits for what it did in its first turn, also if others have come between and its last turns wrote nothing.
+func TestCommitWaitsForAllItsTurns(t *testing.T) {
+	length := turns.Length()
+	turns.SetLength(3)
+	defer turns.SetLength(length)
+	syncs, held := make(chan struct{}, 1), make(chan struct{})
+	var holds atomic.Bool
+	b, _, other := toldBroker(t, func() error {
+		if holds.Load() {
+			select {
+			case syncs <- struct{}{}:
+			default:
+			}
+			<-held
+		}
+		return nil
+	})
+	conn, err := b.Connect("guest", "guest", "/")
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	require.NoError(t, ch.Tx())
+	for i := range 20 {
+		queue := "transient"
+		if i == 0 {
+			queue = "q"
+		}
+		_, err := ch.Publish("", queue, persistentMessage())
+		require.NoError(t, err)
+	}
+	var betweens atomic.Int32
+	turns.SetBetween(func() {
+		betweens.Add(1)
+		_, _ = other.Publish("", "transient", leveret.Message{})
+	})
+	defer turns.SetBetween(nil)
+	holds.Store(true)
+	done := make(chan error, 1)
+	go func() {
+		_, err := ch.Commit()
+		done <- err
+	}()
+	<-syncs
+	gosched()
+	require.Empty(t, done, "the commit has returned before the disk had it")
+	holds.Store(false)
+	close(held)
+	require.NoError(t, <-done)
+	require.Positive(t, betweens.Load())
+}
+
+// A log that fails while a publish is on its way has not taken it, and the client is told so.
+func TestNothingIsConfirmedThatTheLogRefused(t *testing.T) {
+	var fails atomic.Bool
+	b, conn, ch := toldBroker(t, func() error {
+		if fails.Load() {
+			return errors.New("the disk is on fire")
+		}
+		return nil
+	})
+	require.NoError(t, ch.Confirm())
+	published := make(chan error, 1)
+	b.Locked(func() {
+		go func() {
+			_, err := ch.Publish("", "q", persistentMessage())
+			published <- err
+		}()
+		gosched() // it waits for the lock then, and has asked whether the log is well
+		fails.Store(true)
+		b.AppendAndSync()
+	})
+	require.NoError(t, <-published)
+	var told error
+	require.True(t, conn.WhenDurable(func(err error) { told = err }))
+	require.ErrorContains(t, told, "the disk is on fire")
+}
