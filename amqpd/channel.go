@@ -189,7 +189,7 @@ func (c *conn) confirmLocked(ch *channel, out leveret.Outcome) {
 	}
 	run := &ch.pending
 	if run.count > 0 && !run.joinedBy(out) {
-		c.sendConfirmLocked(ch)
+		c.endRunLocked(ch, c.waitsForLogLocked())
 	}
 	if run.count == 0 {
 		c.batch.confirms = append(c.batch.confirms, ch)
@@ -225,21 +225,32 @@ func (c *conn) sendConfirmsLocked() {
 
 // flushConfirmsLocked sends the confirms that wait.
 func (c *conn) flushConfirmsLocked() {
+	if len(c.batch.confirms) == 0 {
+		return
+	}
+	wait := c.waitsForLogLocked()
 	for i, ch := range c.batch.confirms {
-		c.sendConfirmLocked(ch)
+		c.endRunLocked(ch, wait)
 		c.batch.confirms[i] = nil
 	}
 	c.batch.confirms = c.batch.confirms[:0]
 }
 
-// sendConfirmLocked sends a channel's run of confirms. Like RabbitMQ's, a lone ack is a single one, and a nack is
-// always multiple.
-// Rules: C-4.
-func (c *conn) sendConfirmLocked(ch *channel) {
-	run := &ch.pending
-	if run.count == 0 {
+// endRunLocked sends a channel's run of confirms or, if they have to wait for the log, keeps them.
+func (c *conn) endRunLocked(ch *channel, wait bool) {
+	if wait {
+		c.holdConfirmLocked(ch)
 		return
 	}
+	if ch.pending.count > 0 {
+		c.encodeConfirmLocked(ch, ch.pending)
+		ch.pending = confirmRun{}
+	}
+}
+
+// encodeConfirmLocked sends a run of confirms. Like RabbitMQ's, a lone ack is a single one, and a nack is always multiple.
+// Rules: C-4.
+func (c *conn) encodeConfirmLocked(ch *channel, run confirmRun) {
 	if run.reject {
 		at := c.out.method(ch.number, basicNack)
 		c.out.u64(run.last)
@@ -248,7 +259,6 @@ func (c *conn) sendConfirmLocked(ch *channel) {
 	} else {
 		c.ackLocked(ch, run.last, run.count > 1)
 	}
-	*run = confirmRun{}
 }
 
 // ackLocked confirms a publish, with multiple also those before it.

@@ -45,6 +45,7 @@ type conn struct {
 	writer writer
 	open   openChannels
 	batch  batch
+	logged loggedConfirms
 	pulse  pulse
 }
 
@@ -102,6 +103,7 @@ func newConn(srv *Server, nc net.Conn) *conn {
 	}
 	c.release = releases[srv.Broker.Profile()]
 	c.moved.L = c.mu
+	c.logged.init(&c.writer)
 	c.in = frameReader{r: nc, maxPayload: c.release.minFrameMax, names: names{loose: c.release.looseUTF8}}
 	return c
 }

@@ -37,9 +37,13 @@ func (c *conn) settle(ctx context.Context) error {
 	}
 	c.sendNoticesLocked()
 	c.notifyWriterLocked()
-	for c.stage != ended && (c.writer.busy || c.out.size() > 0) {
+	for c.stage != ended && (c.writer.busy || c.out.size() > 0 || len(c.logged.batches) > 0) {
 		if ctx.Err() != nil {
-			return fmt.Errorf("amqpd: %s does not read what is sent to it: %w", c.nc.RemoteAddr(), context.Cause(ctx))
+			why := "does not read what is sent to it"
+			if !c.writer.busy && c.out.size() == 0 {
+				why = "waits for confirms, and they for the log"
+			}
+			return fmt.Errorf("amqpd: %s %s: %w", c.nc.RemoteAddr(), why, context.Cause(ctx))
 		}
 		c.moved.Wait()
 	}

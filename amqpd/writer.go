@@ -7,8 +7,13 @@ func (c *conn) notifyWriterLocked() {
 	if c.out.size() == 0 && c.stage != ended {
 		return
 	}
+	c.writer.notify()
+}
+
+// notify makes the writer look for output.
+func (w *writer) notify() {
 	select {
-	case c.writer.wake <- struct{}{}:
+	case w.wake <- struct{}{}:
 	default:
 	}
 }
@@ -110,6 +115,7 @@ func (c *conn) takeOutput(o *output) (last bool) {
 	defer c.mu.Unlock()
 	c.takeNoticesLocked()
 	c.encodeNoticesLocked(len(c.inbox.notices))
+	c.sendLoggedLocked()
 	*o, *c.out = *c.out, *o
 	c.writer.busy = o.size() > 0
 	c.in.burst.other = c.in.burst.other || c.writer.busy
