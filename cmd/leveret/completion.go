@@ -24,7 +24,7 @@ func complete(args []string, std ctl.Streams) int {
 }
 
 // topLevel are leveret's own commands.
-var topLevel = []string{"serve", "ctl", "lint", "explain", "diff", "graph", "trace", "play", "move", "dump", "load", "pull", "replay", "completion", "help", "version"}
+var topLevel = []string{"serve", "ctl", "lint", "explain", "diff", "graph", "trace", "play", "move", "check", "dump", "load", "pull", "replay", "completion", "help", "version"}
 
 // serveFlags are the flags of leveret serve, as they are written.
 func serveFlags() (all []string) {
@@ -50,7 +50,7 @@ func bashCompletion() string {
 		"  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= word i known=\n" +
 		"  case $prev in\n" +
 		"    --formatter) COMPREPLY=($(compgen -W '" + formatters + "' -- \"$cur\")); return ;;\n" +
-		"    --config|--definitions|--cert|--key|--client-ca|--control|--log-file) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n" +
+		"    --config|--data|--definitions|--cert|--key|--client-ca|--control|--log-file) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n" +
 		"  esac\n" +
 		"  if [ \"$COMP_CWORD\" = 1 ]; then COMPREPLY=($(compgen -W '" + strings.Join(topLevel, " ") + "' -- \"$cur\")); return; fi\n" +
 		"  case ${COMP_WORDS[1]} in\n" +

@@ -36,6 +36,7 @@ func init() { // functions of the table look up the table
 		{"log.dir", setLogDir}, {"log.file", setLogFile}, {"log.file.level", level("log-file-level")}, {"log.file.formatter", formatter("log-file-format")},
 		{"leveret.profile", same("profile")}, {"leveret.control", same("control")}, {"leveret.clock", same("clock")}, {"leveret.pid_file", same("pid-file")},
 		{"leveret.faults", boolean("faults")},
+		{"leveret.data", same("data")}, {"leveret.sync", same("sync")},
 	}
 }
 

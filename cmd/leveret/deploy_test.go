@@ -46,7 +46,7 @@ func TestServeWithConfigFile(t *testing.T) {
 		assert.Equal(t, "WARN", record.Level)
 		messages = append(messages, record.Msg)
 	}
-	assert.Equal(t, []string{file + ":12: disk_free_limit.absolute: has no effect: leveret keeps messages in memory, so it has no limit for the disk", "ignored"}, messages)
+	assert.Equal(t, []string{file + ":12: disk_free_limit.absolute: has no effect: leveret has no limit for the disk", "ignored"}, messages)
 	written, err := os.ReadFile(log)
 	require.NoError(t, err)
 	assert.Contains(t, string(written), "level=WARN msg=ignored vhost=/ queue=q")

@@ -14,9 +14,12 @@ import (
 // leveret dump and leveret load keep what leveret move moves in a file.
 
 const dumpUsage = `usage: leveret dump --from URL [flags] FILE
+       leveret dump DIR
 Writes the definitions and the messages of a virtual host to a file, for leveret load. The messages stay where they are; with --take
 they are taken out of their queues, each after it is on the disk. docs/move.md tells of the file, and what a look at messages changes.
 The exit code is 0 if all was written, 1 if a queue was left, and 2 if the dump could not be made.
+With a directory and no --from it prints what is in the directory of leveret serve --data, or of leveret.Open, as lines of JSON;
+docs/durability.md tells of them. No process may have the directory in use.
 `
 
 func dumpMessages(args []string, std ctl.Streams) int {
@@ -28,6 +31,9 @@ func dumpMessages(args []string, std ctl.Streams) int {
 	f.BoolVar(&s.job.SkipDefinitions, "skip-definitions", false, "write messages only")
 	f.IntVar(&s.job.Most, "most", 0, "`messages` of each queue at most; 0: all")
 	file, err := parseFile(f, dumpUsage, args, std.Out)
+	if err == nil && isStore(s.from, file) {
+		return dumpStore(file, f, std)
+	}
 	if err == nil {
 		err = s.resolve(f)
 	}

@@ -36,7 +36,7 @@ type faulty struct {
 
 func startFaulty(t *testing.T, flags ...string) *faulty {
 	f := startFaultyServer(t, flags...)
-	t.Cleanup(f.close)
+	t.Cleanup(func() { f.close() })
 	return f
 }
 

@@ -160,7 +160,7 @@ func testSettings(t *testing.T) settings {
 func startForTest(t *testing.T, s settings) *server {
 	srv, err := start(s, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	t.Cleanup(srv.close)
+	t.Cleanup(func() { srv.close() })
 	return srv
 }
 

@@ -11,6 +11,8 @@
 //	leveret move --from URL --to URL
 //	leveret dump --from URL FILE
 //	leveret load --to URL FILE
+//	leveret check DIR
+//	leveret dump DIR
 //	leveret pull --from URL --queue PATTERN
 //	leveret replay --from URL --queue PATTERN
 //
@@ -39,6 +41,10 @@
 // Its exit code is 1 if a queue was left with its messages, and 2 if the move could not be done. leveret dump and leveret
 // load do so with a file between them. leveret pull copies dead letters into a leveret on this machine, and leveret replay
 // sends dead letters back to where they died.
+//
+// leveret check verifies the directory of leveret serve --data, and changes nothing in it; docs/durability.md tells of the
+// directory. Its exit code is 1 if the directory is damaged, and 2 if it could not be checked. leveret dump with a directory
+// prints what is in there, a line of JSON for each item.
 package main
 
 import (
@@ -61,6 +67,7 @@ const usage = `usage: leveret serve [flags]            run a broker; leveret ser
        leveret move --from URL --to URL  move definitions and messages to another broker; docs/move.md tells more
        leveret dump --from URL FILE     write definitions and messages to a file
        leveret load --to URL FILE       load such a file into a broker
+       leveret check DIR                verify the directory of leveret serve --data, which dump DIR prints; docs/durability.md tells more
        leveret pull --from URL --queue PATTERN  copy dead letters into a leveret on this machine
        leveret replay --from URL --queue PATTERN  send dead letters back to where they died
        leveret completion SHELL         a script that completes commands and options, for bash, zsh or fish
@@ -75,7 +82,7 @@ var commands map[string]func(args []string, std ctl.Streams) int
 func init() { // completions look the commands up
 	commands = map[string]func([]string, ctl.Streams) int{
 		"serve": serve, "ctl": ctl.Call, "lint": lintFile, "explain": explainQueue, "diff": diffFiles, "graph": drawGraph, "trace": traceMessage,
-		"play": playScripts, "move": moveMessages, "dump": dumpMessages, "load": loadMessages, "pull": pullMessages, "replay": replayMessages,
+		"play": playScripts, "move": moveMessages, "check": checkStore, "dump": dumpMessages, "load": loadMessages, "pull": pullMessages, "replay": replayMessages,
 		"completion": complete, "version": printVersion, "--version": printVersion, "help": printUsage, "-h": printUsage, "--help": printUsage,
 	}
 }

@@ -32,7 +32,7 @@ import (
 var (
 	rabbitmqctl = flag.String("rabbitmqctl", "", "command line of a rabbitmqctl to run the scripts with")
 	rabbitmq    = flag.String("rabbitmq", "amqp://guest:guest@127.0.0.1:5672/", "URL of its broker")
-	record      = flag.Bool("record", false, "write what rabbitmqctl prints to the scripts")
+	recording   = flag.Bool("record", false, "write what rabbitmqctl prints to the scripts")
 )
 
 // A target is something that the scripts run on.
@@ -54,7 +54,7 @@ func TestScripts(t *testing.T) {
 				on = rabbitTarget
 			}
 			got := play(t, on(t), string(want))
-			if *record {
+			if *recording {
 				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
 				return
 			}

@@ -67,8 +67,7 @@ func (s settings) run(log *slog.Logger, std ctl.Streams) error {
 	if s.pidFile != "" {
 		os.Remove(s.pidFile)
 	}
-	srv.close()
-	return err
+	return errors.Join(err, srv.close())
 }
 
 // writePid tells the process's number to who waits for it.

@@ -52,7 +52,11 @@ type door struct {
 
 // start opens everything. The broker has its definitions before the first client can connect.
 func start(s settings, log *slog.Logger) (_ *server, err error) {
-	srv := &server{broker: newBroker(s, log), asked: make(chan struct{}), stopped: make(chan struct{}), ended: make(chan struct{})}
+	b, first, err := openBroker(s, log)
+	if err != nil {
+		return nil, err
+	}
+	srv := &server{broker: b, asked: make(chan struct{}), stopped: make(chan struct{}), ended: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			srv.close()
@@ -62,11 +66,10 @@ func start(s settings, log *slog.Logger) (_ *server, err error) {
 		srv.time = &ctl.VirtualTime{Clock: s.clock, Written: srv.written}
 	}
 	srv.guardMemory(s.watermark, log)
-	if err := s.users.set(srv.broker); err != nil {
-		return nil, err
-	}
-	if err := s.name(srv.broker); err != nil {
-		return nil, err
+	if first {
+		if err := s.setUp(srv.broker); err != nil {
+			return nil, err
+		}
 	}
 	if err := importDefinitions(srv.broker, s.definitions); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.from.of("definitions"), err)
@@ -81,8 +84,9 @@ func start(s settings, log *slog.Logger) (_ *server, err error) {
 	return srv, nil
 }
 
-// newBroker returns a broker that warns of what has no effect, and of its memory alarm.
-func newBroker(s settings, log *slog.Logger) *leveret.Broker {
+// openBroker returns a broker that warns of what has no effect, and of its memory alarm. first says that it starts for the first
+// time: as with RabbitMQ, the default user and the cluster's name are for that start.
+func openBroker(s settings, log *slog.Logger) (b *leveret.Broker, first bool, err error) {
 	all := leveret.LogEvents(log)
 	warnings := leveret.Events{
 		Ignored: all.Ignored, MemoryAlarmRaised: all.MemoryAlarmRaised, MemoryAlarmCleared: all.MemoryAlarmCleared,
@@ -93,8 +97,22 @@ func newBroker(s settings, log *slog.Logger) *leveret.Broker {
 	if s.clock != nil {
 		opts = append(opts, leveret.WithClock(s.clock))
 	}
-	return leveret.New(opts...)
+	if s.data.dir == "" {
+		return leveret.New(opts...), true, nil
+	}
+	// A start that fails leaves a directory that is not new. So what cannot be set up is refused before the directory is made.
+	if err := s.setUp(leveret.New(leveret.WithProfile(s.profile))); err != nil {
+		return nil, false, err
+	}
+	if b, first, err = s.data.open(opts); err != nil {
+		return nil, false, fmt.Errorf("%s: %w", s.from.of("data"), err)
+	}
+	s.data.tellRecovery(b.Recovered(), log)
+	return b, first, nil
 }
+
+// setUp does what is done at the first start only.
+func (s *settings) setUp(b *leveret.Broker) error { return cmp.Or(s.users.set(b), s.name(b)) }
 
 // set puts the user in the place of guest, if there is to be one.
 func (u *userSettings) set(b *leveret.Broker) error {
@@ -280,7 +298,7 @@ func (srv *server) greeting() string {
 // close ends the connections before the broker, so that clients are told why, and the control
 // socket first of all, so that no command sees half a broker. With it end faults: a connection that is stalled could not be
 // closed.
-func (srv *server) close() {
+func (srv *server) close() error {
 	if srv.control != nil {
 		srv.control.Close()
 	}
@@ -289,6 +307,7 @@ func (srv *server) close() {
 		d.listener.Close()
 	}
 	close(srv.stopped)
-	srv.broker.Close()
+	err := srv.broker.Close()
 	close(srv.ended)
+	return err
 }

@@ -26,6 +26,7 @@ type settings struct {
 	clients     clientSettings
 	users       userSettings
 	profile     leveret.Profile
+	data        dataSettings
 	definitions string // file; empty: none
 	control     string // socket; empty: none
 	pidFile     string // that gets the process's number; empty: none
@@ -85,8 +86,8 @@ var tlsVersions = map[string]uint16{"tlsv1.2": tls.VersionTLS12, "tlsv1.3": tls.
 
 // flagWords are the values of flags that are not simply kept.
 type flagWords struct {
-	config, profile, watermark, login, loopback, maxMessageSize, clock, versions string
-	faults                                                                       bool
+	config, profile, watermark, login, loopback, maxMessageSize, clock, versions, sync string
+	faults                                                                             bool
 
 	log, logFormat, logFile, logFileLevel, logFileFormat string
 }
@@ -110,7 +111,7 @@ func parseSettings(args []string, help io.Writer) (settings, error) {
 		return s, err
 	}
 	_, s.http.asked = s.from["http"]
-	for _, step := range []func(flagWords) error{s.setRelease, s.setClock, s.setFaults, s.setClients, s.setUsers, s.setTLS, s.setWatermark, s.setLog} {
+	for _, step := range []func(flagWords) error{s.setRelease, s.setClock, s.setData, s.setFaults, s.setClients, s.setUsers, s.setTLS, s.setWatermark, s.setLog} {
 		if err := step(w); err != nil {
 			return s, err
 		}
@@ -160,6 +161,7 @@ func (s *settings) flags(f *flag.FlagSet) {
 	f.StringVar(&s.tls.clientCA, "client-ca", "",
 		"PEM `file` with the authorities of clients' certificates, with which clients may log in by EXTERNAL")
 	f.BoolVar(&s.tls.demand, "client-cert-required", false, "turn away clients without a certificate of --client-ca")
+	f.StringVar(&s.data.dir, "data", "", "`directory` in which the broker keeps what RabbitMQ keeps on its disk; it is made if it is not there; empty: memory only")
 	f.StringVar(&s.definitions, "definitions", "", "JSON `file` with definitions to import before clients are accepted")
 	f.StringVar(&s.control, "control", control.DefaultPath(), "control `socket` for leveret ctl; none: no socket")
 	f.StringVar(&s.pidFile, "pid-file", "", "`file` that has the process's number while clients are accepted, for leveret ctl wait")
@@ -197,6 +199,8 @@ func (w *flagWords) flags(f *flag.FlagSet) {
 		"`users` who may log in from this machine only, with commas between them; none: nobody is so restricted")
 	f.StringVar(&w.clock, "clock", "system",
 		"`clock` of the broker: system, or manual: it stands still until leveret ctl advance moves it")
+	f.StringVar(&w.sync, "sync", "always",
+		"`what` has happened before a message is confirmed with --data: always: it is on the disk; as-rabbitmq: as the release does it; never: nothing")
 	f.BoolVar(&w.faults, "faults", false, "let leveret ctl fault put faults between the broker and its clients, for tests; slower")
 	f.StringVar(&w.maxMessageSize, "max-message-size", "",
 		"largest `size` of a body, such as 1MB, up to 512MiB; the release's own if not given")
