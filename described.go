@@ -252,44 +252,16 @@ func (p *GlobalParameter) record() *record.Parameter {
 	return &record.Parameter{Name: p.Name, Value: p.Value}
 }
 
-// valueRecord returns a canonical value as the log has it. Only those of other types there are copied.
-func valueRecord(v any) any {
-	switch v := v.(type) {
-	case Decimal:
-		return record.Decimal(v)
-	case Fields:
-		return fieldsRecord(v)
-	case Table:
-		return tableRecord(v)
-	case []any:
-		if v == nil {
-			return v
-		}
-		return collect(v, valueRecord)
-	}
-	return v
-}
-
+// fieldsRecord has the values as they are: package record knows the broker's own types.
 func fieldsRecord(f Fields) record.Fields {
 	if f == nil {
 		return nil
 	}
-	return collect(f, func(e Field) record.Field { return record.Field{Name: e.Name, Value: valueRecord(e.Value)} })
+	return collect(f, func(e Field) record.Field { return record.Field(e) })
 }
 
-func tableRecord(t Table) record.Table {
-	if t == nil {
-		return nil
-	}
-	out := make(record.Table, len(t))
-	for name, v := range t {
-		out[name] = valueRecord(v)
-	}
-	return out
-}
-
-// definitionRecord is tableRecord for the definition of a policy, in which only the outermost values are of policyValue's types.
-func definitionRecord(t Table) record.Table { return tableRecord(definitionValue(t).(Table)) }
+// definitionRecord is the definition of a policy, in which only the outermost values are of policyValue's types.
+func definitionRecord(t Table) record.Table { return record.Table(definitionValue(t).(Table)) }
 
 // definitionValue is policyValue for a value and those in it.
 func definitionValue(v any) any {
@@ -311,40 +283,4 @@ func definitionValue(v any) any {
 	default:
 		return v
 	}
-}
-
-// valueOf returns a value that the log has. It is the inverse of valueRecord.
-func valueOf(v any) any {
-	switch v := v.(type) {
-	case record.Decimal:
-		return Decimal(v)
-	case record.Fields:
-		return fieldsOf(v)
-	case record.Table:
-		return tableFrom(v)
-	case []any:
-		if v == nil {
-			return v
-		}
-		return collect(v, valueOf)
-	}
-	return v
-}
-
-func fieldsOf(f record.Fields) Fields {
-	if f == nil {
-		return nil
-	}
-	return collect(f, func(e record.Field) Field { return Field{e.Name, valueOf(e.Value)} })
-}
-
-func tableFrom(t record.Table) Table {
-	if t == nil {
-		return nil
-	}
-	out := make(Table, len(t))
-	for name, v := range t {
-		out[name] = valueOf(v)
-	}
-	return out
 }

@@ -112,7 +112,7 @@ func (d *disk) Replay(r journal.Record) error {
 // read applies the items of an operation, or of the snapshot.
 func (p *playback) read(data []byte, s journal.Segment) error {
 	var m *message
-	var of *copies
+	of := p.copiesOf(p.in)
 	for item, err := range p.reader.Items(data) {
 		if err != nil {
 			return err

@@ -228,7 +228,7 @@ func levelOf(operator bool) policyLevel {
 func (r *replay) policyLocked(i *record.Policy) error {
 	level := levelOf(i.Operator)
 	p, err := compilePolicy(Policy{Name: i.Name, Pattern: i.Pattern, ApplyTo: ApplyTo(i.ApplyTo),
-		Definition: tableFrom(i.Definition), Priority: i.Priority}, level, r.in.rules)
+		Definition: recordedTable(i.Definition), Priority: i.Priority}, level, r.in.rules)
 	if err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func (r *replay) exchangeLocked(i *record.Exchange) {
 	}
 	if x == nil {
 		cfg := ExchangeConfig{Durable: i.Durable, AutoDelete: i.AutoDelete, Internal: i.Internal}
-		x, _ = v.addExchangeLocked(i.Name, ExchangeType(i.Type), cfg, fieldsOf(i.Arguments)) // no policy is there yet
+		x, _ = v.addExchangeLocked(i.Name, ExchangeType(i.Type), cfg, recordedFields(i.Arguments)) // no policy is there yet
 		x.user = i.User
 	}
 	r.bound[x] = i.Bound
@@ -269,7 +269,7 @@ func (r *replay) queueLocked(i *record.Queue) error {
 		r.noQueueLocked(q.args.id)
 	}
 	// The type of the record stands in for x-queue-type "", which was the default type of then.
-	parsed, err := parseQueueArgs(fieldsOf(i.Arguments), v.rules, i.Type, v.queueSubject(i.Name))
+	parsed, err := parseQueueArgs(recordedFields(i.Arguments), v.rules, i.Type, v.queueSubject(i.Name))
 	if err == nil {
 		err = v.refuseStream(i.Name, parsed.kind)
 	}
@@ -303,7 +303,7 @@ func (r *replay) bindingLocked(i *record.Binding) {
 
 // request is what a record says of a binding. It reports false if the queue is not there.
 func (r *replay) request(i *record.Binding) (bindRequest, bool) {
-	request := bindRequest{source: i.Source, destination: i.Destination, key: i.Key, args: fieldsOf(i.Arguments)}
+	request := bindRequest{source: i.Source, destination: i.Destination, key: i.Key, args: recordedFields(i.Arguments)}
 	if i.Queue == 0 {
 		return request, true
 	}
