@@ -1,6 +1,7 @@
 package leveret
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -204,12 +205,19 @@ func (d *disk) done(w *writer) {
 	}
 }
 
-// append appends a record. It reports false if the log takes no more: who waits for the log is told why.
+// append appends a record. It reports false if the log does not take it: who waits for that is told why. The log takes no
+// more after a failure, and never a record that is too large: such a commit is not kept, and what comes after it is.
 func (d *disk) append(w *writer) (journal.Pos, bool) {
 	w.parts[0] = w.buf
 	pos, err := d.log.Append(kindOperation, w.live, w.parts[:]...)
 	return pos, err == nil
 }
+
+// errRecordTooLarge is why a log that is well has not taken a record.
+var errRecordTooLarge = fmt.Errorf("one operation has more than %d octets", journal.MaxRecord)
+
+// refused is why the log has not taken a record.
+func (d *disk) refused() error { return d.failure(cmp.Or(d.log.Err(), errRecordTooLarge)) }
 
 // note writes what belongs to no virtual host, or begins or ends one.
 func (d *disk) note(items ...record.Item) {
@@ -243,6 +251,9 @@ func (b *Broker) settled(err error) error {
 func (d *disk) await(m logMark) error {
 	if m.pos == 0 || m.level == journal.Queued {
 		return d.failure(d.log.Err())
+	}
+	if m.pos == nowhere {
+		return d.refused()
 	}
 	return d.failure(d.log.Wait(m.pos, m.level))
 }
@@ -278,6 +289,10 @@ func (c *Conn) WhenDurable(f func(error)) (later bool) {
 	d := l.disk
 	if m.pos == 0 || m.level == journal.Queued {
 		return false
+	}
+	if m.pos == nowhere {
+		f(d.refused())
+		return true
 	}
 	told := func(err error) {
 		f(d.failure(err))

@@ -269,22 +269,26 @@ func (l *ledger) compareMissing(at place, c *copyState) {
 // compareGroups verifies that transactions are there as a whole.
 func (l *ledger) compareGroups() {
 	for _, g := range l.groups {
-		there, left := 0, 0
+		there, left, acked := 0, 0, 0
 		for _, p := range g.published {
 			if l.copies[p].found {
 				there++
 			}
 		}
 		for _, p := range g.acked {
-			if l.copies[p].found {
+			switch c := l.copies[p]; {
+			case c.found:
 				left++
+				acked++
+			case c.confirmed: // another one may have gone with its publish
+				acked++
 			}
 		}
 		whole := there == len(g.published) && left == 0
-		nothing := there == 0 && left == len(g.acked)
+		nothing := there == 0 && left == acked
 		if !whole && !nothing || g.outcome == sure && !whole || g.outcome == surelyNot && !nothing {
 			l.problem("of a transaction %d of %d publishes are there and %d of %d acknowledgements took place: %+v",
-				there, len(g.published), len(g.acked)-left, len(g.acked), *g)
+				there, len(g.published), acked-left, acked, *g)
 		}
 	}
 	l.groups = nil
