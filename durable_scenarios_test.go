@@ -2,11 +2,15 @@ package leveret_test
 
 import (
 	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"testing"
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/conformance"
 	"github.com/leveretmq/leveret/internal/journal"
 	"github.com/leveretmq/leveret/internal/journal/crashfs"
 	"github.com/leveretmq/leveret/internal/scenario"
@@ -84,6 +88,31 @@ func TestScenariosOnDisk(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+var (
+	restartSeed     = flag.Uint64("restart-seed", 0, "the first random program of TestRandomRestartsOnDisk; 0: chosen at random")
+	restartPrograms = flag.Int("restart-programs", 100, "how many seeds TestRandomRestartsOnDisk takes for each release")
+)
+
+// TestRandomRestartsOnDisk plays random programs that restart their broker on one with a directory.
+func TestRandomRestartsOnDisk(t *testing.T) {
+	first := *restartSeed
+	if first == 0 {
+		first = rand.Uint64N(1 << 40)
+	}
+	t.Logf("-restart-seed %d", first)
+	for profile, release := range scenario.Releases {
+		for n := range uint64(*restartPrograms) {
+			seed := first + n*103 // others than the next one have other restarts
+			if s := conformance.RestartingProgram(profile, seed); s != nil {
+				t.Run(fmt.Sprintf("%s seed %d", release, seed), func(t *testing.T) {
+					t.Parallel()
+					playOnDisk(t, s, profile, seed%2 == 1)
+				})
+			}
 		}
 	}
 }
