@@ -3,6 +3,7 @@ package leveret_test
 import (
 	"errors"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -122,4 +123,52 @@ func TestNothingIsConfirmedThatTheLogRefused(t *testing.T) {
 	var told error
 	require.True(t, conn.WhenDurable(func(err error) { told = err }))
 	require.ErrorContains(t, told, "the disk is on fire")
+}
+
+// An operation that is too large for a record is done, and not kept: who did it is told so. What comes after it is kept.
+func TestOperationTooLargeForTheLog(t *testing.T) {
+	fs := &crashfs.FS{}
+	b, err := leveret.OpenFS(fs, journal.Options{})
+	require.NoError(t, err)
+	_, err = b.DeclareQueue("q", leveret.QueueConfig{Durable: true})
+	require.NoError(t, err)
+	b.TakeSmallRecordsOnly(5000)
+	conn, err := b.Connect("guest", "guest", "/")
+	require.NoError(t, err)
+	large, confirming := channelOf(t, conn, (*leveret.Channel).Tx), channelOf(t, conn, (*leveret.Channel).Confirm)
+	publish := func(ch *leveret.Channel, body string) error {
+		m := persistentMessage()
+		m.Body = []byte(body)
+		_, err := ch.Publish("", "q", m)
+		return err
+	}
+	const told = "one operation has more than 1073741824 octets"
+	for range 6 {
+		require.NoError(t, publish(large, strings.Repeat("x", 1000)))
+	}
+	_, err = large.Commit()
+	require.ErrorIs(t, err, leveret.ErrInternal)
+	require.ErrorContains(t, err, told)
+	require.ErrorContains(t, publish(confirming, strings.Repeat("y", 6000)), told)
+	require.NoError(t, b.Err(), "the log is well")
+
+	require.NoError(t, publish(channelOf(t, conn, (*leveret.Channel).Confirm), "kept"))
+	require.NoError(t, b.Close())
+	again, err := leveret.OpenFS(fs, journal.Options{})
+	require.NoError(t, err)
+	defer again.Close()
+	q, err := again.Queue("q")
+	require.NoError(t, err)
+	var bodies []string
+	for _, m := range q.Messages() {
+		bodies = append(bodies, string(m.Body))
+	}
+	require.Equal(t, []string{"kept"}, bodies)
+}
+
+func channelOf(t *testing.T, conn *leveret.Conn, mode func(*leveret.Channel) error) *leveret.Channel {
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	require.NoError(t, mode(ch))
+	return ch
 }

@@ -1,6 +1,7 @@
 package leveret
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 	"strings"
@@ -184,4 +185,19 @@ func (b *Broker) Locked(f func()) {
 func (b *Broker) AppendAndSync() {
 	b.disk.note(&record.Node{Profile: b.behaviour.profile.String(), Up: true})
 	_ = b.disk.log.Sync()
+}
+
+// TakeSmallRecordsOnly has the log refuse records of more than so many octets, as it does those of more than a gibibyte.
+func (b *Broker) TakeSmallRecordsOnly(octets int) { b.disk.log = &smallRecordLog{b.disk.log, octets} }
+
+type smallRecordLog struct {
+	recordLog
+	most int
+}
+
+func (l *smallRecordLog) Append(kind journal.Kind, live int, parts ...[]byte) (journal.Pos, error) {
+	if octets := len(bytes.Join(parts, nil)); octets > l.most {
+		return 0, fmt.Errorf("a record of %d octets", octets)
+	}
+	return l.recordLog.Append(kind, live, parts...)
 }

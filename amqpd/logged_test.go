@@ -457,19 +457,13 @@ func TestLogFailsUnderLoad(t *testing.T) {
 	c.send(persistent(1, "q", "first"))
 	require.Equal(t, []string{"ack 1"}, c.read(1))
 	go func() {
-		time.Sleep(20 * time.Millisecond)
-		s.disk.hold("sync")
-		s.disk.awaitHeld()
-		s.disk.release(errors.New("the disk is on fire"))
-	}()
-	go func() {
 		for i := 2; ; i++ {
 			if _, err := c.Write([]byte(persistent(1, "q", fmt.Sprint(i)))); err != nil {
 				return
 			}
 		}
 	}()
-	confirmed := uint64(1)
+	confirmed, fails := uint64(1), false
 	for {
 		_, id, args, err := c.next()
 		require.NoError(t, err)
@@ -478,6 +472,14 @@ func TestLogFailsUnderLoad(t *testing.T) {
 		}
 		require.Equal(t, basicAck, id)
 		confirmed = binary.BigEndian.Uint64(args)
+		if confirmed > 100 && !fails {
+			fails = true
+			s.disk.hold("sync")
+			go func() {
+				s.disk.awaitHeld()
+				s.disk.release(errors.New("the disk is on fire"))
+			}()
+		}
 	}
 	c.Close()
 	assert.GreaterOrEqual(t, uint64(len(s.stored(t, "q"))), confirmed)

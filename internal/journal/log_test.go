@@ -207,3 +207,22 @@ func TestConcurrent(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, len(entries), 1)
 }
+
+// TestRecordTooLarge has a record that the log does not take. It takes the next one.
+func TestRecordTooLarge(t *testing.T) {
+	fs := &crashfs.FS{}
+	l, err := open(fs, small)
+	require.NoError(t, err)
+	part := make([]byte, 64<<20)
+	parts := make([][]byte, journal.MaxRecord/len(part)+1)
+	for i := range parts {
+		parts[i] = part
+	}
+	_, err = l.log.Append(kindSet, 0, parts...)
+	require.EqualError(t, err, "journal: a record of 1140850688 octets is larger than 1073741824")
+	require.NoError(t, l.log.Err())
+	p, err := l.set(1, 2)
+	require.NoError(t, err)
+	require.NoError(t, l.log.Wait(p, journal.Synced))
+	require.NoError(t, l.log.Close())
+}
