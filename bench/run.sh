@@ -1,9 +1,11 @@
 #!/bin/bash
-# run.sh [REPETITIONS [KIND]]: measures everything, or one kind (startup, cycle, topic, ttl, memory, amqp, connections), interleaved, into
-# results/; then prints medians and ratios. 'go run ./ratios -markdown results/*.txt' prints them as tables, and
-# 'go run ./ratios -amqp results/amqp.txt' how leveret does beside RabbitMQ.
+# run.sh [REPETITIONS [KIND]]: measures everything, or one kind (startup, cycle, topic, ttl, memory, amqp, durable, connections), interleaved, into
+# results/; then prints medians and ratios. 'go run ./ratios -markdown results/*.txt' prints them as tables,
+# 'go run ./ratios -amqp results/amqp.txt' how leveret does beside RabbitMQ, and 'go run ./ratios -durable results/durable.txt'
+# how durable publishing does.
 #   BENCH_RABBIT_URL   a RabbitMQ to measure beside leveret; its queues get names of their own
 #   BENCH_RABBIT_PID   the process of that RabbitMQ, for its CPU time, if it is on this machine
+#   BENCH_DATA         where leveret's directory is for kind durable: on the disk that RabbitMQ has its data on
 #   BENCH_GARAGE_URL   a GarageMQ
 #   BENCH_BASE         another build of the leveret command, to measure beside this one as impl=base
 set -u
@@ -26,6 +28,7 @@ for _ in $(seq "$reps"); do
   bench ttl 1x 2 'TTL|QueueTimers'
   bench memory 1x 2 'Memory|Goroutines'
   bench amqp 500ms 2 'AMQP$'
+  bench durable 1s 2 Durable
   bench connections 1x 2 'AMQP(Start|Connections)'
 done
 [ -s results/errors.txt ] && cat results/errors.txt >&2

@@ -97,8 +97,10 @@ func (p *process) dial() (*amqp.Connection, error) {
 	return openPipe(nc)
 }
 
-func startServer(tb testing.TB, kind string) *process {
+// startServer starts a server of a kind, leveret with more arguments if there are any.
+func startServer(tb testing.TB, kind string, args ...string) *process {
 	cmd := command(tb, kind)
+	cmd.Args = append(cmd.Args, args...)
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.StdoutPipe()
