@@ -17,6 +17,10 @@ type classic struct {
 	// headUnchecked: a message of a higher priority has become the head, and the queue has not looked yet whether the
 	// new head expires. It looks when it next delivers, trims or is woken.
 	headUnchecked bool
+
+	// gaps are, by priority, the numbers of messages that a stop has lost before anybody had them: what came behind one of them does
+	// not count as redelivered when it comes back. 0: there is none. // R-15
+	gaps []uint64
 }
 
 var _ queueType = (*classic)(nil)
@@ -128,7 +132,9 @@ func (c *classic) takeBack(back []entry, how settling, _ *Consumer) (over []entr
 		if how.failed() && !c.q.v.rules.countEveryReturn {
 			e.deliveries = saturatingInc(e.deliveries) // D-7
 		}
-		e.returns = saturatingInc(e.returns)
+		if !c.behindGap(e) {
+			e.returns = saturatingInc(e.returns)
+		}
 		c.putBack(e)
 		c.countReady(e, 1)
 		if log := c.q.v.log; log != nil {
@@ -196,7 +202,7 @@ func (c *classic) dropReady(cause Cause) int {
 func (c *classic) keeps(m *message) bool { return m.props != nil && m.props.DeliveryMode == persistent }
 
 // content empties the queue and returns its persistent messages.
-// Rules: R-4.
+// Rules.
 func (c *classic) content(as NodeEnd) (kept content) {
 	var lost []entry
 	for e := range c.all() {
@@ -206,11 +212,59 @@ func (c *classic) content(as NodeEnd) (kept content) {
 			lost = append(lost, *e)
 		}
 	}
+	switch {
+	case as == KilledNode:
+		c.gaps = nil
+	case c.q.v.rules.gapsEndFlags:
+		c.noteGaps(lost)
+	}
+	kept.gaps = c.gaps
 	c.clear()
 	c.headUnchecked = false
 	c.q.v.timing.heap.Remove(&c.headTimer)
 	c.q.lostAtEndLocked(lost)
 	return kept
+}
+
+// noteGaps notes the first gap of each priority.
+// Rules: R-15.
+func (c *classic) noteGaps(lost []entry) {
+	noted := false
+	for _, e := range lost {
+		if e.returns > 0 {
+			continue // somebody had it
+		}
+		if c.gaps == nil {
+			c.gaps = make([]uint64, max(c.levels, 1))
+		}
+		if gap := &c.gaps[c.gapOf(e)]; *gap == 0 || e.seq < *gap {
+			*gap, noted = e.seq, true
+		}
+	}
+	if log := c.q.v.log; noted && log != nil {
+		log.note(c.gapsRecord())
+	}
+}
+
+func (c *classic) gapOf(e entry) int { return max(c.level(e.m), 0) }
+
+// behindGap reports whether a message came behind a gap of its priority.
+// Rules: R-15.
+func (c *classic) behindGap(e entry) bool {
+	if c.gaps == nil {
+		return false
+	}
+	gap := c.gaps[c.gapOf(e)]
+	return gap != 0 && gap < e.seq
+}
+
+func (c *classic) gapsRecord() *record.Gaps { return &record.Gaps{Queue: c.q.args.id, Copies: c.gaps} }
+
+// describe adds the gaps to a snapshot.
+func (c *classic) describe(add func(record.Item)) {
+	if c.gaps != nil {
+		add(c.gapsRecord())
+	}
 }
 
 // written is what a classic queue reads from disk of a message that it had. If the node was killed it takes every message for
@@ -247,6 +301,7 @@ func (r *rules) delivered(e entry) entry {
 
 // fill puts messages into the queue in the order in which they shall leave.
 func (c *classic) fill(kept content) {
+	c.gaps = kept.gaps
 	for _, e := range kept.ready {
 		c.pushBack(e)
 		c.countReady(e, 1)

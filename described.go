@@ -177,6 +177,7 @@ func (v *vhost) describeContents(buf []byte) []byte {
 			if q.idle != nil {
 				add(q.usedRecord())
 			}
+			q.impl.describe(add)
 		}
 	}
 	sortByAge(bindings)

@@ -299,7 +299,7 @@ func replayed(t require.TestingT, p Profile, log ...[]byte) *Broker {
 			handled, err := r.item(item)
 			require.NoError(t, err)
 			switch item.(type) {
-			case *record.Node, *record.Killed, *record.Used: // the playback's
+			case *record.Node, *record.Killed, *record.Used, *record.Gaps: // the playback's
 			default:
 				require.True(t, handled, "%T", item)
 			}

@@ -19,8 +19,9 @@ type playback struct {
 	*replay  // of everything else
 	of       map[*vhost]*copies
 	reader   record.Reader
-	up       bool             // the node was, at the end of what has been read
-	used     map[uint64]int64 // by queue: when it was used last
+	up       bool                // the node was, at the end of what has been read
+	used     map[uint64]int64    // by queue: when it was used last
+	gaps     map[uint64][]uint64 // by queue
 	messages int
 	err      error // of what is declared
 }
@@ -49,7 +50,7 @@ func newPlayback(b *Broker) *playback {
 	if err != nil {
 		panic(err) // the broker is new
 	}
-	return &playback{replay: r, of: map[*vhost]*copies{}, used: map[uint64]int64{}}
+	return &playback{replay: r, of: map[*vhost]*copies{}, used: map[uint64]int64{}, gaps: map[uint64][]uint64{}}
 }
 
 func newCopies() *copies { return &copies{chunks: map[uint64]*[chunkOf]loaded{}} }
@@ -150,6 +151,8 @@ func (p *playback) read(data []byte, s journal.Segment) error {
 			}
 		case *record.Used:
 			p.used[item.Queue] = item.At
+		case *record.Gaps:
+			p.gaps[item.Queue] = item.Copies
 		case *record.NoVHost:
 			delete(p.of, p.vhostOf(item.Name))
 			if _, err = p.item(item); err != nil {
@@ -171,6 +174,7 @@ func (d *disk) Live(count func(s journal.Segment, octets int)) {
 	d.play.err = d.play.finish()
 	d.lastQueue.Store(max(d.lastQueue.Load(), d.play.lastQueue))
 	d.play.setUsed()
+	d.play.setGaps()
 	by := map[uint32]int{}
 	for v, c := range d.play.of {
 		if v == nil {
@@ -194,6 +198,22 @@ func (d *disk) Live(count func(s journal.Segment, octets int)) {
 	}
 	for s, octets := range by {
 		count(journal.Segment(s), octets)
+	}
+}
+
+// setGaps sets the gaps of queues that a kill of the node has not ended. A snapshot has them, and may be made before the queues have
+// their messages. The log has nothing else of the copies that were lost, whose numbers are not given again.
+// Rules: R-15.
+func (p *playback) setGaps() {
+	for id, gaps := range p.gaps {
+		q := p.queues[id]
+		if q == nil || len(gaps) == 0 || slices.Max(gaps) <= q.v.log.killed {
+			continue
+		}
+		q.v.lock()
+		q.v.stored.lastCopy = max(q.v.stored.lastCopy, slices.Max(gaps))
+		q.impl.fill(content{gaps: gaps})
+		q.v.unlock()
 	}
 }
 
@@ -226,7 +246,7 @@ func (p *playback) refill() (killed bool) {
 		}
 		queues := map[uint64]*refilling{}
 		for _, q := range v.queues {
-			queues[q.args.id] = &refilling{q: q, killed: known}
+			queues[q.args.id] = &refilling{content: q.impl.content(StoppedNode), q: q, killed: known} // the queue has its gaps
 		}
 		for copy, l := range p.copiesOf(v).all {
 			p.messages++

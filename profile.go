@@ -94,6 +94,7 @@ type rules struct {
 	transientExchangesEnd bool // a restart does not keep transient exchanges
 	unusedExchangesStay   bool // a restart keeps auto-delete exchanges that lose their last binding by it
 	flagOutlivesStop      bool // in a classic queue that was stopped every message that had come back is redelivered
+	gapsEndFlags          bool // a stop that loses a message which nobody has had ends the redelivered flag for all behind the message
 	diskHidesExpiration   bool // history does not have the expiration of a message that a classic queue has kept
 }
 
@@ -122,7 +123,7 @@ var profiles = [...]rules{
 		headerHistory: true, dropCCWithKey: true, keysWithoutBCC: true,
 		hidesDefaultBindings: true, oldPatterns: true, oldApplyTo: true, oldPolicyKeys: true,
 		byteCutReplyTexts: true, octetTexts: true,
-		transientExchangesEnd: true, unusedExchangesStay: true, flagOutlivesStop: true, diskHidesExpiration: true,
+		transientExchangesEnd: true, unusedExchangesStay: true, flagOutlivesStop: true, gapsEndFlags: true, diskHidesExpiration: true,
 	},
 }
 

@@ -1,6 +1,9 @@
 package leveret
 
-import "github.com/leveretmq/leveret/internal/schedule"
+import (
+	"github.com/leveretmq/leveret/internal/record"
+	"github.com/leveretmq/leveret/internal/schedule"
+)
 
 // A queueType is how one type of queue orders what it does with messages: classic.go and quorum.go tell it. Each act is
 // one whole step of RabbitMQ's queue process. When the act returns, no consumer waits for a message that is ready, no
@@ -44,6 +47,8 @@ type queueType interface {
 	content(as NodeEnd) content
 	// fill puts a content into the queue, which is empty.
 	fill(content)
+	// describe adds to a snapshot of the log what the type knows beside the messages.
+	describe(add func(record.Item))
 	// booted is the first step of the queue after its node has come up.
 	booted()
 	// deadLetter ends the time of a message that has left the queue already.

@@ -302,6 +302,9 @@ func (ch *Channel) place() uint64 {
 
 func (c *quorum) outlived(e entry) entry { return e }
 
+// A quorum queue knows nothing beside its messages that a restart keeps.
+func (c *quorum) describe(func(record.Item)) {}
+
 // content empties the queue and returns all its messages. What it knew of channels and of other queues is gone.
 // Rules.
 func (c *quorum) content(NodeEnd) (kept content) {

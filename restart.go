@@ -46,6 +46,7 @@ type content struct {
 	ready    []entry // in the order in which they leave
 	retries  []delayedRetry
 	pending  []pendingLetter // dead letters that their targets do not have
+	gaps     []uint64        // of a classic queue
 }
 
 // Restart stops the broker and starts it again, as a RabbitMQ node is restarted: all connections end, and what a node has on

@@ -64,6 +64,12 @@ type Used struct {
 	At    int64 // ns since 1970
 }
 
+// Gaps are, by priority, the copies that a stop of the node has lost in a classic queue before anybody had them: see rule R-15. 0: none.
+type Gaps struct {
+	Queue  uint64
+	Copies []uint64
+}
+
 // A Node says whether the broker's node is up. If the last record of a log does not say that it is not, the node was killed.
 type Node struct {
 	Profile string
@@ -101,6 +107,7 @@ var makers = [...]func() Item{
 	7:  func() Item { return new(Killed) },
 	8:  func() Item { return new(Numbers) },
 	9:  func() Item { return new(Used) },
+	10: func() Item { return new(Gaps) },
 	16: func() Item { return new(VHost) },
 	17: func() Item { return new(NoVHost) },
 	18: func() Item { return new(Exchange) },
@@ -130,6 +137,7 @@ func (*Node) kind() uint8              { return 6 }
 func (*Killed) kind() uint8            { return 7 }
 func (*Numbers) kind() uint8           { return 8 }
 func (*Used) kind() uint8              { return 9 }
+func (*Gaps) kind() uint8              { return 10 }
 func (*VHost) kind() uint8             { return 16 }
 func (*NoVHost) kind() uint8           { return 17 }
 func (*Exchange) kind() uint8          { return 18 }
@@ -263,6 +271,11 @@ func (k *Killed) code(c *coder) { c.uint64(&k.Copy) }
 func (u *Used) code(c *coder) {
 	c.uint64(&u.Queue)
 	c.int64(&u.At)
+}
+
+func (g *Gaps) code(c *coder) {
+	c.uint64(&g.Queue)
+	list(c, &g.Copies, func(c *coder, copy *uint64) { c.uint64(copy) })
 }
 
 func (n *Node) code(c *coder) {
