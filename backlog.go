@@ -14,8 +14,13 @@ import (
 // queue's type decides to which: to its old position in its lane, or to the returned list, which leaves before all
 // lanes.
 type backlog struct {
-	levels   int16              // how many priorities; 0 or 1: none
-	absent   int16              // the priority of a message that has none
+	levels int16 // how many priorities; 0 or 1: none
+	absent int16 // the priority of a message that has none
+
+	// headUnchecked: a message of a higher priority has become the head, and the queue, a classic one, has not looked yet
+	// whether the new head expires. It looks when it next delivers, trims or is woken.
+	headUnchecked bool
+
 	lane     lane               // the only lane of a queue without priorities
 	lanes    *lanes             // by priority; nil until a message arrives
 	returned *fifo.Queue[entry] // in the order in which the messages came back; nil until one does

@@ -13,15 +13,13 @@ type classic struct {
 	q *Queue
 	store
 	headTimer schedule.Timer[wakeable]
-
-	// headUnchecked: a message of a higher priority has become the head, and the queue has not looked yet whether the
-	// new head expires. It looks when it next delivers, trims or is woken.
-	headUnchecked bool
-
-	// gaps are, by priority, the numbers of messages that a stop has lost before anybody had them: what came behind one of them does
-	// not count as redelivered when it comes back. 0: there is none. // R-15
-	gaps []uint64
+	gaps      *gaps // nil: none
 }
+
+// gaps are, by priority, the numbers of messages that a stop has lost before anybody had them: what came behind one of them does
+// not count as redelivered when it comes back. 0: there is none.
+// Rules: R-15.
+type gaps []uint64
 
 var _ queueType = (*classic)(nil)
 
@@ -201,6 +199,14 @@ func (c *classic) dropReady(cause Cause) int {
 // Rules: R-4.
 func (c *classic) keeps(m *message) bool { return m.props != nil && m.props.DeliveryMode == persistent }
 
+// stopping trims the queue while it still has what the stop loses.
+// Rules: R-13, L-8.
+func (c *classic) stopping() {
+	for c.trims() && c.trimSome() {
+		continue // nobody gets in between
+	}
+}
+
 // content empties the queue and returns its persistent messages.
 // Rules.
 func (c *classic) content(as NodeEnd) (kept content) {
@@ -235,9 +241,10 @@ func (c *classic) noteGaps(lost []entry) {
 			continue // somebody had it
 		}
 		if c.gaps == nil {
-			c.gaps = make([]uint64, max(c.levels, 1))
+			none := make(gaps, max(c.levels, 1))
+			c.gaps = &none
 		}
-		if gap := &c.gaps[c.gapOf(e)]; *gap == 0 || e.seq < *gap {
+		if gap := &(*c.gaps)[c.gapOf(e)]; *gap == 0 || e.seq < *gap {
 			*gap, noted = e.seq, true
 		}
 	}
@@ -254,11 +261,11 @@ func (c *classic) behindGap(e entry) bool {
 	if c.gaps == nil {
 		return false
 	}
-	gap := c.gaps[c.gapOf(e)]
+	gap := (*c.gaps)[c.gapOf(e)]
 	return gap != 0 && gap < e.seq
 }
 
-func (c *classic) gapsRecord() *record.Gaps { return &record.Gaps{Queue: c.q.args.id, Copies: c.gaps} }
+func (c *classic) gapsRecord() *record.Gaps { return &record.Gaps{Queue: c.q.args.id, Copies: *c.gaps} }
 
 // describe adds the gaps to a snapshot.
 func (c *classic) describe(add func(record.Item)) {

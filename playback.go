@@ -19,9 +19,9 @@ type playback struct {
 	*replay  // of everything else
 	of       map[*vhost]*copies
 	reader   record.Reader
-	up       bool                // the node was, at the end of what has been read
-	used     map[uint64]int64    // by queue: when it was used last
-	gaps     map[uint64][]uint64 // by queue
+	up       bool             // the node was, at the end of what has been read
+	used     map[uint64]int64 // by queue: when it was used last
+	gaps     map[uint64]gaps  // by queue
 	messages int
 	err      error // of what is declared
 }
@@ -50,7 +50,7 @@ func newPlayback(b *Broker) *playback {
 	if err != nil {
 		panic(err) // the broker is new
 	}
-	return &playback{replay: r, of: map[*vhost]*copies{}, used: map[uint64]int64{}, gaps: map[uint64][]uint64{}}
+	return &playback{replay: r, of: map[*vhost]*copies{}, used: map[uint64]int64{}, gaps: map[uint64]gaps{}}
 }
 
 func newCopies() *copies { return &copies{chunks: map[uint64]*[chunkOf]loaded{}} }
@@ -212,7 +212,7 @@ func (p *playback) setGaps() {
 		}
 		q.v.lock()
 		q.v.stored.lastCopy = max(q.v.stored.lastCopy, slices.Max(gaps))
-		q.impl.fill(content{gaps: gaps})
+		q.impl.fill(content{gaps: &gaps})
 		q.v.unlock()
 	}
 }

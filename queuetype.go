@@ -43,6 +43,8 @@ type queueType interface {
 	noteHeld(u *unacked, ch *Channel)
 	// outlived is a message that the queue had when its node was killed, and that nobody had.
 	outlived(e entry) entry
+	// stopping is the last step of the queue before its node stops: it has back what clients held.
+	stopping()
 	// content empties the queue, whose node goes down as said, and returns what a restart keeps. Nobody holds any message.
 	content(as NodeEnd) content
 	// fill puts a content into the queue, which is empty.

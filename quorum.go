@@ -302,6 +302,9 @@ func (ch *Channel) place() uint64 {
 
 func (c *quorum) outlived(e entry) entry { return e }
 
+// A quorum queue keeps all that it has back, and trims to its limits when the node is up again.
+func (c *quorum) stopping() {}
+
 // A quorum queue knows nothing beside its messages that a restart keeps.
 func (c *quorum) describe(func(record.Item)) {}
 

@@ -46,7 +46,7 @@ type content struct {
 	ready    []entry // in the order in which they leave
 	retries  []delayedRetry
 	pending  []pendingLetter // dead letters that their targets do not have
-	gaps     []uint64        // of a classic queue
+	gaps     *gaps           // of a classic queue
 }
 
 // Restart stops the broker and starts it again, as a RabbitMQ node is restarted: all connections end, and what a node has on
@@ -198,6 +198,11 @@ func (v *vhost) goDownLocked(as NodeEnd) {
 	over := map[*Queue][]entry{}
 	for _, ch := range channels {
 		ch.surrenderLocked(reason, over)
+	}
+	if as == StoppedNode {
+		for _, q := range v.sortedQueuesLocked() {
+			q.impl.stopping()
+		}
 	}
 	for _, c := range conns {
 		c.goneLocked(reason)
