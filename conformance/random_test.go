@@ -340,6 +340,7 @@ func (c *campaign) tryAgain(t *testing.T) {
 			c.oneMore(&c.retried)
 		case broker.tooLate(again.script):
 			c.oneMore(&c.late)
+			t.Log("too slow to tell:", again.seed)
 			d = nil
 		}
 		c.judge(t, broker, again, d)
