@@ -61,8 +61,10 @@ func (s side) differs(script *scenario.Script) (d *difference) {
 
 // tooLate reports whether the last run of a script proves nothing, because the script has short times and the run was slow.
 func (s side) tooLate(script *scenario.Script) bool {
-	return s.late != nil && timed.MatchString(script.Text()) && s.late()
+	return s.late != nil && timedProgram(script) && s.late()
 }
+
+func timedProgram(script *scenario.Script) bool { return timed.MatchString(script.Text()) }
 
 // logged runs a script and returns what it showed, or nil if that is not what the script expects.
 func (s side) logged(script *scenario.Script) (*difference, *scenario.Log) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/scenario"
 )
 
 // An exclusion is something that RabbitMQ leaves to chance, or to how busy a machine is, or that makes it fail in ways
@@ -101,6 +102,11 @@ var exclusions = []exclusion{
 			"rejected makes that queue dead-letter what it does not have: it crashes and loses its consumers, or one of its own messages goes.",
 		"former-queue: the consumer is lost in all 40 runs on 3.10.8. README names it as not followed.",
 		(*program).formerQueue},
+	{"a former queue's message given back",
+		"A channel that consumes from a classic queue settles in it what the channel holds of a deleted queue of that name. What is given " +
+			"back is then another message, which had the same place in its queue, and which another consumer may hold.",
+		"former-requeue: a message that another channel holds is delivered again in all 40 runs on 4.3.6 and 3.10.8. README names it as not followed.",
+		(*program).formerMessage},
 	{"a timeout too long for timers",
 		"A quorum queue of RabbitMQ 4.3 crashes again and again when it sets a timer for a consumer timeout of 2^45 ms, a thousand years, or more.",
 		"huge-timeout: with 2^45 ms the message is not there again in all 20 runs on 4.3.6; with 8640000000000 ms it is in all 3.",
@@ -390,6 +396,59 @@ func (g *program) formerQueue() bool {
 	return g.profile == leveret.RabbitMQ310 && slices.ContainsFunc(g.queues(), func(q leveret.QueueInfo) bool {
 		return g.former[q.Name] && g.setting(q.Name, "dead-letter-exchange") != nil
 	})
+}
+
+// formerMessage reports whether the last statement may have settled a message of a deleted queue, on a channel that consumes from a
+// classic queue of that name while clients hold messages of the queue.
+func (g *program) formerMessage() bool {
+	last := g.stage.Script.Steps[len(g.stage.Script.Steps)-1]
+	settles := slices.Contains([]string{"ack", "nack", "reject", "recover", "tx"}, last.Verb)
+	found := settles && slices.ContainsFunc(g.queues(), func(q leveret.QueueInfo) bool {
+		return g.formerly[q.Name][last.Actor] && q.Type == leveret.QueueTypeClassic && g.unacked[q.Name] > 0 && g.consumes(last.Actor, q.Name)
+	})
+	g.noteTakers(last)
+	return found
+}
+
+// noteTakers notes which channels may hold messages of queues that are gone: those that took any of them.
+func (g *program) noteTakers(last *scenario.Step) {
+	switch last.Verb {
+	case "consume", "get":
+		if len(last.Args) > 0 {
+			note(g.takers, last.Args[0].Text, last.Actor)
+		}
+	case "close":
+		for _, takers := range []map[string]map[string]bool{g.takers, g.formerly} {
+			for _, actors := range takers {
+				delete(actors, last.Actor)
+			}
+		}
+	}
+	for _, name := range g.effects.deleted {
+		if g.unacked[name] > 0 {
+			for actor := range g.takers[name] {
+				note(g.formerly, name, actor)
+			}
+		}
+		delete(g.takers, name)
+	}
+}
+
+func note(actors map[string]map[string]bool, queue, actor string) {
+	if actors[queue] == nil {
+		actors[queue] = map[string]bool{}
+	}
+	actors[queue][actor] = true
+}
+
+// consumes reports whether a channel had a consumer of the queue before the last statement.
+func (g *program) consumes(actor, queue string) bool {
+	for tag, c := range g.subscribed {
+		if c.Queue == queue && actorOf(tag) == actor {
+			return true
+		}
+	}
+	return false
 }
 
 // hugeTimeout reports whether a consumer of a quorum queue has a timeout that RabbitMQ's timers do not have.

@@ -25,6 +25,9 @@ type program struct {
 	types   map[string]string // by queue, of all queues there have been
 	former  map[string]bool   // queues that were deleted while channels held messages of theirs
 
+	takers   map[string]map[string]bool // by queue: the channels that took messages
+	formerly map[string]map[string]bool // the same of deleted queues
+
 	subscribed map[string]leveret.ConsumerInfo // by tag, before the statement
 	numberings map[string]*numbering           // by channel, if something of it is not known
 	shown      []string                        // what the last statement itself showed, without the looks
@@ -52,6 +55,7 @@ func (g *program) reset() {
 	g.ready, g.unacked = map[string]int{}, map[string]int{}
 	g.types, g.subscribed = map[string]string{}, map[string]leveret.ConsumerInfo{}
 	g.former = map[string]bool{}
+	g.takers, g.formerly = map[string]map[string]bool{}, map[string]map[string]bool{}
 	g.numberings = map[string]*numbering{}
 }
 

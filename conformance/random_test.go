@@ -120,7 +120,7 @@ type campaign struct {
 	start, until          time.Time
 	off                   []*trial // programs that have differed
 	done, retried, differ int
-	late                  int // differed also alone, in a run so slow that it proves nothing
+	longer                int // of those retried, with longer times: alone, too, they took longer than their short ones
 }
 
 func (c *campaign) run(t *testing.T) {
@@ -181,9 +181,9 @@ func (c *campaign) report(t *testing.T) {
 	case c.listed != nil:
 		seeds = fmt.Sprintf("%d of the seeds in %s", c.next, *seedFile)
 	}
-	t.Logf("%s: generator %s, %s, %d programs in %s (%.1f/s): %d differ, %d the same only when run again, %d too slow to tell",
+	t.Logf("%s: generator %s, %s, %d programs in %s (%.1f/s): %d differ, %d the same only when run again, %d of these with longer times",
 		on, generatorDigest(t), seeds, c.done, elapsed.Round(time.Second),
-		float64(c.done)/elapsed.Seconds(), c.differ, c.retried, c.late)
+		float64(c.done)/elapsed.Seconds(), c.differ, c.retried, c.longer)
 }
 
 // generatorDigest names the generator that programs are from: two with the same digest make the same programs of the
@@ -331,6 +331,17 @@ func (c *campaign) tryAgain(t *testing.T) {
 	if len(c.off) == 0 {
 		return
 	}
+	late := make(chan *trial, len(c.off))
+	c.tryAlone(t, late)
+	close(late)
+	for range min(quietWorkers, len(late)) {
+		wg.Go(func() { c.tryLonger(t, late) })
+	}
+	wg.Wait()
+}
+
+// tryAlone tries programs again alone. Those that a real broker takes too long for are late.
+func (c *campaign) tryAlone(t *testing.T, late chan<- *trial) {
 	broker, letGo := c.brokerSide(t)
 	defer letGo()
 	for _, again := range c.off {
@@ -339,9 +350,28 @@ func (c *campaign) tryAgain(t *testing.T) {
 		case d == nil:
 			c.oneMore(&c.retried)
 		case broker.tooLate(again.script):
-			c.oneMore(&c.late)
-			t.Log("too slow to tell:", again.seed)
-			d = nil
+			late <- again
+			continue
+		}
+		c.judge(t, broker, again, d)
+	}
+}
+
+// tryLonger tries programs with longer times.
+func (c *campaign) tryLonger(t *testing.T, programs <-chan *trial) {
+	broker, letGo := c.brokerSide(t)
+	defer letGo()
+	broker.tries = 2
+	for again := range programs {
+		script, err := stretched(again.script)
+		if err != nil {
+			t.Error(again.seed, err)
+			continue
+		}
+		d := broker.differs(script)
+		if d == nil {
+			c.oneMore(&c.retried)
+			c.oneMore(&c.longer)
 		}
 		c.judge(t, broker, again, d)
 	}
