@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/internal/scenario"
 )
 
 // An exclusion is something that RabbitMQ leaves to chance, or to how busy a machine is, or that makes it fail in ways
@@ -403,15 +402,14 @@ func (g *program) formerQueue() bool {
 func (g *program) formerMessage() bool {
 	last := g.stage.Script.Steps[len(g.stage.Script.Steps)-1]
 	settles := slices.Contains([]string{"ack", "nack", "reject", "recover", "tx"}, last.Verb)
-	found := settles && slices.ContainsFunc(g.queues(), func(q leveret.QueueInfo) bool {
+	return settles && slices.ContainsFunc(g.queues(), func(q leveret.QueueInfo) bool {
 		return g.formerly[q.Name][last.Actor] && q.Type == leveret.QueueTypeClassic && g.unacked[q.Name] > 0 && g.consumes(last.Actor, q.Name)
 	})
-	g.noteTakers(last)
-	return found
 }
 
-// noteTakers notes which channels may hold messages of queues that are gone: those that took any of them.
-func (g *program) noteTakers(last *scenario.Step) {
+// noteTakers notes which channels may hold messages of queues that the last statement deleted: those that took any of them.
+func (g *program) noteTakers() {
+	last := g.stage.Script.Steps[len(g.stage.Script.Steps)-1]
 	switch last.Verb {
 	case "consume", "get":
 		if len(last.Args) > 0 {

@@ -104,6 +104,7 @@ func (g *program) run(statement string) (seen []string, ok bool) {
 		return seen, false
 	}
 	g.shown = seen
+	g.noteTakers()
 	g.forgetNumberings()
 	return append(slices.Clone(seen), g.look()...), true
 }
