@@ -68,18 +68,24 @@ func (c *quorum) accept(a arrival) bool {
 	if c.ready.n == 0 && q.consumers != nil && q.deliverNextLocked(&e) {
 		return true
 	}
-	expired := c.takeUncovered()
+	var aged []entry
+	if c.deadlines > 0 && q.v.rules.newestTrimmedFirst {
+		// What a trim has uncovered expires with the next arrival, and dies after what is trimmed for that. // L-9
+		c.expire(turn(), &aged)
+	}
 	c.putTail(e)
 	if q.consumers != nil {
 		c.deliverReady()
 	}
 	// What is still ready counts for the limits. // L-4, L-5
 	c.trim()
-	c.dieOfAge(expired)
+	for _, e := range aged {
+		c.deadLetter(e, Expired)
+	}
 	c.updateRejecting()
 	// A TTL of 0 is over at once if the message is a head. // T-9
 	if ttl == 0 {
-		c.expire(turn())
+		c.expire(turn(), nil)
 	}
 	return true
 }
@@ -123,20 +129,24 @@ func (c *quorum) takeBack(back []entry, how settling, from *Consumer) (over []en
 // tookBack follows the return of messages.
 // Rules: L-8, L-9, L-13.
 func (c *quorum) tookBack(over []entry, _ settling, from *Consumer) {
-	// Those over the limit die before those that are trimmed, and in 3.10 after them. // L-9
-	if !c.q.v.rules.newestTrimmedFirst {
-		c.dieOfLimit(over)
+	// Those over the delivery limit die first. In 3.10 they die after those that are trimmed, and what expires dies last. // L-9
+	var aged *[]entry
+	if c.q.v.rules.newestTrimmedFirst {
+		aged = new([]entry)
+	} else {
+		c.die(over, DeliveryLimit)
 	}
 	// What expired in its holder's hands expires now. // T-8
-	c.expire(turn())
+	c.expire(turn(), aged)
 	from.rejoinLocked()
 	// Consumers get their messages before the limit is enforced. // L-8
-	for c.deliverSome() {
+	for c.deliverSome(aged) {
 		c.q.v.restLocked()
 	}
 	c.trim()
-	if c.q.v.rules.newestTrimmedFirst {
-		c.dieOfLimit(over)
+	if aged != nil {
+		c.die(over, DeliveryLimit)
+		c.die(*aged, Expired)
 	}
 	c.updateRejecting()
 	c.removed()
@@ -150,12 +160,13 @@ func (c *quorum) dropOver(cause Cause) {
 	c.over = nil
 }
 
-func (c *quorum) dieOfLimit(over []entry) {
-	for _, e := range over {
+// die dead-letters messages that have left the queue, one by one.
+func (c *quorum) die(dead []entry, reason Reason) {
+	for _, e := range dead {
 		if c.q.deleted { // while others got in
-			c.q.dropLocked(e, DeliveryLimit, CauseQueueDeleted)
+			c.q.dropLocked(e, reason, CauseQueueDeleted)
 		} else {
-			c.deadLetter(e, DeliveryLimit)
+			c.deadLetter(e, reason)
 		}
 		c.q.v.tookLocked(1)
 		c.q.v.restLocked()
@@ -391,7 +402,7 @@ func (c *quorum) ghosts() int { return c.lingering }
 // deliverReady assigns ready messages to consumers that can take them, one by one, and then sends them consumer by consumer.
 // Rules: D-20.
 func (c *quorum) deliverReady() {
-	if c.deliverSome() {
+	if c.deliverSome(nil) {
 		c.q.v.laterLocked(c.q, deliveringQuorum{c})
 	}
 }
@@ -401,8 +412,9 @@ type deliveringQuorum struct{ c *quorum }
 
 func (d deliveringQuorum) proceed() { d.c.freed() }
 
-// deliverSome is a step of deliverReady. It reports whether there may be more to deliver.
-func (c *quorum) deliverSome() (more bool) {
+// deliverSome is a step of deliverReady. It reports whether there may be more to deliver. What has expired goes to late as
+// in expire.
+func (c *quorum) deliverSome(late *[]entry) (more bool) {
 	var few [4]assignment
 	batch := few[:0]
 	for n := 0; c.ready.n > 0; n++ {
@@ -414,7 +426,7 @@ func (c *quorum) deliverSome() (more bool) {
 			break
 		}
 		if c.deadlines > 0 && c.headExpired(c.q.v.nowLocked()) {
-			c.deadLetter(c.take(), Expired)
+			c.age(c.take(), late)
 			continue
 		}
 		e := c.take()
@@ -508,7 +520,7 @@ func (c *quorum) trim() {
 	}
 	if c.q.v.rules.newestTrimmedFirst {
 		c.trimNewestFirst()
-		c.watchHead() // what is uncovered expires with the next act, or by the timer: see takeUncovered
+		c.watchHead() // what is uncovered expires with the next act, or by the timer: see accept
 	} else {
 		c.trimOldestFirst()
 		c.checkHeads()

@@ -8,7 +8,7 @@ import "github.com/leveretmq/leveret/internal/schedule"
 // checkHeads expires heads that are due and sets the timer for the next: messages have left the front.
 func (c *quorum) checkHeads() {
 	if c.deadlines > 0 {
-		c.expire(expiryBatch)
+		c.expire(expiryBatch, nil)
 		c.watchHead()
 	}
 }
@@ -24,48 +24,32 @@ func (c *quorum) expireNext() {
 
 // expireDue expires all heads that are due.
 func (c *quorum) expireDue() {
-	for c.expire(turn()) == turn() {
+	for c.expire(turn(), nil) == turn() {
 		c.q.v.restLocked()
 	}
 }
 
 // expire expires heads that are due, at most limit of them; the timer brings the queue back for the rest. The head of
-// the returned list and that of each priority expire by themselves.
-// Rules: T-6.
-func (c *quorum) expire(limit int) (n int) {
+// the returned list and that of each priority expire by themselves. They die at once, or if late is not nil wait there.
+// Rules: T-6, L-9.
+func (c *quorum) expire(limit int, late *[]entry) (n int) {
 	now := c.q.v.nowLocked()
 	for ; n < limit && c.deadlines > 0; n++ {
 		e, due := c.popDue(now)
 		if !due {
 			break
 		}
-		c.deadLetter(e, Expired)
+		c.age(e, late)
 	}
 	c.q.v.tookLocked(n)
 	return n
 }
 
-// takeUncovered takes out what the trim for one message has uncovered that is due, when the next message arrives. In
-// 3.10 these messages die after what is trimmed for the second one. The timer brings the queue back if there are many.
-// Rules: L-9.
-func (c *quorum) takeUncovered() (expired []entry) {
-	if c.deadlines == 0 || !c.q.v.rules.newestTrimmedFirst {
-		return nil
-	}
-	now := c.q.v.nowLocked()
-	for len(expired) < turn() {
-		e, due := c.popDue(now)
-		if !due {
-			break
-		}
-		expired = append(expired, e)
-	}
-	c.q.v.tookLocked(len(expired))
-	return expired
-}
-
-func (c *quorum) dieOfAge(expired []entry) {
-	for _, e := range expired {
+// age ends the time of a message that has left the queue: the message dies, or waits in late for the end of the act.
+func (c *quorum) age(e entry, late *[]entry) {
+	if late != nil {
+		*late = append(*late, e)
+	} else {
 		c.deadLetter(e, Expired)
 	}
 }
@@ -108,7 +92,7 @@ func (c *quorum) timer() *schedule.Timer[wakeable] { return &c.headTimer }
 
 // wake expires heads at their deadline.
 func (c *quorum) wake(int64) {
-	c.expire(expiryBatch)
+	c.expire(expiryBatch, nil)
 	c.removed()
 }
 
