@@ -63,17 +63,27 @@ func (g *generator) publishTo(times int, properties ...string) {
 	}
 }
 
-// hands has several consumers and getters hold messages of one queue, and brings back what they hold at once.
+// hands has several consumers and getters hold messages of one queue, and brings back what they hold at once. What comes
+// back may then die of several causes at once: of the length, of the delivery limit, and of age.
 func (g *generator) hands() {
-	limit := g.pick("", " x-max-length=1", " x-max-length=2", " x-max-length=3", " x-delivery-limit=1", " x-max-priority=2")
-	kind := g.pick("", " quorum")
-	if limit == " x-max-priority=2" || limit == " x-delivery-limit=1" {
-		kind = map[bool]string{true: "", false: " quorum"}[limit == " x-max-priority=2"]
+	kind, limits := g.pick("", " quorum"), g.pick("", "", " x-max-length=1", " x-max-length=2", " x-max-length=3")
+	switch {
+	case kind == " quorum" && g.one(2):
+		limits += g.pick(" x-delivery-limit=0", " x-delivery-limit=1", " x-delivery-limit=1", " x-delivery-limit=-1")
+	case kind == "" && g.one(6):
+		limits += " x-max-priority=2"
 	}
 	g.do("t", "declare queue "+episodeLetter)
-	g.do("t", "declare queue "+episodeQueue+kind+limit+` x-dead-letter-exchange="" x-dead-letter-routing-key=`+episodeLetter)
+	g.do("t", "declare queue "+episodeQueue+kind+limits+` x-dead-letter-exchange="" x-dead-letter-routing-key=`+episodeLetter)
 	actor := func() string { return g.pick(episodeActor, episodeActor, episodeActor, episodeOther) }
-	publish := func() { g.publishTo(1+g.IntN(2), " priority=1") }
+	ages := g.timed && g.one(2)
+	publish := func() {
+		if ages && g.one(3) {
+			g.publishTo(1, " expiration=1000")
+		} else {
+			g.publishTo(1+g.IntN(2), " priority=1")
+		}
+	}
 	get := func() { g.do(actor(), "get "+episodeQueue) }
 	mayReuse := kind == "" || g.profile == leveret.RabbitMQ43
 	consume := func() {
@@ -87,8 +97,18 @@ func (g *generator) hands() {
 	}
 	again := func() { g.replaceConsumer(mayReuse) }
 	g.some(5+g.IntN(6), publish, publish, get, get, consume, again)
+	if ages {
+		g.some(g.IntN(2), g.advance)
+	}
 	g.bringBack(actor())
 	g.some(g.IntN(6), publish, get, consume, again, func() { g.bringBack(actor()) })
+	g.showLetters()
+}
+
+// showLetters shows what has died in an episode and what is left, in their order.
+func (g *generator) showLetters() {
+	g.do("z", "drain "+episodeLetter)
+	g.do("z", "drain "+episodeQueue)
 }
 
 // replaceConsumer cancels a consumer of the episode, and may make another with its tag. RabbitMQ 3.10's channel crashes
@@ -164,8 +184,7 @@ func (g *generator) settlements() {
 	}
 	g.book(episodeOther).held = nil
 	g.do(episodeOther, g.pick("tx commit", "tx commit", "tx commit", "tx rollback"))
-	g.do("z", "drain "+episodeLetter)
-	g.do("z", "drain "+episodeQueue)
+	g.showLetters()
 }
 
 // twiceBound binds with arguments of which a key is there twice, or whose tables differ in their order only.
