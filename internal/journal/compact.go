@@ -176,13 +176,11 @@ func (l *Log) Room() error {
 		l.mu.Unlock()
 		return nil
 	}
-	woken := wakers.Get().(chan error)
+	woken := l.wakers.get()
 	l.space.waiting.add(waiter{pos: l.space.steps, woken: woken})
 	l.compactor.wakeLocked() // it may sleep since before there was something to do
 	l.mu.Unlock()
-	err := <-woken
-	wakers.Put(woken)
-	return err
+	return l.wakers.await(woken)
 }
 
 // crowdedLocked reports whether the log may soon take more than it should, and the compactor is about to change that. Before a

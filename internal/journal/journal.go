@@ -59,6 +59,7 @@ type Log struct {
 	owner   Owner
 	options Options
 	lock    io.Closer
+	wakers  wakers
 
 	mu       sync.Mutex // guards all below; the innermost lock: nothing is called while it is held
 	segments []*segment // oldest first; records go to the last

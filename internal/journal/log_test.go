@@ -8,12 +8,30 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/leveretmq/leveret/internal/journal"
 	"github.com/leveretmq/leveret/internal/journal/crashfs"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
+
+// TestBubblesDoNotMeet waits for a log in a bubble of testing/synctest, and for another one outside: they have no channel in common.
+func TestBubblesDoNotMeet(t *testing.T) {
+	wait := func(t *testing.T) {
+		l, err := open(&crashfs.FS{}, small)
+		require.NoError(t, err)
+		for id := range uint64(20) {
+			_, err := l.put(id, "")
+			require.NoError(t, err)
+			require.NoError(t, l.log.Sync())
+		}
+		require.NoError(t, l.log.Close())
+	}
+	synctest.Test(t, wait)
+	wait(t)
+	synctest.Test(t, wait)
+}
 
 // TestOrderOfNotifications has functions registered out of order while no sync ends: they are called in the order of their
 // records.

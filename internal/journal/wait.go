@@ -63,15 +63,29 @@ func (l *Log) Wait(pos Pos, level Level) error {
 		defer l.mu.Unlock()
 		return l.err
 	}
-	woken := wakers.Get().(chan error)
+	woken := l.wakers.get()
 	l.awaitLocked(level, waiter{pos: pos, woken: woken})
 	l.mu.Unlock()
-	err := <-woken
-	wakers.Put(woken)
-	return err
+	return l.wakers.await(woken)
 }
 
-var wakers = sync.Pool{New: func() any { return make(chan error, 1) }}
+// wakers are channels for those who wait. Each log has its own: a channel that was made in a bubble of testing/synctest must not be
+// used outside.
+type wakers struct{ pool sync.Pool }
+
+func (w *wakers) get() chan error {
+	if woken, ok := w.pool.Get().(chan error); ok {
+		return woken
+	}
+	return make(chan error, 1)
+}
+
+// await returns what wakes the one who waits.
+func (w *wakers) await(woken chan error) error {
+	err := <-woken
+	w.pool.Put(woken)
+	return err
+}
 
 // Sync returns when all that was appended is synced.
 func (l *Log) Sync() error {
