@@ -25,6 +25,8 @@ type Broker struct {
 	maxMessageSize int
 	random         random
 	memory         memory
+	space          diskSpace
+	alarmsSet      atomic.Uint32 // by SetAlarm
 	access         access
 	sessions       sessions
 	lastConn       atomic.Uint64
@@ -54,6 +56,7 @@ func newBroker(opts []Option, prepare func(*Broker)) *Broker {
 	b := &Broker{clock: realClock{}, vhosts: map[string]*VHost{}}
 	WithProfile(RabbitMQ43)(b)
 	b.sessions.init()
+	b.space.init()
 	for i, o := range opts {
 		demand(o != nil, "New: option %d is nil", i)
 		o(b)

@@ -23,7 +23,7 @@ type Conn struct {
 	channels   map[uint16]*Channel
 	numbers    channelNumbers      // of channels
 	exclusives map[*Queue]struct{} // those that exist
-	blocked    atomic.Bool         // also read without the lock
+	blockedBy  atomic.Uint32       // alarms that it has been told of; also read without the lock
 	logged     logMark             // what the connection has done and its client has not been told, see WhenDurable
 	telling    telling
 }
@@ -128,9 +128,7 @@ func (v *vhost) admitLocked(c *Conn) {
 	}
 	v.conns[c.id] = c
 	v.connectionEventLocked(c, nil)
-	if v.b.memory.alarm.Load() {
-		c.tellBlockedLocked(true)
-	}
+	c.tellAlarmsLocked(v.b.Alarms())
 }
 
 // ID returns the connection's number, unique in its broker.
@@ -152,10 +150,6 @@ func (c *Conn) Err() error {
 	defer c.v.unlock()
 	return c.err
 }
-
-// Blocked reports whether the memory alarm asks the connection to stop publishing. It takes no lock, so it may be asked
-// before each message.
-func (c *Conn) Blocked() bool { return c.blocked.Load() }
 
 // Channel opens a channel with the lowest free number.
 func (c *Conn) Channel() (*Channel, error) { return c.OpenChannel(0) }
@@ -289,20 +283,6 @@ func (c *Conn) sortedChannelsLocked() []*Channel {
 	}
 	slices.SortFunc(all, func(a, b *Channel) int { return cmp.Compare(a.number, b.number) })
 	return all
-}
-
-func (c *Conn) tellBlockedLocked(blocked bool) {
-	if c.blocked.Swap(blocked) == blocked {
-		return
-	}
-	in := c.cfg.Inbox
-	switch {
-	case in == nil:
-	case blocked:
-		in.putAlarmLocked(Notification{Kind: ConnBlocked, Reason: "low on memory"})
-	default:
-		in.putAlarmLocked(Notification{Kind: ConnUnblocked})
-	}
 }
 
 func (v *vhost) sortedConnsLocked() []*Conn {

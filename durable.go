@@ -113,6 +113,7 @@ type recordLog interface {
 	Notify(pos journal.Pos, level journal.Level, f func(error)) error
 	Sync() error
 	Room() error
+	Free() (octets uint64, err error)
 	Err() error
 	Close() error
 }
@@ -156,6 +157,7 @@ func openDown(fs journal.FS, options journal.Options, opts ...Option) (*Broker, 
 		_ = b.Close()
 		return nil, d.play.err
 	}
+	d.watch()
 	d.on.Store(true)
 	d.found = foundBy(log.Recovered())
 	d.found.Killed = d.play.refill()
@@ -210,6 +212,7 @@ func (d *disk) done(w *writer) {
 func (d *disk) append(w *writer) (journal.Pos, bool) {
 	w.parts[0] = w.buf
 	pos, err := d.log.Append(kindOperation, w.live, w.parts[:]...)
+	d.b.space.wrote(len(w.buf))
 	return pos, err == nil
 }
 
@@ -339,6 +342,7 @@ func (d *disk) close() error {
 	_ = d.b.Stop(StoppedNode)
 	d.note(&record.Node{Profile: d.b.behaviour.profile.String()})
 	d.on.Store(false)
+	d.b.space.unwatch()
 	return d.failure(d.log.Close())
 }
 

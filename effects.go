@@ -4,9 +4,9 @@ import "sync"
 
 // reports are what a virtual host tells others.
 type reports struct {
-	events    *hooks // all watchers together; nil: nobody watches
-	effects   effects
-	alarmTold bool // state of the memory alarm that connections and watchers know
+	events     *hooks // all watchers together; nil: nobody watches
+	effects    effects
+	alarmsTold Alarm // that connections and watchers know of
 }
 
 // Effects are what an operation has to tell others: event hooks and the handlers of consumers. The operation appends

@@ -240,8 +240,18 @@ func (v *vhost) channelEventLocked(ch *Channel, reason *Error) {
 	}
 }
 
-func (v *vhost) memoryEventLocked(raised bool, used, limit int64) {
-	if ev := v.events; ev != nil {
-		tell(v, either(raised, ev.MemoryAlarmRaised, ev.MemoryAlarmCleared), MemoryEvent{v.timeLocked(), used, limit})
+// alarmEventsLocked tells of the alarms that have changed; on are those in force.
+func (v *vhost) alarmEventsLocked(changed, on Alarm) {
+	ev := v.events
+	if ev == nil {
+		return
+	}
+	if changed&MemoryAlarm != 0 {
+		m := &v.b.memory
+		tell(v, either(on&MemoryAlarm != 0, ev.MemoryAlarmRaised, ev.MemoryAlarmCleared), MemoryEvent{v.timeLocked(), m.used(), m.limit.Load()})
+	}
+	if changed&DiskAlarm != 0 {
+		s := &v.b.space
+		tell(v, either(on&DiskAlarm != 0, ev.DiskAlarmRaised, ev.DiskAlarmCleared), DiskEvent{v.timeLocked(), s.free.Load(), s.limit.Load()})
 	}
 }

@@ -56,6 +56,8 @@ type Events struct {
 	ChannelClosed      func(ChannelEvent)
 	MemoryAlarmRaised  func(MemoryEvent)
 	MemoryAlarmCleared func(MemoryEvent)
+	DiskAlarmRaised    func(DiskEvent)
+	DiskAlarmCleared   func(DiskEvent)
 }
 
 // An EventMessage tells which message an event is about. Properties and Body are shared with
@@ -257,5 +259,11 @@ type ChannelEvent struct {
 // A MemoryEvent is about the memory alarm.
 type MemoryEvent struct {
 	Time        time.Time
-	Used, Limit int64 // bytes of message bodies
+	Used, Limit int64 // bytes, as [MemoryInfo] has them
+}
+
+// A DiskEvent is about the disk alarm.
+type DiskEvent struct {
+	Time        time.Time
+	Free, Limit int64 // octets, as [DiskInfo] has them
 }

@@ -201,3 +201,6 @@ func (l *smallRecordLog) Append(kind journal.Kind, live int, parts ...[]byte) (j
 	}
 	return l.recordLog.Append(kind, live, parts...)
 }
+
+// LookAtDisk updates the disk alarm.
+func (b *Broker) LookAtDisk() { b.disk.look() }

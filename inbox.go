@@ -39,8 +39,8 @@ const (
 	ConsumerCancelled                         // the broker ended ConsumerTag on Channel: basic.cancel
 	ChannelClosed                             // the broker closed Channel because of Err
 	ConnClosed                                // the broker closed the connection because of Err
-	ConnBlocked                               // the memory alarm is on, for Reason; replaces an earlier change
-	ConnUnblocked                             // the memory alarm is off
+	ConnBlocked                               // alarms are in force, for Reason; replaces an earlier change
+	ConnUnblocked                             // no alarm is in force any more
 )
 
 // A Notification is one thing a client is to be told.

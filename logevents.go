@@ -7,7 +7,7 @@ import (
 
 // LogEvents returns Events that write every event to a log, for [WithEvents] or [Broker.Watch].
 //
-// Losses, refusals, the memory alarm, what is ignored and what the broker closed because of an error are warnings. What
+// Losses, refusals, alarms, what is ignored and what the broker closed because of an error are warnings. What
 // somebody asked to be removed, by a purge or a deletion, is information, as is the life of connections, channels,
 // queues, exchanges, bindings, consumers and policies. All else that happens to messages is debugging. Of a body only
 // the size is written, in bytes, and of properties nothing.
@@ -62,6 +62,8 @@ func LogEvents(to *slog.Logger) Events {
 
 		MemoryAlarmRaised:  func(e MemoryEvent) { l.memory(slog.LevelWarn, "memory alarm raised", &e) },
 		MemoryAlarmCleared: func(e MemoryEvent) { l.memory(slog.LevelInfo, "memory alarm cleared", &e) },
+		DiskAlarmRaised:    func(e DiskEvent) { l.disk(slog.LevelWarn, "disk alarm raised", &e) },
+		DiskAlarmCleared:   func(e DiskEvent) { l.disk(slog.LevelInfo, "disk alarm cleared", &e) },
 	}
 }
 
@@ -125,6 +127,10 @@ func (l eventLog) connection(what string, e *ConnectionEvent) {
 
 func (l eventLog) memory(level slog.Level, what string, e *MemoryEvent) {
 	l.to.LogAttrs(context.Background(), level, what, slog.Int64("used", e.Used), slog.Int64("limit", e.Limit))
+}
+
+func (l eventLog) disk(level slog.Level, what string, e *DiskEvent) {
+	l.to.LogAttrs(context.Background(), level, what, slog.Int64("free", e.Free), slog.Int64("limit", e.Limit))
 }
 
 // level is how much a loss matters: what somebody asked to be removed is no surprise.

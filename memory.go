@@ -6,9 +6,7 @@ import (
 	"time"
 )
 
-// memory is the memory alarm. While more memory is used than the limit, every connection is blocked
-// (connection.blocked), and a listener stops reading from the connections that publish. Publishes of the Go API are
-// never refused.
+// memory is the memory alarm: it is in force while more memory is used than the limit (alarm.go).
 //
 // To tell all connections costs much, so the alarm has a hysteresis, and it is never on for less than alarmTime.
 type memory struct {
@@ -35,7 +33,7 @@ type MemoryInfo struct {
 	Used   int64 `json:"used"`   // bytes that count for the limit: what ReportMemory was told last, or else Bodies
 	Bodies int64 `json:"bodies"` // bytes of message bodies
 	Limit  int64 `json:"limit"`  // bytes; 0: none
-	Alarm  bool  `json:"alarm"`
+	Alarm  bool  `json:"alarm"`  // in force, whoever has raised it
 
 	// Untold is how many calls of event hooks and handlers wait for those of earlier operations to return. Each takes some
 	// 300 bytes, and keeps the body of its message; nothing bounds them. A number that grows says that a hook is too slow,
@@ -54,7 +52,7 @@ func (b *Broker) Memory() MemoryInfo {
 		untold += len(v.effects.pending)
 	})
 	return MemoryInfo{Untold: untold, Used: m.used(), Bodies: m.bodies.Load(),
-		Limit: m.limit.Load(), Alarm: m.alarm.Load()}
+		Limit: m.limit.Load(), Alarm: b.Alarms()&MemoryAlarm != 0}
 }
 
 // SetMemoryLimit sets how many bytes of message bodies the broker may hold before it raises the memory alarm; 0 removes
@@ -175,18 +173,11 @@ func (m *memory) stopClearing() {
 	}
 }
 
-// setAlarm sets or clears the alarm and tells all connections. Whoever changes the alarm meanwhile tells them, too:
-// each is told the state that it does not know yet. No lock may be held.
-// Rules: C-19.
+// setAlarm sets or clears the alarm and tells all connections. No lock may be held.
 func (b *Broker) setAlarm(on bool) {
-	if !b.memory.change(on, b.clock) {
-		return
+	if b.memory.change(on, b.clock) {
+		b.tellAlarms()
 	}
-	b.eachVHost(func(v *vhost) {
-		v.lock()
-		defer v.unlock()
-		v.tellAlarmLocked()
-	})
 }
 
 // change sets or clears the alarm, and reports whether that changes anything. The limit may have changed since the caller
@@ -202,18 +193,4 @@ func (m *memory) change(on bool, clock Clock) bool {
 		m.raised = clock.Now()
 	}
 	return true
-}
-
-// tellAlarmLocked tells the connections of the state of the alarm, and those who watch the virtual host "/".
-func (v *vhost) tellAlarmLocked() {
-	on := v.b.memory.alarm.Load()
-	for _, c := range v.sortedConnsLocked() {
-		c.tellBlockedLocked(on)
-	}
-	if v.alarmTold != on {
-		v.alarmTold = on
-		if v == v.b.vhost {
-			v.memoryEventLocked(on, v.b.memory.used(), v.b.memory.limit.Load())
-		}
-	}
 }

@@ -103,6 +103,8 @@ func (e *Events) add(w *watcher) {
 	join(&e.ChannelClosed, w, o.ChannelClosed)
 	join(&e.MemoryAlarmRaised, w, o.MemoryAlarmRaised)
 	join(&e.MemoryAlarmCleared, w, o.MemoryAlarmCleared)
+	join(&e.DiskAlarmRaised, w, o.DiskAlarmRaised)
+	join(&e.DiskAlarmCleared, w, o.DiskAlarmCleared)
 }
 
 // join has *hook call f for w after what it calls already. A hook that panics or ends its goroutine does not keep the

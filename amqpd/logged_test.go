@@ -533,3 +533,19 @@ func TestAnswersThatWaitForTheLog(t *testing.T) {
 		})
 	}
 }
+
+// A client that publishes while too little of the disk is free waits until there is enough. Consumers go on.
+func TestDiskAlarmHoldsPublishersUp(t *testing.T) {
+	s := serveLogged(t)
+	c, other := s.client(t, 1), s.client(t, 1)
+	c.send(persistent(1, "q", "one"))
+	require.Equal(t, []string{"ack 1"}, c.read(1))
+	s.disk.SetFree(1000)
+	s.Broker.SetDiskFreeLimit(1001)
+	c.send(persistent(1, "q", "two"), qos(1))
+	other.send(getFrom("q"))
+	assert.Equal(t, []string{"get"}, other.read(1))
+	other.silent(1)
+	s.Broker.SetDiskFreeLimit(1000)
+	assert.ElementsMatch(t, []string{"ack 2", "qos"}, c.read(2))
+}

@@ -210,18 +210,18 @@ func (c *conn) encodeNoticeLocked(n *leveret.Notification) {
 	}
 }
 
-// blockLocked stops reading from a client that publishes during the memory alarm, and tells it, if it wants to be told.
+// blockLocked stops reading from a client that publishes during an alarm, and tells it, if it wants to be told.
 // Rules: C-19.
 func (c *conn) blockLocked() {
 	c.blocked = true
 	if c.client.wantsBlocked {
 		at := c.out.method(0, connectionBlocked)
-		c.out.short("low on memory")
+		c.out.short("low on " + c.session.BlockedBy().String())
 		c.out.end(at)
 	}
 }
 
-// unblockLocked goes on reading, unless the alarm is on again.
+// unblockLocked goes on reading, unless an alarm is in force again.
 func (c *conn) unblockLocked() {
 	c.moved.Broadcast() // more may be unread again
 	if !c.blocked || c.session.Blocked() {

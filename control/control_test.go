@@ -205,11 +205,11 @@ func TestCloseEndsWhatCommandsHaveBegun(t *testing.T) {
 	e := embed(t, control.Config{})
 	e.SetMemoryLimit(1e9)
 	e.ctl("eval", "rabbit_alarm:set_alarm({{resource_limit, disk, node()}, []}).")
-	assert.True(t, e.Memory().Alarm)
+	assert.Equal(t, leveret.DiskAlarm, e.Alarms())
 	assert.Contains(t, e.ctl("status"), "\nMemory high watermark setting: 1000000000, computed to: 1.0 gb\n", "not that of the alarm")
 
 	require.NoError(t, e.socket.Close())
-	assert.False(t, e.Memory().Alarm)
+	assert.Zero(t, e.Alarms())
 	assert.EqualValues(t, 1e9, e.Memory().Limit)
 }
 

@@ -33,10 +33,16 @@ func (c *call) nodeHealthy() (any, error) {
 }
 
 func (c *call) checkAlarms() (any, error) {
-	if !c.broker.Memory().Alarm {
+	var found []object
+	for _, a := range []leveret.Alarm{leveret.MemoryAlarm, leveret.DiskAlarm} {
+		if c.broker.Alarms()&a != 0 {
+			found = append(found, object{"node": c.NodeName, "resource": a.String()})
+		}
+	}
+	if found == nil {
 		return ok(), nil
 	}
-	return failed("There are alarms in effect in the cluster", object{"alarms": []object{{"node": c.NodeName, "resource": "memory"}}}), nil
+	return failed("There are alarms in effect in the cluster", object{"alarms": found}), nil
 }
 
 // checkVHosts finds every virtual host running, as they always are.

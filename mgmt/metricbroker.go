@@ -1,6 +1,10 @@
 package mgmt
 
-import "time"
+import (
+	"time"
+
+	"github.com/leveretmq/leveret"
+)
 
 // The figures of the node: of its process, and of the whole broker.
 
@@ -17,10 +21,10 @@ var nodeMetrics = catalogue[*node]{
 		{"connection_churn_metrics", "queues_deleted_total", CounterMetric, "Queues that were deleted", func(n *node) float64 { return float64(n.churn.queueDeleted.Load()) }},
 		{"node_coarse_metrics", "process_open_fds", GaugeMetric, "Open files", func(n *node) float64 { return float64(openFiles()) }},
 		{"node_coarse_metrics", "process_resident_memory_bytes", GaugeMetric, "Memory that the Go runtime has from the system", func(n *node) float64 { return float64(heldMemory()) }},
-		{"node_coarse_metrics", "disk_space_available_bytes", GaugeMetric, "Free space where the program runs", func(n *node) float64 { return float64(freeDisk()) }},
+		{"node_coarse_metrics", "disk_space_available_bytes", GaugeMetric, "Free space where the broker has its directory, or where the program runs", func(n *node) float64 { return float64(n.freeSpace()) }},
 		{"node_metrics", "process_max_fds", GaugeMetric, "How many files may be open", func(n *node) float64 { return float64(maxFiles()) }},
 		{"node_metrics", "resident_memory_limit_bytes", GaugeMetric, "Limit of the memory alarm; 0: none", func(n *node) float64 { return float64(n.broker.Memory().Limit) }},
-		{"node_metrics", "disk_space_available_limit_bytes", GaugeMetric, "Limit of a disk alarm, which there is not", func(n *node) float64 { return 0 }},
+		{"node_metrics", "disk_space_available_limit_bytes", GaugeMetric, "Limit of the disk alarm; 0: none", func(n *node) float64 { return float64(n.diskLimit()) }},
 		{"node_metrics", "erlang_uptime_seconds", GaugeMetric, "How long the API has been there", func(n *node) float64 { return time.Since(n.started).Seconds() }},
 	},
 }
@@ -57,18 +61,20 @@ func (n *node) exposeBroker(x *exposition, m measured) {
 
 // exposeAlarms adds which alarms are in force.
 func (n *node) exposeAlarms(x *exposition) {
-	memory := 0.0
-	if n.broker.Memory().Alarm {
-		memory = 1
+	on := func(a leveret.Alarm) float64 {
+		if n.broker.Alarms()&a != 0 {
+			return 1
+		}
+		return 0
 	}
 	if n.oldFeatures {
 		x.family("alarms_file_descriptor_limit", UntypedMetric, "1 while too many files are open; there is no such alarm")
 		x.sample(0)
 	}
-	x.family("alarms_free_disk_space_watermark", UntypedMetric, "1 while too little disk space is free; there is no such alarm")
-	x.sample(0)
+	x.family("alarms_free_disk_space_watermark", UntypedMetric, "1 while the disk alarm is in force")
+	x.sample(on(leveret.DiskAlarm))
 	x.family("alarms_memory_used_watermark", UntypedMetric, "1 while the memory alarm is in force")
-	x.sample(memory)
+	x.sample(on(leveret.MemoryAlarm))
 }
 
 // publishers counts the channels on which something was published.

@@ -31,7 +31,7 @@ func (c *call) describeNode() (object, error) {
 		"processors": runtime.NumCPU(), "run_queue": 0, "rates_mode": "basic", "net_ticktime": 0,
 		"mem_limit": memory.Limit, "mem_alarm": memory.Alarm, "mem_calculation_strategy": "rss",
 		"fd_total": p.maxFDs, "proc_total": maxGoroutines, "sockets_total": 0, "sockets_used": len(c.broker.Connections()),
-		"disk_free_limit": 0, "disk_free_alarm": false,
+		"disk_free_limit": c.diskLimit(), "disk_free_alarm": c.broker.DiskSpace().Alarm,
 		"exchange_types": c.exchangeTypes(), "auth_mechanisms": authMechanisms(), "applications": c.applications(),
 		"contexts": withoutNode(c.contexts()), "enabled_plugins": []string{"rabbitmq_management"}, "config_files": []any{}, "log_files": []any{},
 		"rabbitmq_version": c.version(), "erlang_version": erlangVersion(), "erlang_full_version": goVersion(), "crypto_lib_version": goVersion(),

@@ -161,7 +161,6 @@ func suggestKey(key []string) string {
 // ineffectiveKeys are keys of RabbitMQ's that cannot matter here, by how they begin. A file that has them serves all the
 // same.
 var ineffectiveKeys = []ineffectiveKey{
-	{"disk_free_limit.", "leveret has no limit for the disk"},
 	{"vm_memory_high_watermark_paging_ratio", "leveret keeps messages in memory"},
 	{"vm_memory_calculation_strategy", "leveret asks the Go runtime for its memory"},
 	{"cluster_formation.", "leveret is one node"},

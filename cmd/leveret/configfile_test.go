@@ -151,10 +151,10 @@ func TestConfigFileRefuses(t *testing.T) {
 
 // What cannot matter here is told, and nothing else is refused for it.
 func TestConfigFileWithoutEffect(t *testing.T) {
-	file := configOf(t, "heartbeat = 7\ndisk_free_limit.absolute = 1GB\ncluster_formation.peer_discovery_backend = dns\n")
+	file := configOf(t, "heartbeat = 7\nnum_acceptors.tcp = 5\ncluster_formation.peer_discovery_backend = dns\n")
 	s, err := parseSettings([]string{"--config", file}, io.Discard)
 	require.NoError(t, err)
-	assert.Equal(t, []string{file + ":2: disk_free_limit.absolute: has no effect: leveret has no limit for the disk",
+	assert.Equal(t, []string{file + ":2: num_acceptors.tcp: has no effect: leveret has no acceptors",
 		file + ":3: cluster_formation.peer_discovery_backend: has no effect: leveret is one node"}, s.ignored)
 }
 

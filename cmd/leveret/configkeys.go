@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 )
 
 // configKeys are the keys of a configuration file that leveret knows. Those below leveret are its own.
@@ -32,6 +33,7 @@ func init() { // functions of the table look up the table
 		{"frame_max", same("frame-max")}, {"channel_max", same("channel-max")}, {"max_channels_per_connection", same("channel-max")},
 		{"max_message_size", same("max-message-size")},
 		{"vm_memory_high_watermark.relative", setRelativeWatermark}, {"vm_memory_high_watermark.absolute", same("vm-memory-high-watermark")},
+		{"disk_free_limit.absolute", same("disk-free-limit")}, {"disk_free_limit.relative", setRelativeDiskLimit},
 		{"log.console", setConsole}, {"log.console.level", level("log")}, {"log.console.formatter", formatter("log-format")},
 		{"log.dir", setLogDir}, {"log.file", setLogFile}, {"log.file.level", level("log-file-level")}, {"log.file.formatter", formatter("log-file-format")},
 		{"leveret.profile", same("profile")}, {"leveret.control", same("control")}, {"leveret.clock", same("clock")}, {"leveret.pid_file", same("pid-file")},
@@ -178,6 +180,19 @@ func setRelativeWatermark(l *line) error {
 		return fmt.Errorf("%q is not a fraction of 0 to 1", l.Value)
 	}
 	l.give("vm-memory-high-watermark", l.Value)
+	return nil
+}
+
+// setRelativeDiskLimit gives the flag a multiple of the machine's memory.
+func setRelativeDiskLimit(l *line) error {
+	multiple, err := strconv.ParseFloat(l.Value, 64)
+	if err != nil || multiple < 0 {
+		return fmt.Errorf("%q is not a multiple of the machine's memory", l.Value)
+	}
+	if !strings.Contains(l.Value, ".") {
+		l.Value += ".0" // a flag's value without a point is a size
+	}
+	l.give("disk-free-limit", l.Value)
 	return nil
 }
 

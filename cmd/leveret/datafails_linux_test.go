@@ -51,3 +51,51 @@ func TestFullDisk(t *testing.T) {
 	}
 	p.end(syscall.SIGTERM)
 }
+
+// A disk that fills up blocks who publishes before it is full, and lets them go on when consumers have made room. Nothing that was
+// confirmed is lost, and nothing fails.
+func TestDiskFillsUp(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=128m"); err != nil {
+		t.Skip("no disk of a small size can be had here: ", err)
+	}
+	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(dir, 0)) })
+	p, url := serveData(t, dir)
+	publisher, consumer := side{url: url}, channelTo(t, side{url: url})
+	conn, err := amqp.Dial(publisher.url)
+	require.NoError(t, err)
+	defer conn.Close()
+	told := conn.NotifyBlocked(make(chan amqp.Blocking, 2))
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	require.NoError(t, ch.Confirm(false))
+	_, err = ch.QueueDeclare("q", true, false, false, false, nil)
+	require.NoError(t, err)
+	published, body := 0, make([]byte, 1<<20)
+	var last *amqp.DeferredConfirmation
+	for blocked := false; !blocked; published++ {
+		require.Less(t, published, 128, "the disk is full, and nobody was told")
+		last, err = ch.PublishWithDeferredConfirm("", "q", false, false, amqp.Publishing{DeliveryMode: amqp.Persistent, Body: body})
+		require.NoError(t, err)
+		select {
+		case b := <-told:
+			assert.Equal(t, amqp.Blocking{Active: true, Reason: "low on disk"}, b)
+			blocked = true
+		case <-last.Done():
+			assert.True(t, last.Acked())
+		}
+	}
+	assert.Greater(t, published, 30)
+	for range published - 1 { // the last one has to wait
+		_, ok, err := consumer.Get("q", true)
+		require.NoError(t, err)
+		require.True(t, ok)
+	}
+	assert.Equal(t, amqp.Blocking{Active: false}, <-told)
+	assert.True(t, last.Wait())
+	d, ok, err := consumer.Get("q", true)
+	require.NoError(t, err)
+	require.True(t, ok)
+	assert.Len(t, d.Body, len(body))
+	p.end(syscall.SIGTERM)
+}

@@ -25,7 +25,7 @@ func TestServeWithConfigFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(definitions, []byte(`{"queues":[{"name":"q","vhost":"/","arguments":{"x-mesage-ttl":1}}]}`), 0o600))
 	file := configOf(t, "listeners.tcp.1 = 127.0.0.1:0\nlisteners.tcp.2 = 127.0.0.1:0\nlisteners.ssl.1 = 127.0.0.1:0\n"+
 		"ssl_options.certfile = "+cert+"\nssl_options.keyfile = "+key+"\ndefault_user = ann\ndefault_pass = secret\nchannel_max = 3\n"+
-		"load_definitions = "+definitions+"\nlog.console.formatter = json\nlog.file = "+log+"\ndisk_free_limit.absolute = 1GB\nleveret.control = none\n")
+		"load_definitions = "+definitions+"\nlog.console.formatter = json\nlog.file = "+log+"\nnum_acceptors.tcp = 5\nleveret.control = none\n")
 	p := spawn(t, "serve", "--config", file)
 	first, rest := p.greeting()
 	second, secure, _ := strings.Cut(rest, " and ")
@@ -46,7 +46,7 @@ func TestServeWithConfigFile(t *testing.T) {
 		assert.Equal(t, "WARN", record.Level)
 		messages = append(messages, record.Msg)
 	}
-	assert.Equal(t, []string{file + ":12: disk_free_limit.absolute: has no effect: leveret has no limit for the disk", "ignored"}, messages)
+	assert.Equal(t, []string{file + ":12: num_acceptors.tcp: has no effect: leveret has no acceptors", "ignored"}, messages)
 	written, err := os.ReadFile(log)
 	require.NoError(t, err)
 	assert.Contains(t, string(written), "level=WARN msg=ignored vhost=/ queue=q")

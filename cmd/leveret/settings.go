@@ -33,6 +33,7 @@ type settings struct {
 	clusterName string // empty: the node's
 	log         logSettings
 	watermark   memory.Watermark
+	diskFree    int64                // octets; 0: no limit
 	clock       *leveret.ManualClock // nil: the system's
 	faults      bool                 // they are taken
 	from        origins
@@ -86,8 +87,8 @@ var tlsVersions = map[string]uint16{"tlsv1.2": tls.VersionTLS12, "tlsv1.3": tls.
 
 // flagWords are the values of flags that are not simply kept.
 type flagWords struct {
-	config, profile, watermark, login, loopback, maxMessageSize, clock, versions, sync string
-	faults                                                                             bool
+	config, profile, watermark, diskFree, login, loopback, maxMessageSize, clock, versions, sync string
+	faults                                                                                       bool
 
 	log, logFormat, logFile, logFileLevel, logFileFormat string
 }
@@ -111,7 +112,7 @@ func parseSettings(args []string, help io.Writer) (settings, error) {
 		return s, err
 	}
 	_, s.http.asked = s.from["http"]
-	for _, step := range []func(flagWords) error{s.setRelease, s.setClock, s.setData, s.setFaults, s.setClients, s.setUsers, s.setTLS, s.setWatermark, s.setLog} {
+	for _, step := range []func(flagWords) error{s.setRelease, s.setClock, s.setData, s.setFaults, s.setClients, s.setUsers, s.setTLS, s.setWatermark, s.setDiskFree, s.setLog} {
 		if err := step(w); err != nil {
 			return s, err
 		}
@@ -191,6 +192,8 @@ func (w *flagWords) flags(f *flag.FlagSet) {
 	f.StringVar(&w.watermark, "vm-memory-high-watermark", "0.6",
 		"memory that the process may use before publishers are blocked: a `fraction` of what the machine or the control group has, "+
 			"a size such as 2GB, or none")
+	f.StringVar(&w.diskFree, "disk-free-limit", "50MB",
+		"disk space that has to be free for --data, or publishers are blocked: a `size` such as 2GB, a multiple of the machine's memory such as 1.0, or none")
 	f.StringVar(&w.config, "config", "", "configuration `file` with the keys of rabbitmq.conf; docs/configuration.md lists them")
 	f.StringVar(&w.versions, "tls-versions", "", "`versions` of TLS to allow, tlsv1.2 and tlsv1.3, with a comma between them; both if not given")
 	f.StringVar(&w.login, "cert-login", "distinguished-name",
@@ -330,6 +333,17 @@ func (s *settings) setWatermark(w flagWords) (err error) {
 	s.watermark, err = ctl.ParseLimit(w.watermark)
 	if err != nil || w.watermark == "" {
 		return fmt.Errorf("%s is %q, not a fraction of 0 to 1, a size such as 2GB, or none", s.from.of("vm-memory-high-watermark"), w.watermark)
+	}
+	return nil
+}
+
+// setDiskFree reads the limit of the disk alarm.
+func (s *settings) setDiskFree(w flagWords) (err error) {
+	if w.diskFree == none {
+		return nil
+	}
+	if s.diskFree, err = ctl.ParseDiskLimit(w.diskFree); err != nil {
+		return fmt.Errorf("%s is %q, not a size such as 2GB, a multiple of the machine's memory such as 1.0, or none", s.from.of("disk-free-limit"), w.diskFree)
 	}
 	return nil
 }

@@ -116,6 +116,8 @@ func callFromHook(t *testing.T, hook string, call func(*leveret.Broker, *leveret
 func everythingHappens(b *leveret.Broker, ch *leveret.Channel) {
 	b.SetMemoryLimit(-1)
 	b.SetMemoryLimit(0)
+	b.SetAlarm(leveret.DiskAlarm, true)
+	b.SetAlarm(leveret.DiskAlarm, false)
 	b.DeclareExchange("x", leveret.Fanout, leveret.ExchangeConfig{})
 	b.BindExchange("x", "amq.fanout", "", nil)
 	b.UnbindExchange("x", "amq.fanout", "", nil)

@@ -2,9 +2,8 @@ package ctl
 
 import (
 	"regexp"
-	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
@@ -20,69 +19,33 @@ func evalCommands() []*command {
 	}}
 }
 
-// alarms are those that eval has set. Each of them blocks publishers, whatever memory the broker needs, until all are
-// cleared.
-type alarms struct {
-	mu    sync.Mutex
-	set   []string // the resources: memory, disk
-	limit int64    // the memory limit to come back to
+// alarms are those that eval has set, which end with the node. Each of them blocks publishers, whatever memory the broker needs, and
+// however much of the disk is free.
+type alarms struct{ set atomic.Uint32 } // leveret.Alarm
+
+var alarmsByName = map[string]leveret.Alarm{"memory": leveret.MemoryAlarm, "disk": leveret.DiskAlarm}
+
+func (a *alarms) raise(b *leveret.Broker, which leveret.Alarm) {
+	a.set.Or(uint32(which))
+	b.SetAlarm(which, true)
 }
 
-// setLimit sets the memory limit; with an alarm set it has to wait.
-func (a *alarms) setLimit(b *leveret.Broker, limit int64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.limit = limit
-	if len(a.set) == 0 {
-		b.SetMemoryLimit(limit)
-	}
+func (a *alarms) clear(b *leveret.Broker, which leveret.Alarm) {
+	a.set.And(^uint32(which))
+	b.SetAlarm(which, false)
 }
 
-func (a *alarms) raise(b *leveret.Broker, resource string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.set) == 0 {
-		a.limit = b.Memory().Limit
-		b.SetMemoryLimit(-1) // which even an empty broker exceeds
-	}
-	if !slices.Contains(a.set, resource) {
-		a.set = append(a.set, resource)
-	}
-}
+// clearAll clears those that eval has set.
+func (a *alarms) clearAll(b *leveret.Broker) { a.clear(b, leveret.Alarm(a.set.Load())) }
 
-func (a *alarms) clear(b *leveret.Broker, resource string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	before := len(a.set)
-	a.set = slices.DeleteFunc(a.set, func(r string) bool { return r == resource })
-	if before > 0 && len(a.set) == 0 {
-		b.SetMemoryLimit(a.limit)
+// eachAlarm are the names of the alarms in force.
+func eachAlarm(b *leveret.Broker) (names []string) {
+	for _, name := range []string{"memory", "disk"} {
+		if b.Alarms()&alarmsByName[name] != 0 {
+			names = append(names, name)
+		}
 	}
-}
-
-func (a *alarms) clearAll(b *leveret.Broker) {
-	a.clear(b, "memory")
-	a.clear(b, "disk")
-}
-
-// limitOf returns the memory limit, that which waits for the alarms to end if there are any.
-func (a *alarms) limitOf(b *leveret.Broker) int64 {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.set) > 0 {
-		return a.limit
-	}
-	return b.Memory().Limit
-}
-
-// list returns the resources whose alarm is set, by eval or by the memory limit.
-func (a *alarms) list(b *leveret.Broker) []string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.set) == 0 && b.Memory().Alarm {
-		return []string{"memory"}
-	}
-	return slices.Clone(a.set)
+	return names
 }
 
 // An evaluation is an expression that eval knows, without blanks and the dot at the end. answer gets the resource that
@@ -94,16 +57,16 @@ type evaluation struct {
 
 var evaluated = []evaluation{
 	{regexp.MustCompile(`^rabbit_alarm:set_alarm\(\{\{resource_limit,(memory|disk),node\(\)\},\[\]\}\)$`), func(n *Node, resource string) any {
-		n.alarms.raise(n.Broker, resource)
+		n.alarms.raise(n.Broker, alarmsByName[resource])
 		return erl.Atom("ok")
 	}},
 	{regexp.MustCompile(`^rabbit_alarm:clear_alarm\(\{resource_limit,(memory|disk),node\(\)\}\)$`), func(n *Node, resource string) any {
-		n.alarms.clear(n.Broker, resource)
+		n.alarms.clear(n.Broker, alarmsByName[resource])
 		return erl.Atom("ok")
 	}},
 	{regexp.MustCompile(`^rabbit_alarm:get_alarms\(()\)$`), func(n *Node, _ string) any {
 		list := erl.List{}
-		for _, resource := range n.alarms.list(n.Broker) {
+		for _, resource := range eachAlarm(n.Broker) {
 			list = append(list, erl.Tuple{erl.Tuple{erl.Atom("resource_limit"), erl.Atom(resource), erl.Atom(n.Name)}, erl.List{}})
 		}
 		return list

@@ -21,12 +21,12 @@ func TestAlarms(t *testing.T) {
 	assert.Equal(t, "[]", run("rabbit_alarm:get_alarms()."))
 	for _, resource := range []string{"memory", "disk", "disk"} {
 		assert.Equal(t, "ok", run("rabbit_alarm:set_alarm({{resource_limit, "+resource+", node()}, []})."))
-		assert.True(t, b.Memory().Alarm)
+		assert.NotZero(t, b.Alarms())
 	}
 	assert.Equal(t, "[{{resource_limit,memory,n@h},[]},{{resource_limit,disk,n@h},[]}]", run("rabbit_alarm:get_alarms()."))
 
 	assert.Equal(t, "ok", run("rabbit_alarm:clear_alarm({resource_limit, memory, node()})."))
-	assert.True(t, b.Memory().Alarm, "the other alarm is still set")
+	assert.Equal(t, leveret.DiskAlarm, b.Alarms(), "the other alarm is still set")
 	assert.Equal(t, "ok", run("rabbit_alarm:clear_alarm({resource_limit, disk, node()})."))
 	assert.Equal(t, leveret.MemoryInfo{Limit: 1 << 30}, b.Memory(), "the limit is what it was")
 	assert.Equal(t, "[]", run("rabbit_alarm:get_alarms()."))
@@ -35,16 +35,15 @@ func TestAlarms(t *testing.T) {
 	assert.Equal(t, "[{{resource_limit,memory,n@h},[]}]", run("rabbit_alarm:get_alarms()."))
 }
 
-// A limit that is set while an alarm is set comes into force with the end of the alarm.
-func TestLimitUnderAlarm(t *testing.T) {
+// The end of a node clears what eval has set, and nothing else.
+func TestAlarmsOfEvalEndWithTheNode(t *testing.T) {
 	b := leveret.New()
 	defer b.Close()
 	n := &Node{Broker: b, Name: "n@h"}
-	n.alarms.raise(b, "disk")
-	n.alarms.setLimit(b, 5)
-	assert.True(t, b.Memory().Alarm)
-	n.alarms.clear(b, "disk")
-	assert.Equal(t, leveret.MemoryInfo{Limit: 5}, b.Memory())
+	n.alarms.raise(b, leveret.MemoryAlarm)
+	b.SetAlarm(leveret.DiskAlarm, true)
+	n.Close()
+	assert.Equal(t, leveret.DiskAlarm, b.Alarms())
 }
 
 func TestEvalRefuses(t *testing.T) {

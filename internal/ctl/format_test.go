@@ -84,8 +84,11 @@ mqqqqqqqqqqqvqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqj
 }
 
 func TestErlangReport(t *testing.T) {
-	n := &Node{Name: "n@h", Listeners: []Listener{{"127.0.0.1", 5672, "amqp"}}}
-	r := result{message: "text", report: true, object: statusReport{release: "4.3", alarm: true}.object(n)}
+	b := leveret.New()
+	defer b.Close()
+	b.SetAlarm(leveret.MemoryAlarm, true)
+	n := &Node{Broker: b, Name: "n@h", Listeners: []Listener{{"127.0.0.1", 5672, "amqp"}}}
+	r := result{message: "text", report: true, object: statusReport{release: "4.3"}.object(n)}
 	out := formatErlang(nil, r)
 	assert.True(t, strings.HasPrefix(out, "[{pid,"), out)
 	assert.Contains(t, out, `{rabbitmq_version,"4.3"}`)

@@ -158,9 +158,9 @@ func (c *call) hushed(r result) result {
 	return r
 }
 
-// alarmLines says which alarms are in force, those that eval has set included.
+// alarmLines says which alarms are in force.
 func (c *call) alarmLines() (lines []string) {
-	for _, resource := range c.node.alarms.list(c.node.Broker) {
+	for _, resource := range eachAlarm(c.node.Broker) {
 		what := "Memory alarm on node "
 		if resource == "disk" {
 			what = "Free disk space alarm on node "
@@ -168,6 +168,15 @@ func (c *call) alarmLines() (lines []string) {
 		lines = append(lines, what+c.node.Name)
 	}
 	return lines
+}
+
+// alarmObjects are the alarms in force as JSON shows them.
+func (n *Node) alarmObjects() []any {
+	all := []any{}
+	for _, resource := range eachAlarm(n.Broker) {
+		all = append(all, row{{"node", n.Name}, {"type", "resource_limit"}, {"resource", resource}})
+	}
+	return all
 }
 
 func (c *call) noAlarms() string {

@@ -51,7 +51,7 @@ func (n *Node) setMemory(w memory.Watermark) error {
 		n.Memory.Before(limit)
 	}
 	n.Memory.Keep(w, limit)
-	n.alarms.setLimit(n.Broker, limit)
+	n.Broker.SetMemoryLimit(limit)
 	return nil
 }
 

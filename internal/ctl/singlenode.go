@@ -150,13 +150,9 @@ func clusterStatus(c *call) (result, error) {
 		flags = append(flags, row{{"name", f.Name}, {"state", "enabled"}})
 	}
 	of := func(v any) row { return row{{name, v}} }
-	object := row{{"alarms", []any{}}, {"cluster_tags", []any{}}, {"listeners", of(n.listenerObjects())}, {"cpu_cores", of(runtime.NumCPU())},
+	object := row{{"alarms", n.alarmObjects()}, {"cluster_tags", []any{}}, {"listeners", of(n.listenerObjects())}, {"cpu_cores", of(runtime.NumCPU())},
 		{"cluster_name", c.clusterName()}, {"disk_nodes", []any{name}}, {"running_nodes", []any{name}},
 		{"versions", of(row{{"erlang_version", runtime.Version()}, {"rabbitmq_name", "RabbitMQ"}, {"rabbitmq_version", version}})},
 		{"partitions", row{}}, {"maintenance_status", of("not under maintenance")}, {"feature_flags", flags}}
-	if !n.Broker.Memory().Alarm {
-		return result{message: strings.Join(text, "\n"), object: object, report: true}, nil
-	}
-	object[0].value = []any{row{{"node", name}, {"type", "resource_limit"}, {"resource", "memory"}}}
 	return result{message: strings.Join(text, "\n"), object: object, report: true}, nil
 }

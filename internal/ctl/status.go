@@ -36,7 +36,7 @@ func nodeCommands() []*command {
 			name: "ping", offline: true, usage: "ping", about: "Checks that the node answers.", timeout: true,
 			run: func(*call) (result, error) { return result{message: "Ping succeeded"}, nil },
 		},
-	}, memoryCommands()...)
+	}, append(memoryCommands(), diskCommands()...)...)
 }
 
 // Version returns the version of the module that the binary was built from.
@@ -100,7 +100,7 @@ type statusReport struct {
 	uptime                      int64 // seconds
 	process, bodies, limit      int64 // bytes; the first two are what the process and the bodies in it take
 	watermark                   memory.Watermark
-	alarm                       bool
+	space                       leveret.DiskInfo
 	release                     string
 	connections, queues, vhosts int
 }
@@ -109,11 +109,10 @@ func (c *call) takeStatus() statusReport {
 	b := c.node.Broker
 	info := b.Memory()
 	s := statusReport{
-		uptime: int64(time.Since(c.node.Started).Seconds()), process: memory.InUse(), bodies: info.Bodies, alarm: info.Alarm,
+		uptime: int64(time.Since(c.node.Started).Seconds()), process: memory.InUse(), bodies: info.Bodies, space: b.DiskSpace(),
 		release: release[b.Profile()], connections: len(b.Connections()),
 	}
-	limit := c.node.alarms.limitOf(b)
-	s.watermark, s.limit = c.node.Memory.watermark(limit), max(limit, 0) // a limit of 0 is kept as a negative one
+	s.watermark, s.limit = c.node.Memory.watermark(info.Limit), max(info.Limit, 0) // a limit of 0 is kept as a negative one
 	for _, info := range b.VHosts() {
 		s.vhosts++
 		if v, err := b.VHost(info.Name); err == nil {
@@ -133,9 +132,13 @@ func (s statusReport) text(c *call) string {
 			setting += " of available memory"
 		}
 	}
-	alarms := "(none)"
-	if s.alarm {
-		alarms = "Memory alarm on node " + c.node.Name
+	free := "unknown"
+	if s.space.Free >= 0 {
+		free = c.inUnit(s.space.Free)
+	}
+	alarms := c.alarmLines()
+	if alarms == nil {
+		alarms = []string{"(none)"}
 	}
 	listeners := []string{"(none)"}
 	for i, l := range c.node.Listeners {
@@ -145,10 +148,11 @@ func (s statusReport) text(c *call) string {
 		"Runtime\n", fmt.Sprintf("OS PID: %d", os.Getpid()), "OS: " + osName(), fmt.Sprintf("Uptime (seconds): %d", s.uptime),
 		"Is under maintenance?: false", "Product name: leveret", "Product version: " + Version(),
 		"RabbitMQ version: " + s.release, "Node name: " + c.node.Name, "Go version: " + runtime.Version(),
-		"\nAlarms\n", alarms,
+		"\nAlarms\n", strings.Join(alarms, "\n"),
 		"\nTags\n", "(none)",
 		"\nMemory\n", "Total memory used: " + c.inUnit(s.process), "Calculation strategy: allocated", "Message bodies: " + c.inUnit(s.bodies),
 		"Memory high watermark setting: " + setting + ", computed to: " + limit,
+		"\nFree Disk Space\n", "Low free disk space watermark: " + c.inUnit(s.space.Limit), "Free disk space: " + free,
 		"\nTotals\n", fmt.Sprintf("Connection count: %d", s.connections), fmt.Sprintf("Queue count: %d", s.queues),
 		fmt.Sprintf("Virtual host count: %d", s.vhosts),
 		"\nListeners\n", strings.Join(listeners, "\n"),
@@ -179,17 +183,17 @@ func (s statusReport) setting() row {
 }
 
 func (s statusReport) object(n *Node) row {
-	alarms, listeners := []any{}, n.listenerObjects()
-	if s.alarm {
-		alarms = append(alarms, row{{"node", n.Name}, {"type", "resource_limit"}, {"resource", "memory"}})
+	var free any = "unknown"
+	if s.space.Free >= 0 {
+		free = s.space.Free
 	}
 	return row{
 		{"pid", os.Getpid()}, {"os", osName()}, {"uptime", s.uptime}, {"is_under_maintenance", false},
 		{"product_name", "leveret"}, {"product_version", Version()}, {"rabbitmq_version", s.release},
-		{"go_version", runtime.Version()}, {"alarms", alarms}, {"tags", []any{}}, {"listeners", listeners},
+		{"go_version", runtime.Version()}, {"alarms", n.alarmObjects()}, {"tags", []any{}}, {"listeners", n.listenerObjects()},
 		{"memory", row{{"total", row{{"allocated", s.process}}}, {"message_bodies", s.bodies}}},
 		{"vm_memory_calculation_strategy", "allocated"}, {"vm_memory_high_watermark_setting", s.setting()},
-		{"vm_memory_high_watermark_limit", s.limit},
+		{"vm_memory_high_watermark_limit", s.limit}, {"disk_free_limit", s.space.Limit}, {"disk_free", free},
 		{"totals", row{{"connection_count", s.connections}, {"queue_count", s.queues}, {"virtual_host_count", s.vhosts}}},
 	}
 }

@@ -61,7 +61,7 @@ type rule struct {
 	b       *leveret.Broker
 	seen    int     // messages that matched
 	fired   bool    // it has done something
-	limit   *int64  // the memory limit that was, of a fault that has raised the alarm
+	blocks  bool    // it has raised the memory alarm
 	stalled []*wire // by this fault
 }
 
@@ -119,28 +119,28 @@ func (r *rule) lift() {
 	if rules.of[r.b] = left; len(left) == 0 {
 		delete(rules.of, r.b)
 	}
-	stalled, limit := r.stalled, r.limit
-	r.stalled, r.limit = nil, nil
+	stalled, unblocks := r.stalled, r.blocks
+	r.stalled, r.blocks = nil, false
+	for _, other := range left {
+		unblocks = unblocks && !other.blocks
+	}
 	rules.mu.Unlock()
 	for _, w := range stalled {
 		w.release()
 	}
-	if limit != nil {
-		r.b.SetMemoryLimit(*limit)
+	if unblocks {
+		r.b.SetAlarm(leveret.MemoryAlarm, false)
 	}
 }
 
 // block raises the alarm for a rule, unless the rule has been lifted.
 func (r *rule) block() {
-	limit := r.b.Memory().Limit
 	rules.mu.Lock()
-	inForce := r.inForceLocked()
-	if inForce && r.limit == nil {
-		r.limit = &limit
-	}
+	r.blocks = r.inForceLocked()
+	blocks := r.blocks
 	rules.mu.Unlock()
-	if inForce {
-		r.b.SetMemoryLimit(-1)
+	if blocks {
+		r.b.SetAlarm(leveret.MemoryAlarm, true)
 	}
 }
 

@@ -25,11 +25,13 @@ func Settle(ctx context.Context, b *leveret.Broker) error {
 	return nil
 }
 
-// untilAlarm returns a context that is done when the memory alarm is on. stop has to be called.
+// untilAlarm returns a context that is done when an alarm is in force. stop has to be called.
 func untilAlarm(ctx context.Context, b *leveret.Broker) (unblocked context.Context, stop func()) {
 	unblocked, raised := context.WithCancel(ctx)
-	unwatch := b.Watch(leveret.Events{MemoryAlarmRaised: func(leveret.MemoryEvent) { raised() }})
-	if b.Memory().Alarm {
+	unwatch := b.Watch(leveret.Events{
+		MemoryAlarmRaised: func(leveret.MemoryEvent) { raised() }, DiskAlarmRaised: func(leveret.DiskEvent) { raised() },
+	})
+	if b.Alarms() != 0 {
 		raised()
 	}
 	return unblocked, func() {

@@ -1,4 +1,4 @@
-# Mistakes in calling, and the memory limit.
+# Mistakes in calling, and the limits for memory and disk.
 $ list_queue
 ! 
 ! Command 'list_queue' not found. 
@@ -147,3 +147,74 @@ $ shutdown a
 ! 
 ! PROGRAM shutdown [--wait] [--timeout <timeout>]
 = 64
+$ set_disk_free_limit
+! Error (argument validation): not enough arguments.
+! Arguments given:
+! 	set_disk_free_limit
+! 
+! Usage
+! 
+! PROGRAM set_disk_free_limit <disk_limit> | mem_relative <fraction>
+= 64
+$ set_disk_free_limit abc
+! Error (argument validation): Bad argument.
+! Arguments given:
+! 	set_disk_free_limit abc
+! 
+! Usage
+! 
+! PROGRAM set_disk_free_limit <disk_limit> | mem_relative <fraction>
+= 65
+$ set_disk_free_limit 1.5
+! Error (argument validation): Bad argument.
+! Arguments given:
+! 	set_disk_free_limit 1.5
+! 
+! Usage
+! 
+! PROGRAM set_disk_free_limit <disk_limit> | mem_relative <fraction>
+= 65
+$ set_disk_free_limit 50mb
+! Error (argument validation): Bad argument.
+! Arguments given:
+! 	set_disk_free_limit 50mb
+! 
+! Usage
+! 
+! PROGRAM set_disk_free_limit <disk_limit> | mem_relative <fraction>
+= 65
+$ set_disk_free_limit 50MB 5
+! Error (argument validation): too many arguments.
+! Arguments given:
+! 	set_disk_free_limit 50MB 5
+! 
+! Usage
+! 
+! PROGRAM set_disk_free_limit <disk_limit> | mem_relative <fraction>
+= 64
+$ set_disk_free_limit mem_relative
+! Error (argument validation): not enough arguments.
+! Arguments given:
+! 	set_disk_free_limit mem_relative
+! 
+! Usage
+! 
+! PROGRAM set_disk_free_limit <disk_limit> | mem_relative <fraction>
+= 64
+$ set_disk_free_limit mem_relative abc
+! Error (argument validation): Bad argument.
+! Arguments given:
+! 	set_disk_free_limit mem_relative abc
+! 
+! Usage
+! 
+! PROGRAM set_disk_free_limit <disk_limit> | mem_relative <fraction>
+= 65
+$ set_disk_free_limit 50MB
+> Setting disk free limit on NODE to 50MB bytes ...
+$ set_disk_free_limit mem_relative 0.01
+> Setting disk free limit on NODE to 0.01 times the total RAM ...
+$ set_disk_free_limit 0
+> Setting disk free limit on NODE to 0 bytes ...
+$ set_disk_free_limit 50000000
+> Setting disk free limit on NODE to 50000000 bytes ...

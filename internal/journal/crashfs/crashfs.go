@@ -22,11 +22,12 @@ type FS struct {
 	Fail    func(call int, op, name string) error // is asked before each call, and makes it fail without effect
 	Lies    bool                                  // Sync and SyncDir succeed without doing anything
 
-	mu             sync.Mutex
-	calls          int
-	now, synced    map[string]*inode
-	locked         bool
-	space, largest int64
+	mu          sync.Mutex
+	calls       int
+	now, synced map[string]*inode
+	locked      bool
+	space       *int64 // nil: it is not known
+	largest     int64
 }
 
 // An inode is a file, whatever its name is.
@@ -253,10 +254,21 @@ func (u unlocker) Close() error {
 }
 
 // Free returns what SetFree was told.
-func (fs *FS) Free() (uint64, error) { return uint64(fs.space), nil }
+func (fs *FS) Free() (uint64, error) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if fs.space == nil {
+		return 0, errors.ErrUnsupported
+	}
+	return uint64(*fs.space), nil
+}
 
 // SetFree sets what Free returns.
-func (fs *FS) SetFree(octets int64) { fs.space = octets }
+func (fs *FS) SetFree(octets int64) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.space = &octets
+}
 
 // Edit changes the content of a file, as a failing disk does.
 func (fs *FS) Edit(name string, edit func([]byte) []byte) {

@@ -1,0 +1,126 @@
+package leveret
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+)
+
+// The disk alarm. A broker with a directory looks once a second, and whenever it has written a few octets more, how much of the disk is
+// free. It does not wait for a write to fail: then the log would take no more for good.
+
+// DefaultDiskFreeLimit is how many octets have to be free, unless [WithDiskFreeLimit] says otherwise: 50 MB, as with RabbitMQ.
+const DefaultDiskFreeLimit = 50_000_000
+
+const (
+	// lookEvery is how often the disk is looked at: others may write there, too.
+	lookEvery = time.Second
+
+	// lookAfter is after how many octets of records the disk is looked at. A log takes a segment of 16 MiB at a time.
+	lookAfter = 8 << 20
+)
+
+// diskSpace is the disk alarm.
+type diskSpace struct {
+	limit atomic.Int64 // octets; 0: none
+	free  atomic.Int64 // octets when the disk was looked at last; negative: not known
+	alarm atomic.Bool
+
+	written atomic.Int64  // octets since the disk was looked at last
+	grown   chan struct{} // wakes the watch
+	stop    chan struct{} // closed to end the watch; nil: there is none
+	ended   chan struct{} // closed when the watch has ended
+}
+
+func (s *diskSpace) init() {
+	s.limit.Store(DefaultDiskFreeLimit)
+	s.free.Store(-1)
+}
+
+// DiskInfo is the state of the disk alarm.
+type DiskInfo struct {
+	Free  int64 `json:"free"`  // octets that this process can still write to the disk of the directory; negative: not known, or there is no directory
+	Limit int64 `json:"limit"` // octets; 0: none
+	Alarm bool  `json:"alarm"` // in force, whoever has raised it
+}
+
+// DiskSpace returns the state of the disk alarm. What is free is as it was when the broker looked last, at most a second ago.
+func (b *Broker) DiskSpace() DiskInfo {
+	s := &b.space
+	return DiskInfo{s.free.Load(), s.limit.Load(), b.Alarms()&DiskAlarm != 0}
+}
+
+// WithDiskFreeLimit sets the limit of the disk alarm, as [Broker.SetDiskFreeLimit] does.
+func WithDiskFreeLimit(bytes int64) Option {
+	return func(b *Broker) {
+		demand(bytes >= 0, "WithDiskFreeLimit(%d): a limit of 0 or more is wanted", bytes)
+		b.space.limit.Store(bytes)
+	}
+}
+
+// SetDiskFreeLimit sets how many octets of the disk have to be free where a broker has its directory. While fewer are, the disk alarm
+// is in force: clients of package amqpd that publish are held up, as by the memory alarm. Consumers go on, and what they
+// acknowledge makes room. With 0 there is no limit; a negative one is an error of the caller. A broker without a directory has no
+// disk to look at. The alarm is as the new limit says when SetDiskFreeLimit returns.
+func (b *Broker) SetDiskFreeLimit(bytes int64) {
+	demand(bytes >= 0, "SetDiskFreeLimit(%d): a limit of 0 or more is wanted", bytes)
+	b.space.limit.Store(bytes)
+	if b.disk != nil {
+		b.disk.look()
+	}
+}
+
+// look updates the alarm. No lock may be held.
+func (d *disk) look() {
+	s := &d.b.space
+	s.written.Store(0)
+	free, err := d.log.Free()
+	if err != nil {
+		return // the system does not tell, or not now
+	}
+	s.free.Store(int64(min(free, math.MaxInt64)))
+	if on := s.free.Load() < s.limit.Load(); s.alarm.Swap(on) != on {
+		d.b.tellAlarms()
+	}
+}
+
+// watch looks at the disk now, and then until unwatch.
+func (d *disk) watch() {
+	s := &d.b.space
+	s.grown, s.stop, s.ended = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+	d.look()
+	go d.lookAgain()
+}
+
+// unwatch returns when nobody looks any more.
+func (s *diskSpace) unwatch() {
+	close(s.stop)
+	<-s.ended
+}
+
+func (d *disk) lookAgain() {
+	s := &d.b.space
+	defer close(s.ended)
+	every := time.NewTicker(lookEvery)
+	defer every.Stop()
+	for {
+		select {
+		case <-every.C:
+		case <-s.grown:
+		case <-s.stop:
+			return
+		}
+		d.look()
+	}
+}
+
+// wrote counts octets of a record.
+func (s *diskSpace) wrote(octets int) {
+	if s.written.Add(int64(octets)) < lookAfter {
+		return
+	}
+	select {
+	case s.grown <- struct{}{}:
+	default: // it is awake
+	}
+}
