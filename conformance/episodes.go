@@ -21,7 +21,7 @@ const (
 	episodeSender = "three.e3" // publishes in transactions
 )
 
-// episode plays one, and takes away what it has made.
+// episode plays one, shows what has died and what is left in their order, and takes away what it has made.
 func (g *generator) episode() {
 	all := []func(){g.hands, g.hands, g.hands, g.settlements, g.twiceBound, g.namesOfBytes, g.wholeNumbers, g.twiceImported, g.replyNames,
 		g.oneChannel, g.oneChannel, g.lostVHost, g.lostUser}
@@ -39,6 +39,11 @@ func (g *generator) episode() {
 	for _, actor := range []string{episodeActor, episodeOther, episodeSender} {
 		if _, ok := g.add("@%s close", actor); ok {
 			g.forget(actor, false)
+		}
+	}
+	for _, q := range g.queues() {
+		if q.Name == episodeLetter || q.Name == episodeQueue {
+			g.do("z", "drain "+q.Name)
 		}
 	}
 	g.do("t", "delete queue "+episodeQueue)
@@ -102,13 +107,6 @@ func (g *generator) hands() {
 	}
 	g.bringBack(actor())
 	g.some(g.IntN(6), publish, get, consume, again, func() { g.bringBack(actor()) })
-	g.showLetters()
-}
-
-// showLetters shows what has died in an episode and what is left, in their order.
-func (g *generator) showLetters() {
-	g.do("z", "drain "+episodeLetter)
-	g.do("z", "drain "+episodeQueue)
 }
 
 // replaceConsumer cancels a consumer of the episode, and may make another with its tag. RabbitMQ 3.10's channel crashes
@@ -184,7 +182,6 @@ func (g *generator) settlements() {
 	}
 	g.book(episodeOther).held = nil
 	g.do(episodeOther, g.pick("tx commit", "tx commit", "tx commit", "tx rollback"))
-	g.showLetters()
 }
 
 // twiceBound binds with arguments of which a key is there twice, or whose tables differ in their order only.
