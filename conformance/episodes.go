@@ -23,7 +23,7 @@ const (
 
 // episode plays one, shows what has died and what is left in their order, and takes away what it has made.
 func (g *generator) episode() {
-	all := []func(){g.hands, g.hands, g.hands, g.settlements, g.twiceBound, g.namesOfBytes, g.wholeNumbers, g.twiceImported, g.replyNames,
+	all := []func(){g.hands, g.hands, g.hands, g.causes, g.settlements, g.twiceBound, g.namesOfBytes, g.wholeNumbers, g.twiceImported, g.replyNames,
 		g.oneChannel, g.oneChannel, g.lostVHost, g.lostUser}
 	if g.profile == leveret.RabbitMQ310 {
 		all = append(all, g.channelWindow, g.channelWindow, g.emptyHistory)
@@ -107,6 +107,33 @@ func (g *generator) hands() {
 	}
 	g.bringBack(actor())
 	g.some(g.IntN(6), publish, get, consume, again, func() { g.bringBack(actor()) })
+}
+
+// causes fills a quorum queue behind what a consumer holds, some of it for the second time: what comes back may die of the
+// delivery limit, of the length, and of age, in one step.
+func (g *generator) causes() {
+	g.do("t", "declare queue "+episodeLetter)
+	g.do("t", "declare queue "+episodeQueue+" quorum"+g.pick(" x-max-length=1", " x-max-length=2", " x-max-length=3")+
+		g.pick(" x-delivery-limit=0", " x-delivery-limit=1", " x-delivery-limit=1")+` x-dead-letter-exchange="" x-dead-letter-routing-key=`+episodeLetter)
+	age := g.timed && g.one(2)
+	publish := func() {
+		if age {
+			g.publishTo(1, " expiration=1000")
+		} else {
+			g.publishTo(1)
+		}
+	}
+	tag := g.newTag(episodeActor)
+	g.do(episodeActor, "consume "+episodeQueue+" "+tag)
+	g.some(1+g.IntN(2), publish)
+	g.bringBack(episodeActor)
+	g.some(1+g.IntN(3), publish)
+	g.do(episodeActor, g.pick("cancel "+tag, "cancel "+tag, "qos 1"))
+	g.some(1+g.IntN(3), publish)
+	if age {
+		g.advance()
+	}
+	g.bringBack(episodeActor)
 }
 
 // replaceConsumer cancels a consumer of the episode, and may make another with its tag. RabbitMQ 3.10's channel crashes
