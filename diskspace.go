@@ -1,6 +1,7 @@
 package leveret
 
 import (
+	"context"
 	"math"
 	"sync/atomic"
 	"time"
@@ -28,8 +29,7 @@ type diskSpace struct {
 
 	written atomic.Int64  // octets since the disk was looked at last
 	grown   chan struct{} // wakes the watch
-	stop    chan struct{} // closed to end the watch; nil: there is none
-	ended   chan struct{} // closed when the watch has ended
+	unwatch func()        // ends the watch, and does not wait for that: a hook that tells of the alarm may close the broker
 }
 
 func (s *diskSpace) init() {
@@ -87,27 +87,22 @@ func (d *disk) look() {
 // watch looks at the disk now, and then until unwatch.
 func (d *disk) watch() {
 	s := &d.b.space
-	s.grown, s.stop, s.ended = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+	s.grown = make(chan struct{}, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	s.unwatch = cancel
 	d.look()
-	go d.lookAgain()
+	go d.lookAgain(ctx)
 }
 
-// unwatch returns when nobody looks any more.
-func (s *diskSpace) unwatch() {
-	close(s.stop)
-	<-s.ended
-}
-
-func (d *disk) lookAgain() {
+func (d *disk) lookAgain(ctx context.Context) {
 	s := &d.b.space
-	defer close(s.ended)
 	every := time.NewTicker(lookEvery)
 	defer every.Stop()
 	for {
 		select {
 		case <-every.C:
 		case <-s.grown:
-		case <-s.stop:
+		case <-ctx.Done():
 			return
 		}
 		d.look()

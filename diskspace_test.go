@@ -1,6 +1,7 @@
 package leveret_test
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -142,4 +143,32 @@ func TestDiskIsLookedAt(t *testing.T) {
 		}
 		require.NoError(t, b.Close())
 	})
+}
+
+// A hook that is told of the disk may close the broker.
+func TestHooksOfTheDiskMayClose(t *testing.T) {
+	for name, happens := range map[string]func(*crashfs.FS){
+		"the disk is full": func(fs *crashfs.FS) { fs.SetFree(0) },
+		"a write fails": func(fs *crashfs.FS) {
+			fs.Fail = func(int, string, string) error { return errors.New("the disk is on fire") }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				fs := &crashfs.FS{}
+				fs.SetFree(1 << 30)
+				b := spaceBroker(t, fs)
+				closed := 0
+				b.Watch(leveret.Events{
+					DiskAlarmRaised: func(leveret.DiskEvent) { b.Close(); closed++ },
+					StoreFailed:     func(leveret.StoreEvent) { b.Close(); closed++ },
+				})
+				happens(fs)
+				_, _ = b.DeclareQueue("q", leveret.QueueConfig{Durable: true})
+				time.Sleep(time.Second)
+				synctest.Wait()
+				assert.Equal(t, 1, closed)
+			})
+		})
+	}
 }

@@ -145,6 +145,7 @@ func openDown(fs journal.FS, options journal.Options, opts ...Option) (*Broker, 
 	})
 	d := b.disk
 	d.levels = b.sync.levels(b.behaviour.profile)
+	options.Failed = d.failed
 	d.play = newPlayback(b)
 	log, err := journal.Open(fs, d, options)
 	if err != nil {
@@ -157,8 +158,8 @@ func openDown(fs journal.FS, options journal.Options, opts ...Option) (*Broker, 
 		_ = b.Close()
 		return nil, d.play.err
 	}
-	d.watch()
 	d.on.Store(true)
+	d.watch()
 	d.found = foundBy(log.Recovered())
 	d.found.Killed = d.play.refill()
 	d.found.Messages, d.play = d.play.messages, nil
@@ -270,6 +271,16 @@ func (d *disk) failure(err error) error {
 		return ErrClosed
 	}
 	return &Error{Code: InternalError, Reason: "the message store has failed: " + err.Error()}
+}
+
+// failed tells of a log that has failed: on a goroutine of its own, because a hook may close the broker.
+func (d *disk) failed(err error) {
+	go func() {
+		v := d.b.vhost
+		v.lock()
+		defer v.unlock()
+		v.storeEventLocked(d.failure(err))
+	}()
 }
 
 // room waits while the log has too much to do: publishers are held up, nobody else.

@@ -240,6 +240,13 @@ func (v *vhost) channelEventLocked(ch *Channel, reason *Error) {
 	}
 }
 
+// storeEventLocked tells that the directory takes nothing more.
+func (v *vhost) storeEventLocked(err error) {
+	if ev := v.events; ev != nil {
+		tell(v, ev.StoreFailed, StoreEvent{v.timeLocked(), err})
+	}
+}
+
 // alarmEventsLocked tells of the alarms that have changed; on are those in force.
 func (v *vhost) alarmEventsLocked(changed, on Alarm) {
 	ev := v.events

@@ -58,6 +58,7 @@ type Events struct {
 	MemoryAlarmCleared func(MemoryEvent)
 	DiskAlarmRaised    func(DiskEvent)
 	DiskAlarmCleared   func(DiskEvent)
+	StoreFailed        func(StoreEvent) // the directory of the broker takes nothing more, see [Broker.Err]
 }
 
 // An EventMessage tells which message an event is about. Properties and Body are shared with
@@ -260,6 +261,12 @@ type ChannelEvent struct {
 type MemoryEvent struct {
 	Time        time.Time
 	Used, Limit int64 // bytes, as [MemoryInfo] has them
+}
+
+// A StoreEvent tells why the directory of a broker takes nothing more.
+type StoreEvent struct {
+	Time time.Time
+	Err  error // as [Broker.Err] returns it
 }
 
 // A DiskEvent is about the disk alarm.

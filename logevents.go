@@ -7,7 +7,7 @@ import (
 
 // LogEvents returns Events that write every event to a log, for [WithEvents] or [Broker.Watch].
 //
-// Losses, refusals, alarms, what is ignored and what the broker closed because of an error are warnings. What
+// A directory that takes nothing more is an error. Losses, refusals, alarms, what is ignored and what the broker closed because of an error are warnings. What
 // somebody asked to be removed, by a purge or a deletion, is information, as is the life of connections, channels,
 // queues, exchanges, bindings, consumers and policies. All else that happens to messages is debugging. Of a body only
 // the size is written, in bytes, and of properties nothing.
@@ -64,6 +64,9 @@ func LogEvents(to *slog.Logger) Events {
 		MemoryAlarmCleared: func(e MemoryEvent) { l.memory(slog.LevelInfo, "memory alarm cleared", &e) },
 		DiskAlarmRaised:    func(e DiskEvent) { l.disk(slog.LevelWarn, "disk alarm raised", &e) },
 		DiskAlarmCleared:   func(e DiskEvent) { l.disk(slog.LevelInfo, "disk alarm cleared", &e) },
+		StoreFailed: func(e StoreEvent) {
+			to.LogAttrs(context.Background(), slog.LevelError, "the directory takes nothing more", slog.String("error", e.Err.Error()))
+		},
 	}
 }
 

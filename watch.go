@@ -105,6 +105,7 @@ func (e *Events) add(w *watcher) {
 	join(&e.MemoryAlarmCleared, w, o.MemoryAlarmCleared)
 	join(&e.DiskAlarmRaised, w, o.DiskAlarmRaised)
 	join(&e.DiskAlarmCleared, w, o.DiskAlarmCleared)
+	join(&e.StoreFailed, w, o.StoreFailed)
 }
 
 // join has *hook call f for w after what it calls already. A hook that panics or ends its goroutine does not keep the

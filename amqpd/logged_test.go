@@ -426,7 +426,8 @@ func TestSettleWaitsForConfirms(t *testing.T) {
 func TestLogFails(t *testing.T) {
 	for _, op := range []string{"sync", "write"} {
 		t.Run(op, func(t *testing.T) {
-			s := serveLogged(t)
+			told := make(chan error, 2)
+			s := serveLogged(t, leveret.WithEvents(leveret.Events{StoreFailed: func(e leveret.StoreEvent) { told <- e.Err }}))
 			c, other := s.client(t, 1), s.client(t, 1)
 			s.disk.hold(op)
 			c.send(persistent(1, "q", "one"))
@@ -437,6 +438,9 @@ func TestLogFails(t *testing.T) {
 			got := c.read(1)[0]
 			assert.Contains(t, got, "close 541 INTERNAL_ERROR")
 			assert.Contains(t, got, "the disk is on fire")
+			err := <-told
+			assert.ErrorContains(t, err, "the disk is on fire")
+			assert.Equal(t, s.Broker.Err(), err)
 			other.silent(1) // who only reads goes on
 			other.send(persistent(1, "q", "three"))
 			assert.Contains(t, other.read(1)[0], "the disk is on fire")
@@ -446,6 +450,7 @@ func TestLogFails(t *testing.T) {
 			require.NoError(t, s.Settle(t.Context()))
 			assert.NoError(t, s.Server.Close())
 			assert.ErrorIs(t, s.Broker.Close(), leveret.ErrInternal)
+			assert.Empty(t, told)
 		})
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"strings"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -40,6 +41,7 @@ func TestFullDisk(t *testing.T) {
 	status, stderr := p.endsWith(syscall.SIGTERM)
 	assert.Equal(t, 1, status, "what was not confirmed is not kept")
 	assert.Contains(t, stderr, "level=WARN")
+	assert.Equal(t, 1, strings.Count(stderr, `level=ERROR msg="the directory takes nothing more"`), stderr)
 	assert.Contains(t, stderr, "the message store has failed: journal: write 00000001.journal at offset ")
 	t.Log(stderr)
 

@@ -84,13 +84,14 @@ func start(s settings, log *slog.Logger) (_ *server, err error) {
 	return srv, nil
 }
 
-// openBroker returns a broker that warns of what has no effect, and of its alarms. first says that it starts for the first
+// openBroker returns a broker that warns of what has no effect, of its alarms, and of a directory that takes nothing more. first says that it starts for the first
 // time: as with RabbitMQ, the default user and the cluster's name are for that start.
 func openBroker(s settings, log *slog.Logger) (b *leveret.Broker, first bool, err error) {
 	all := leveret.LogEvents(log)
 	warnings := leveret.Events{
 		Ignored: all.Ignored, MemoryAlarmRaised: all.MemoryAlarmRaised, MemoryAlarmCleared: all.MemoryAlarmCleared,
 		DiskAlarmRaised: all.DiskAlarmRaised, DiskAlarmCleared: all.DiskAlarmCleared,
+		StoreFailed: all.StoreFailed,
 	}
 	opts := []leveret.Option{
 		leveret.WithProfile(s.profile), leveret.WithMaxMessageSize(s.clients.maxMessageSize), leveret.WithEvents(warnings),

@@ -82,6 +82,9 @@ func TestHooksMayCallAnything(t *testing.T) {
 	for name, call := range anything {
 		t.Run(name, func(t *testing.T) {
 			for i := range hooks.NumField() {
+				if hooks.Field(i).Name == "StoreFailed" {
+					continue // of a broker with a directory: the root TestHooksOfTheDiskMayClose
+				}
 				synctest.Test(t, func(t *testing.T) { callFromHook(t, hooks.Field(i).Name, call) })
 			}
 		})

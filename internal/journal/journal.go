@@ -42,6 +42,10 @@ type Options struct {
 
 	// Growing has files grow as they are written. By default a segment's space is allocated when it is begun.
 	Growing bool
+
+	// Failed is called once when the log fails, after those who wait have been told. It must not wait for the log. nil: nobody
+	// is called.
+	Failed func(error)
 }
 
 const (

@@ -134,6 +134,9 @@ func (l *Log) fail(out *output, err error) {
 	l.compactor.wakeLocked()
 	l.mu.Unlock()
 	tell(out.due, err)
+	if err != ErrClosed && l.options.Failed != nil {
+		l.options.Failed(err)
+	}
 }
 
 // A waiter is somebody who waits for a place: a function or a sleeping goroutine.
