@@ -344,6 +344,7 @@ func (c *campaign) tryAgain(t *testing.T) {
 func (c *campaign) tryAlone(t *testing.T, late chan<- *trial) {
 	broker, letGo := c.brokerSide(t)
 	defer letGo()
+	broker.tries = 2
 	for _, again := range c.off {
 		d := broker.differs(again.script)
 		switch {
