@@ -35,6 +35,7 @@ type diskSpace struct {
 func (s *diskSpace) init() {
 	s.limit.Store(DefaultDiskFreeLimit)
 	s.free.Store(-1)
+	s.unwatch = func() {}
 }
 
 // DiskInfo is the state of the disk alarm.

@@ -65,7 +65,7 @@ func LogEvents(to *slog.Logger) Events {
 		DiskAlarmRaised:    func(e DiskEvent) { l.disk(slog.LevelWarn, "disk alarm raised", &e) },
 		DiskAlarmCleared:   func(e DiskEvent) { l.disk(slog.LevelInfo, "disk alarm cleared", &e) },
 		StoreFailed: func(e StoreEvent) {
-			to.LogAttrs(context.Background(), slog.LevelError, "the directory takes nothing more", slog.String("error", e.Err.Error()))
+			to.LogAttrs(context.Background(), slog.LevelError, "the directory takes nothing more", slog.Any("error", e.Err))
 		},
 	}
 }
