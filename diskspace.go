@@ -3,12 +3,13 @@ package leveret
 import (
 	"context"
 	"math"
+	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// The disk alarm. A broker with a directory looks once a second, and whenever it has written a few octets more, how much of the disk is
-// free. It does not wait for a write to fail: then the log would take no more for good.
+// The disk alarm. A broker with a directory looks once a second, and after every 8 MiB that it writes, how much of the disk is free. The
+// broker does not wait for a write to fail: then the log would take no more for good.
 
 // DefaultDiskFreeLimit is how many octets have to be free, unless [WithDiskFreeLimit] says otherwise: 50 MB, as with RabbitMQ.
 const DefaultDiskFreeLimit = 50_000_000
@@ -23,6 +24,7 @@ const (
 
 // diskSpace is the disk alarm.
 type diskSpace struct {
+	mu    sync.Mutex   // one look at a time: an older one must not have the last word
 	limit atomic.Int64 // octets; 0: none
 	free  atomic.Int64 // octets when the disk was looked at last; negative: not known
 	alarm atomic.Bool
@@ -73,16 +75,23 @@ func (b *Broker) SetDiskFreeLimit(bytes int64) {
 
 // look updates the alarm. No lock may be held.
 func (d *disk) look() {
-	s := &d.b.space
-	s.written.Store(0)
-	free, err := d.log.Free()
-	if err != nil {
-		return // the system does not tell, or not now
-	}
-	s.free.Store(int64(min(free, math.MaxInt64)))
-	if on := s.free.Load() < s.limit.Load(); s.alarm.Swap(on) != on {
+	if d.b.space.update(d.log) {
 		d.b.tellAlarms()
 	}
+}
+
+// update reports whether the alarm has changed.
+func (s *diskSpace) update(log recordLog) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.written.Store(0)
+	free, err := log.Free()
+	if err != nil {
+		return false // the system does not tell, or not now
+	}
+	s.free.Store(int64(min(free, math.MaxInt64)))
+	on := s.free.Load() < s.limit.Load()
+	return s.alarm.Swap(on) != on
 }
 
 // watch looks at the disk now, and then until unwatch.

@@ -84,8 +84,8 @@ func start(s settings, log *slog.Logger) (_ *server, err error) {
 	return srv, nil
 }
 
-// openBroker returns a broker that warns of what has no effect, of its alarms, and of a directory that takes nothing more. first says that it starts for the first
-// time: as with RabbitMQ, the default user and the cluster's name are for that start.
+// openBroker returns a broker that tells the log what has no effect, its alarms, and that its directory takes nothing more. first
+// says that the broker starts for the first time: as with RabbitMQ, the default user and the cluster's name are for that start.
 func openBroker(s settings, log *slog.Logger) (b *leveret.Broker, first bool, err error) {
 	all := leveret.LogEvents(log)
 	warnings := leveret.Events{
