@@ -153,7 +153,7 @@ func (ch *Channel) detachLocked(reason *Error) {
 	}
 	forgetPublisher(ch)
 	for _, c := range ch.late {
-		c.q.impl.countGhosts(-1)
+		c.uncountLateLocked()
 	}
 	ch.late = nil
 	ch.endConsumersLocked()

@@ -167,7 +167,7 @@ func (q *Queue) infoLocked() QueueInfo {
 		Arguments: tableOf(q.args.declared), ArgumentFields: q.args.declared,
 		Ready: s.ready.n, Unacked: s.unacked.n, Messages: s.ready.n + s.unacked.n + s.aside.n,
 		BytesReady: s.ready.bytes, BytesUnacked: s.unacked.bytes, Bytes: s.ready.bytes + s.unacked.bytes + s.aside.bytes,
-		Consumers: q.consumerCountLocked(), EffectivePolicy: mergedDefinition(q.policy, q.operator),
+		Consumers: q.listedConsumersLocked(), EffectivePolicy: mergedDefinition(q.policy, q.operator),
 		HeadDeadline: instant(q.impl.headDeadline()),
 	}
 	if q.owner != nil {

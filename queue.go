@@ -120,6 +120,16 @@ func (q *Queue) stateLocked() QueueState {
 
 func (q *Queue) consumerCountLocked() int { return q.consumers.len() + q.impl.ghosts() }
 
+// listedConsumersLocked is how many consumers a listing tells of.
+// Rules: Q-41.
+func (q *Queue) listedConsumersLocked() int {
+	n := q.consumerCountLocked()
+	if q.consumers != nil {
+		n += q.consumers.aside
+	}
+	return n
+}
+
 // removeQueueLocked deletes q with everything in it. Nothing is dead-lettered. Consumers are told. Unacknowledged
 // messages stay with their holders, and settling them has no effect.
 // Rules, D-13, D-33, DL-4.

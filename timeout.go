@@ -80,7 +80,28 @@ func (c *Consumer) timedOutLocked(now int64) {
 	if at, ok := c.nextWake(); ok {
 		ch.v.wakeAtLocked(&c.timer, at) // it holds younger ones
 	}
+	if q.args.singleActive && c.late && c.unacked == 0 && !c.aside {
+		c.putAsideLocked()
+	}
 	q.leftLocked()
+}
+
+// putAsideLocked has c wait among those that are not the single active consumer. So declare-ok does not count c, and the queue may expire.
+// Rules.
+func (c *Consumer) putAsideLocked() {
+	c.aside = true
+	c.q.consumers.aside++
+	c.q.impl.countGhosts(-1)
+}
+
+// uncountLateLocked is the end of a consumer that was late, for its queue.
+// Rules: Q-41.
+func (c *Consumer) uncountLateLocked() {
+	if c.aside {
+		c.q.consumers.aside--
+		return
+	}
+	c.q.impl.countGhosts(-1)
 }
 
 // takeBackLocked returns to q what ch has held of it for too long.
@@ -117,7 +138,7 @@ func (c *Consumer) cancelLateLocked() {
 	c.late = false
 	c.ch.late = without(c.ch.late, c)
 	if c.unacked == 0 {
-		c.q.impl.countGhosts(-1)
+		c.uncountLateLocked()
 	}
 }
 
