@@ -47,7 +47,7 @@ func (d *difference) String() string {
 }
 
 // timed matches the short times in programs: a run that is too slow changes what they lead to.
-var timed = regexp.MustCompile(`(ttl|expires|expiration)=1[07]00\b`)
+var timed = regexp.MustCompile(`(ttl|expires|expiration|timeout)=1[07]00\b`)
 
 // differs runs a script and returns where the side differs, or nil if at least one run did not.
 func (s side) differs(script *scenario.Script) (d *difference) {

@@ -11,7 +11,7 @@ import (
 const stretch = 8
 
 // shortTimes matches the short times of programs, also in texts of errors, and the waits that let them pass.
-var shortTimes = regexp.MustCompile(`\b((?:ttl|expires|expiration|retry-min|retry-max)="?|value '|advance )(1000|1300|1700|2500|6000)(ms)?\b`)
+var shortTimes = regexp.MustCompile(`\b((?:ttl|expires|timeout|expiration|retry-min|retry-max)="?|value '|advance )(1000|1300|1700|2500|6000)(ms)?\b`)
 
 // stretched returns a program whose short times are longer, and that expects the same.
 func stretched(script *scenario.Script) (*scenario.Script, error) {
