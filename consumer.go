@@ -29,7 +29,7 @@ type Consumer struct {
 	ended    bool
 	err      error     // why it has ended, nil before
 	late     bool      // did not settle in time: its queue counts it until its client cancels it, or its channel ends
-	aside    bool      // late, without messages, on a queue with a single active consumer: see putAsideLocked
+	waiting  bool      // late, and behind the single active consumer: see waitAgainLocked
 	inbox    *Inbox    // of its connection; nil: see own
 	own      *ownInbox // nil for a consumer with a handler, and with an inbox
 	ackTimeout

@@ -19,7 +19,7 @@ type consumers struct {
 	single    *Consumer            // the single active consumer
 	vacant    bool                 // the single active consumer has left, and the next is not elected yet
 	yielding  bool                 // the single one gets nothing more; another takes over when it holds nothing
-	aside     int                  // late consumers that were put aside
+	waiting   int                  // late consumers behind the single active one
 	exclusive *Consumer
 }
 

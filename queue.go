@@ -120,12 +120,12 @@ func (q *Queue) stateLocked() QueueState {
 
 func (q *Queue) consumerCountLocked() int { return q.consumers.len() + q.impl.ghosts() }
 
-// listedConsumersLocked is how many consumers a listing tells of.
+// listedConsumersLocked is how many consumers a listing counts: those that wait behind a single active one, too.
 // Rules: Q-41.
 func (q *Queue) listedConsumersLocked() int {
 	n := q.consumerCountLocked()
 	if q.consumers != nil {
-		n += q.consumers.aside
+		n += q.consumers.waiting
 	}
 	return n
 }

@@ -80,28 +80,29 @@ func (c *Consumer) timedOutLocked(now int64) {
 	if at, ok := c.nextWake(); ok {
 		ch.v.wakeAtLocked(&c.timer, at) // it holds younger ones
 	}
-	if q.args.singleActive && c.late && c.unacked == 0 && !c.aside {
-		c.putAsideLocked()
+	if q.args.singleActive && c.late && c.unacked == 0 && !c.waiting {
+		c.waitAgainLocked()
 	}
 	q.leftLocked()
 }
 
-// putAsideLocked has c wait among those that are not the single active consumer. So declare-ok does not count c, and the queue may expire.
+// waitAgainLocked has c, which was late and holds nothing, wait behind the single active consumer, though c never gets a
+// message again. declare-ok does not count c from now on, and c does not keep the queue from expiring.
 // Rules.
-func (c *Consumer) putAsideLocked() {
-	c.aside = true
-	c.q.consumers.aside++
+func (c *Consumer) waitAgainLocked() {
+	c.waiting = true
+	c.q.consumers.waiting++
 	c.q.impl.countGhosts(-1)
 }
 
-// uncountLateLocked is the end of a consumer that was late, for its queue.
+// uncountLateLocked has the queue of c forget c, which was late: its client has cancelled c, or its channel has ended.
 // Rules: Q-41.
 func (c *Consumer) uncountLateLocked() {
-	if c.aside {
-		c.q.consumers.aside--
-		return
+	if c.waiting {
+		c.q.consumers.waiting--
+	} else {
+		c.q.impl.countGhosts(-1)
 	}
-	c.q.impl.countGhosts(-1)
 }
 
 // takeBackLocked returns to q what ch has held of it for too long.

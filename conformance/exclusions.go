@@ -370,6 +370,9 @@ func (g *program) lastMessages() bool { return g.connectionEnds() && len(g.effec
 // connectionEnds reports whether the last statement has ended a connection.
 func (g *program) connectionEnds() bool {
 	last := g.stage.Script.Steps[len(g.stage.Script.Steps)-1]
+	if last.Verb == "connect" {
+		return false // a refused connection was never open
+	}
 	return slices.Contains([]string{"kill", "disconnect", "delete-user"}, last.Verb) || slices.ContainsFunc(last.Want("4.3"), closesConnection)
 }
 

@@ -95,7 +95,7 @@ func (g *program) forgetNumberings() {
 	if last.Verb == "close" || slices.ContainsFunc(last.Want("4.3"), closed) {
 		delete(g.numberings, last.Actor)
 	}
-	if !g.connectionEnds() || last.Verb == "connect" { // none ends that is refused
+	if !g.connectionEnds() {
 		return
 	}
 	ended := connectionOf(last.Actor)

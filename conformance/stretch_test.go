@@ -7,7 +7,7 @@ import (
 )
 
 func TestStretched(t *testing.T) {
-	script, err := scenario.Parse("random", "declare queue q x-message-ttl=1000 x-expires=5000000\n@p publish q m expiration=1000\nadvance 1300ms\nadvance 20ms\ncount q -> q=0\n")
+	script, err := scenario.Parse("random", "declare queue q x-message-ttl=1000 x-expires=5000000 x-consumer-timeout=1000\n@p publish q m expiration=1000\nadvance 1300ms\nadvance 20ms\ncount q -> q=0\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -15,7 +15,7 @@ func TestStretched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "declare queue q x-message-ttl=8000 x-expires=5000000\n@p publish q m expiration=8000\nadvance 10400ms\nadvance 20ms\ncount q -> q=0\n"
+	const want = "declare queue q x-message-ttl=8000 x-expires=5000000 x-consumer-timeout=8000\n@p publish q m expiration=8000\nadvance 10400ms\nadvance 20ms\ncount q -> q=0\n"
 	if got := long.Text(); got != want {
 		t.Errorf("stretched:\n%s", got)
 	}

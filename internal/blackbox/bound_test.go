@@ -143,6 +143,31 @@ func TestTimedOutDeliveriesAreLetGo(t *testing.T) {
 	require.Less(t, heapInUse(), before+4<<20)
 }
 
+// A listing counts a single active consumer that was late, and declare-ok does not: Q-41, asked of RabbitMQ 4.3 with list_queues.
+func TestSlowSingleActiveConsumerIsListed(t *testing.T) {
+	b, clk := newTestBroker(t)
+	q := mustDeclare(t, b, "q", leveret.Table{"x-queue-type": "quorum", "x-single-active-consumer": true})
+	ch, other := mustChannel(t, b), mustChannel(t, b)
+	_, err := b.Publish("", "q", leveret.Message{})
+	require.NoError(t, err)
+	for _, c := range []*leveret.Channel{ch, other} {
+		_, err := c.Consume("q", leveret.ConsumeConfig{Tag: "c", Arguments: leveret.Table{"x-consumer-timeout": 1000}})
+		require.NoError(t, err)
+		clk.Advance(2 * time.Second) // the consumer is late
+	}
+	count := func() [2]int {
+		s, err := other.CheckQueue("q")
+		require.NoError(t, err)
+		return [2]int{s.Consumers, q.Info().Consumers}
+	}
+	require.Equal(t, [2]int{0, 2}, count())
+	require.NoError(t, ch.Cancel("c"))
+	require.Equal(t, [2]int{0, 1}, count())
+	require.NoError(t, other.Cancel("c"))
+	require.Equal(t, [2]int{0, 0}, count())
+	require.NoError(t, b.Check())
+}
+
 // Replies to a client that does not read are kept up to a bound, and every one beyond is a loss with its cause.
 func TestUnreadRepliesAreBounded(t *testing.T) {
 	for _, p := range []leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310} {
