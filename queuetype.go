@@ -93,6 +93,8 @@ type traits struct {
 	usedByPolicy       bool  // a change of its policy restarts its idle time
 	idleBeyond         int64 // ms that it has to be idle for beyond x-expires
 
+	enqueuesLater bool // X-18a: of the queues that a message reaches, it comes after those that do not
+
 	exclusiveConsumers bool  // D-19: basic.consume's exclusive has a meaning
 	channelWindow      bool  // D-27: it obeys basic.qos with global (3.10)
 	window             int   // D-29: deliveries that a consumer without prefetch may hold; 0: no limit
@@ -173,7 +175,8 @@ const (
 func quorumTraits(r *rules) traits {
 	t := traits{
 		usedByPolicy: r.policyChangeIsUse, idleBeyond: quorumIdleBeyond,
-		window: quorumWindow, leavesLineWhenFull: true, noAckWindow: true,
+		enqueuesLater: true,
+		window:        quorumWindow, leavesLineWhenFull: true, noAckWindow: true,
 		ackTimeout: defaultAckTimeout, ownAckTimeout: !r.channelAckTimeout, watchesGets: true,
 		listsOnlyActive: true,
 		counts:          counts, keepsRedelivery: true, byName: true, holdersInOrder: true, heirs: true,

@@ -20,6 +20,7 @@ type routes struct {
 type router struct {
 	visit   uint64 // the number of this routing: queues and exchanges that have this number have been visited
 	queues  []*Queue
+	later   int // how many of queues get their messages after the others
 	work    []*Exchange
 	matches []*binding
 	varying bool      // the result depends on more than exchange, key and topology
@@ -42,18 +43,19 @@ func (r *router) keys(m *message) []string {
 }
 
 // routeLocked returns every queue that m, published to x, reaches: each once, however many
-// bindings, keys and exchanges lead to it. The result is good until the next routing.
-// Rules.
+// bindings, keys and exchanges lead to it, in the order in which they get m. The result is good until the next routing.
+// Rules, X-18a, X-19.
 func (v *vhost) routeLocked(x *Exchange, m *message) []*Queue {
 	r := &v.router
 	r.visit++
-	r.queues, r.varying = r.queues[:0], false
+	r.queues, r.later, r.varying = r.queues[:0], 0, false
 	if x == v.nameless {
 		for _, key := range r.keys(m) {
 			if q := v.queues[key]; q != nil {
 				r.toQueue(q)
 			}
 		}
+		r.laterLast()
 		return r.queues
 	}
 	r.work = append(r.work[:0], x)
@@ -62,7 +64,25 @@ func (v *vhost) routeLocked(x *Exchange, m *message) []*Queue {
 		r.through(r.work[i], m)
 	}
 	clear(r.work)
+	r.laterLast()
 	return r.queues
+}
+
+// laterLast moves the queues that get their messages later behind the others.
+// Rules: X-18a.
+func (r *router) laterLast() {
+	if r.later == 0 || r.later == len(r.queues) {
+		return
+	}
+	slices.SortStableFunc(r.queues, func(a, b *Queue) int {
+		switch {
+		case a.traits.enqueuesLater == b.traits.enqueuesLater:
+			return 0
+		case b.traits.enqueuesLater:
+			return -1
+		}
+		return 1
+	})
 }
 
 // through adds what one exchange leads to, or its alternate exchange when it leads nowhere.
@@ -170,6 +190,9 @@ func (r *router) toQueue(q *Queue) {
 	case q.visited < r.visit:
 		q.visited = r.visit
 		r.queues = append(r.queues, q)
+		if q.traits.enqueuesLater {
+			r.later++
+		}
 		r.found = true
 	case q.visited == r.visit:
 		r.found = true
