@@ -103,8 +103,11 @@ type ConsumerInfo struct {
 	Prefetch    int    `json:"prefetch_count"`
 	Unacked     int    `json:"messages_unacknowledged"`
 	Active      bool   `json:"active"` // false: waits to become the single active consumer
-	Priority    int64  `json:"priority"`
-	Arguments   Table  `json:"arguments"`
+	// TimedOut tells that the consumer did not acknowledge in time. Its queue cancelled the consumer, and lists it
+	// until the client cancels it as well or closes its channel.
+	TimedOut  bool  `json:"timed_out"`
+	Priority  int64 `json:"priority"`
+	Arguments Table `json:"arguments"`
 
 	// ArgumentFields are the arguments as they were given: in their order, and with duplicates.
 	ArgumentFields Fields `json:"-"`

@@ -91,13 +91,21 @@ func (v *vhost) Bindings() []BindingInfo {
 	return infos
 }
 
-// Consumers describes all consumers, by queue.
+// Consumers describes all consumers, by queue. Consumers that their queue cancelled because they were too slow are among
+// them until their client cancels them, too (see ConsumerInfo.TimedOut).
+// Rules: D-35a.
 func (v *vhost) Consumers() []ConsumerInfo {
 	v.lock()
 	defer v.unlock()
+	late := v.lateConsumersLocked()
 	var infos []ConsumerInfo
 	v.eachQueueLocked(func(q *Queue) {
-		infos = append(infos, collect(q.consumers.list(), (*Consumer).infoLocked)...)
+		all := q.consumers.list()
+		if slow := late[q]; slow != nil {
+			all = append(all, slow...)
+			slices.SortStableFunc(all, func(a, b *Consumer) int { return cmp.Compare(a.number, b.number) })
+		}
+		infos = append(infos, collect(all, (*Consumer).infoLocked)...)
 	})
 	return infos
 }
@@ -299,7 +307,7 @@ func (c *Consumer) infoLocked() ConsumerInfo {
 	cs := c.q.consumers
 	return ConsumerInfo{VHost: c.q.v.name, Queue: c.q.name, Tag: c.tag, Conn: c.ch.conn.id, Channel: c.ch.number,
 		AckRequired: !c.cfg.NoAck, Exclusive: c.cfg.Exclusive, Prefetch: c.prefetch, Unacked: c.unacked,
-		Active: !c.q.args.singleActive || cs.active() == c, Priority: c.priority,
+		Active: !c.q.args.singleActive || cs.active() == c, TimedOut: c.late, Priority: c.priority,
 		Arguments: tableOf(c.args), ArgumentFields: c.args}
 }
 

@@ -105,6 +105,26 @@ func (c *Consumer) uncountLateLocked() {
 	}
 }
 
+// lateConsumersLocked returns the consumers that were too slow and that their clients have not cancelled, by queue.
+// Rules: D-35a.
+func (v *vhost) lateConsumersLocked() map[*Queue][]*Consumer {
+	var late map[*Queue][]*Consumer
+	for _, conn := range v.conns {
+		for _, ch := range conn.channels {
+			for _, c := range ch.late {
+				if c.q.deleted {
+					continue
+				}
+				if late == nil {
+					late = map[*Queue][]*Consumer{}
+				}
+				late[c.q] = append(late[c.q], c)
+			}
+		}
+	}
+	return late
+}
+
 // takeBackLocked returns to q what ch has held of it for too long.
 // Rules: D-7, D-35.
 func (ch *Channel) takeBackLocked(q *Queue, late func(*unacked) bool) {

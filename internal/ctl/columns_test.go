@@ -2,6 +2,7 @@ package ctl
 
 import (
 	"testing"
+	"time"
 
 	"github.com/leveretmq/leveret"
 	"github.com/stretchr/testify/assert"
@@ -31,4 +32,26 @@ func TestColumnsOfReleases(t *testing.T) {
 		assert.Equal(t, want[0], answerOf(n, "list_queues -s name leader members online messages messages_unacknowledged").Stdout, profile)
 		assert.Equal(t, want[1], answerOf(n, "list_consumers -s queue_name active activity_status").Stdout, profile)
 	}
+}
+
+// What rabbitmqctl of 4.3.6 shows of a consumer that did not acknowledge in time.
+func TestConsumerThatTimedOutIsListed(t *testing.T) {
+	clock := leveret.NewManualClock(time.Unix(0, 0))
+	b := leveret.New(leveret.WithClock(clock))
+	defer b.Close()
+	_, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: "quorum"}})
+	require.NoError(t, err)
+	conn, err := b.Connect("guest", "guest", "/")
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	_, err = ch.Consume("q", leveret.ConsumeConfig{Tag: "slow", Arguments: leveret.Table{leveret.ArgConsumerTimeout: 1000}})
+	require.NoError(t, err)
+	_, err = b.Publish("", "q", leveret.Message{})
+	require.NoError(t, err)
+	clock.Advance(2 * time.Second)
+	n := &Node{Broker: b, Name: "n@h"}
+	assert.Equal(t, "slow\ttrue\t{timeout, up}\n", answerOf(n, "list_consumers -s consumer_tag active activity_status").Stdout)
+	assert.Equal(t, "[\n{\"consumer_tag\":\"slow\",\"active\":true,\"activity_status\":[\"timeout\",\"up\"]}\n]\n",
+		answerOf(n, "list_consumers -s consumer_tag active activity_status --formatter json").Stdout)
 }

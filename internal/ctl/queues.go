@@ -192,15 +192,17 @@ func consumerItem(node string, info leveret.ConsumerInfo, column string) any {
 
 // activity is what RabbitMQ calls a consumer that can get messages, one that has to acknowledge some first, and, of a
 // queue that has one at a time, the one and those that wait for it to end. A quorum queue does not tell the first two
-// apart, and neither does 3.10.
-func (c *call) activity(info leveret.ConsumerInfo, q leveret.QueueInfo) word {
+// apart, and neither does 3.10. One that was too slow had its timeout.
+func (c *call) activity(info leveret.ConsumerInfo, q leveret.QueueInfo) any {
 	switch {
 	case !info.Active:
-		return "waiting"
+		return word("waiting")
+	case info.TimedOut:
+		return wordPair{"timeout", "up"}
 	case q.SingleActive != "":
-		return "single_active"
+		return word("single_active")
 	case q.Type == "classic" && full(info) && !c.isOld():
-		return "blocked"
+		return word("blocked")
 	}
-	return "up"
+	return word("up")
 }

@@ -35,6 +35,13 @@ type row []item
 // A word is a text that is an atom for Erlang, such as the type of a queue.
 type word string
 
+// A wordPair is a tuple of two words: a state, and the one before it.
+type wordPair [2]word
+
+func (p wordPair) plain() string { return "{" + string(p[0]) + ", " + string(p[1]) + "}" }
+func (p wordPair) json() any     { return []string{string(p[0]), string(p[1])} }
+func (p wordPair) term() any     { return erl.Tuple{p[0].term(), p[1].term()} }
+
 // none is what RabbitMQ shows for what does not apply, or is not known.
 const none = word("")
 
