@@ -1,6 +1,6 @@
 #!/bin/bash
-# run.sh [REPETITIONS [KIND]]: measures everything, or one kind (startup, cycle, topic, ttl, memory, amqp, durable, connections), interleaved, into
-# results/; then prints medians and ratios. 'go run ./ratios -markdown results/*.txt' prints them as tables,
+# run.sh [REPETITIONS [KIND]]: measures everything, or one kind (startup, cycle, topic, ttl, memory, amqp, latency, durable, connections,
+# costs, contention, curves, bystander), interleaved, into results/; then prints medians and ratios. 'go run ./ratios -markdown results/*.txt' prints them as tables,
 # 'go run ./ratios -amqp results/amqp.txt' how leveret does beside RabbitMQ, and 'go run ./ratios -durable results/durable.txt'
 # how durable publishing does.
 #   BENCH_RABBIT_URL   a RabbitMQ to measure beside leveret; its queues get names of their own
@@ -12,13 +12,14 @@ set -u
 cd "$(dirname "$0")"
 reps=${1:-6} only=${2:-}
 mkdir -p results
-rm -f results/*.txt
-bin=$(mktemp)
-trap 'rm -f "$bin"' EXIT
-go test -c -o "$bin" . || exit 1
-bench() { # kind benchtime cpus pattern: a run that hangs ends after nine minutes
+rm -f results/*.txt results/*.hdr
+bin=$(mktemp -d)
+trap 'rm -rf "$bin"' EXIT
+go test -c -o "$bin/peers" . && go test -C .. -c -o "$bin/own" ./internal/bench || exit 1
+export BENCH_HISTOGRAMS=$PWD/results/latency.hdr
+bench() { # kind benchtime cpus pattern [binary]: a run that hangs ends after nine minutes
   [ "${only:-$1}" = "$1" ] || return 0
-  timeout -s QUIT 540 "$bin" -test.run '^$' -test.benchtime "$2" -test.cpu "$3" -test.bench "$4" >>"results/$1.txt" 2>>results/errors.txt ||
+  timeout -s QUIT 540 "$bin/${5:-peers}" -test.run '^$' -test.benchtime "$2" -test.cpu "$3" -test.bench "$4" >>"results/$1.txt" 2>>results/errors.txt ||
     echo "failed: $*" >>results/errors.txt
 }
 for _ in $(seq "$reps"); do
@@ -28,8 +29,13 @@ for _ in $(seq "$reps"); do
   bench ttl 1x 2 'TTL|QueueTimers'
   bench memory 1x 2 'Memory|Goroutines'
   bench amqp 500ms 2 'AMQP$'
+  bench latency 1s 2 Latency
   bench durable 1s 2 Durable
   bench connections 1x 2 'AMQP(Start|Connections)'
+  bench costs 200ms 1 'Headers|Reject' own
+  bench contention 5x 2 Contention own
+  bench curves 1x 2 Curves own
+  bench bystander 1x 2 Bystander own
 done
 [ -s results/errors.txt ] && cat results/errors.txt >&2
 go run ./ratios results/*.txt

@@ -2,6 +2,7 @@ package bench_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -12,8 +13,8 @@ import (
 	"github.com/leveretmq/leveret/definitions"
 )
 
-// BenchmarkCurves measures how the cost of many things grows with their number. It prints what each of the fewest and of the most
-// costs, and the exponent: the slope of the cost of all over their number, both as logarithms. 1 is as much for each however
+// BenchmarkCurves measures how the cost of many things grows with their number. It prints what each
+// costs of every number, and the exponent: the slope of the cost of all over their number, both as logarithms. 1 is as much for each however
 // many there are, 2 is twice as much for each of twice as many. With -short there are at most 10,000. What does not fit into a processor's caches costs more without any
 // fault of an algorithm: the exponents of maps and rings of these sizes are up to 1.2.
 func BenchmarkCurves(b *testing.B) {
@@ -41,17 +42,12 @@ func BenchmarkCurves(b *testing.B) {
 			}
 			for b.Loop() {
 				var line slope
-				var first, last float64
 				for n := 1000; n <= c.most; n *= 10 {
-					last = float64(c.run(b, n)) / float64(n)
-					if first == 0 {
-						first = last
-					}
-					line.add(math.Log(float64(n)), math.Log(last*float64(n)))
+					all := float64(c.run(b, n))
+					b.ReportMetric(all/float64(n), fmt.Sprintf("ns-each@%d", n))
+					line.add(math.Log(float64(n)), math.Log(all))
 				}
 				b.ReportMetric(line.of(), "exponent")
-				b.ReportMetric(first, "fewest-ns")
-				b.ReportMetric(last, "most-ns")
 			}
 		})
 	}

@@ -90,18 +90,18 @@ func BenchmarkPublish(b *testing.B) {
 	run("by=guest/properties", guestChannel, &leveret.Properties{DeliveryMode: 2, ContentType: "text/plain", MessageID: "1"})
 }
 
-// BenchmarkHeaders is a cycle of a message with three headers, which are read.
+// BenchmarkHeaders is a cycle of a message with three headers, which are read, or with another property.
 func BenchmarkHeaders(b *testing.B) {
-	run := func(name string, headers leveret.Table) {
+	run := func(name string, properties *leveret.Properties) {
 		b.Run(name, func(b *testing.B) {
 			br := open(b)
 			q := bound(b, br, "q")[0]
 			b.ReportAllocs()
 			for b.Loop() {
-				_, err := br.Publish("q", "q", leveret.Message{Properties: &leveret.Properties{Headers: headers}, Body: body100})
+				_, err := br.Publish("q", "q", leveret.Message{Properties: properties, Body: body100})
 				must(b, err)
 				d := get(b, q)
-				if len(d.Headers) != len(headers) {
+				if properties != nil && len(d.Headers) != len(properties.Headers) {
 					b.Fatal(d.Headers)
 				}
 				must(b, d.Ack())
@@ -109,8 +109,10 @@ func BenchmarkHeaders(b *testing.B) {
 		})
 	}
 	run("values=none", nil)
-	run("values=canonical", leveret.Table{"tenant": "a", "attempt": int64(1), "urgent": true})
-	run("values=int", leveret.Table{"tenant": "a", "attempt": 1, "urgent": true})
+	run("values=empty", &leveret.Properties{})
+	run("values=canonical", &leveret.Properties{Headers: leveret.Table{"tenant": "a", "attempt": int64(1), "urgent": true}})
+	run("values=int", &leveret.Properties{Headers: leveret.Table{"tenant": "a", "attempt": 1, "urgent": true}})
+	run("values=expiration", &leveret.Properties{Expiration: "3600000"})
 }
 
 // BenchmarkConsumer publishes to a queue with a consumer, which acknowledges, in one goroutine.
