@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/leveretmq/leveret/internal/tags"
 )
@@ -251,18 +252,85 @@ func (ch *Channel) byHolderLocked(tags []uint64, q *Queue) []uint64 {
 	if !q.traits.holdersInOrder {
 		return tags
 	}
-	parts := map[*Consumer][]uint64{}
+	parts := map[*Consumer]*part{}
+	var all []*part
+	var gets []uint64
 	for i, t := range tags {
-		if u := ch.tags.Get(t); u != nil {
-			parts[u.c] = append(parts[u.c], t)
-		}
 		ch.v.lookedLocked(i)
+		u := ch.tags.Get(t)
+		switch {
+		case u == nil:
+		case u.c == nil:
+			gets = append(gets, t)
+		case parts[u.c] == nil:
+			parts[u.c] = &part{u.c, u.c.tag, []uint64{t}}
+			all = append(all, parts[u.c])
+		default:
+			parts[u.c].tags = append(parts[u.c].tags, t)
+		}
 	}
-	var all []uint64
-	for _, c := range slices.SortedFunc(maps.Keys(parts), ch.v.rules.compareHolders) {
-		all = append(all, parts[c]...)
+	all = append(all, partsOfGets(gets)...)
+	slices.SortFunc(all, ch.v.rules.compareParts)
+	tags = nil
+	for _, p := range all {
+		tags = append(tags, p.tags...)
+	}
+	return tags
+}
+
+// A part is what a quorum queue takes back at a time: what a consumer held, or a message that was taken by basic.get.
+type part struct {
+	c    *Consumer // nil for basic.get
+	name string    // by which the queue knew the holder: the consumer's tag, or for basic.get the delivery tag
+	tags []uint64
+}
+
+// inOrder is up to how many holders a quorum queue of RabbitMQ keeps in the order of their names. The order of more is not fixed.
+// Rules: D-5.
+const inOrder = 32
+
+// partsOfGets parts messages that were taken by basic.get: each is a part.
+// Rules: D-5.
+func partsOfGets(tags []uint64) (all []*part) {
+	if len(tags) > inOrder {
+		return []*part{{tags: tags}}
+	}
+	for _, t := range tags {
+		all = append(all, &part{name: nameOfGet(t), tags: []uint64{t}})
 	}
 	return all
+}
+
+// sortGets puts messages that were taken by basic.get in the order in which a quorum queue takes them back.
+// Rules: D-5.
+func sortGets(tags []uint64) {
+	if len(tags) <= inOrder {
+		slices.SortFunc(tags, func(a, b uint64) int { return cmp.Compare(nameOfGet(a), nameOfGet(b)) })
+	}
+}
+
+// nameOfGet is the name by which a quorum queue knows a basic.get: its delivery tag in decimal digits. So 10 comes before 9.
+// Rules: D-5.
+func nameOfGet(tag uint64) string { return strconv.FormatUint(tag, 10) }
+
+// compareParts is the order in which a quorum queue takes back what an ended channel held: that of the consumers' subscriptions, and
+// basic.get last. In 3.10 it is that of the names.
+// Rules: D-5.
+func (r *rules) compareParts(a, b *part) int {
+	switch {
+	case r.holdersByTag || a.c == nil && b.c == nil:
+		if order := cmp.Compare(a.name, b.name); order != 0 {
+			return order
+		}
+	case a.c == nil:
+		return 1
+	case b.c == nil:
+		return -1
+	}
+	if a.c == nil || b.c == nil {
+		return 0
+	}
+	return cmp.Compare(a.c.number, b.c.number)
 }
 
 func (ch *Channel) sortedConsumersLocked() []*Consumer {

@@ -292,7 +292,7 @@ func (c *classic) written(e entry, as NodeEnd) entry {
 }
 
 // A classic queue takes everything for delivered after a kill, so nobody has to know who had it.
-func (c *classic) noteHeld(*unacked, *Channel) {}
+func (c *classic) noteHeld(*unacked, uint64, *Channel) {}
 
 func (c *classic) outlived(e entry) entry { return c.q.v.rules.delivered(e) }
 

@@ -104,7 +104,7 @@ func (ch *Channel) holdLocked(q *Queue, c *Consumer, e *entry, d *Delivery) *una
 	tag, u := ch.tags.Add()
 	u.q, u.c, u.e = q, c, *e
 	if q.v.log != nil {
-		q.impl.noteHeld(u, ch)
+		q.impl.noteHeld(u, tag, ch)
 	}
 	d.DeliveryTag = tag
 	return u

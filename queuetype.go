@@ -39,8 +39,8 @@ type queueType interface {
 	deleted(cause Cause)
 	// keeps reports whether a restart keeps a message, if it keeps the queue.
 	keeps(m *message) bool
-	// noteHeld has the log know of a message that was handed out. There is a log.
-	noteHeld(u *unacked, ch *Channel)
+	// noteHeld has the log know of a message that was handed out with a delivery tag. There is a log.
+	noteHeld(u *unacked, tag uint64, ch *Channel)
 	// outlived is a message that the queue had when its node was killed, and that nobody had.
 	outlived(e entry) entry
 	// stopping is the last step of the queue before its node stops: it has back what clients held.

@@ -286,19 +286,19 @@ func (c *quorum) note(e entry, t record.Turn) {
 	}
 }
 
-// noteHeld has the log know who gets a message: after a kill it counts as delivered, and what one holder has comes back together.
+// noteHeld has the log know who gets a message, with a delivery tag: after a kill it counts as delivered, and what one holder has comes
+// back together.
 // Rules: D-5, R-7.
-func (c *quorum) noteHeld(by *unacked, ch *Channel) {
+func (c *quorum) noteHeld(by *unacked, tag uint64, ch *Channel) {
 	t := record.Turn{Now: record.Held, Behind: ch.place()}
-	byTag := c.q.v.rules.holdersByTag
 	switch {
-	case by.c != nil:
+	case by.c == nil:
+		t.Reason = nameOfGet(tag) // behind all consumers of 4.3, which have none
+	case c.q.v.rules.holdersByTag:
+		t.Reason = by.c.tag
+		fallthrough
+	default:
 		t.Until = int64(by.c.number)
-		if byTag {
-			t.Reason = by.c.tag
-		}
-	case !byTag:
-		t.Until = math.MaxInt64
 	}
 	c.note(by.e, t)
 }
@@ -451,20 +451,11 @@ type assignment struct {
 	e  entry
 }
 
-// compareHolders is the order in which a quorum queue sends to several consumers in one step, and takes back from them when
-// their channel ends: that of their subscription, and basic.get, which is nil, last. In 3.10 it is that of the tags, and
-// basic.get comes first.
-// Rules: D-5, D-20.
+// compareHolders is the order in which a quorum queue sends to several consumers in one step: that of their subscription, in 3.10 of
+// their tags.
+// Rules: D-20.
 func (r *rules) compareHolders(a, b *Consumer) int {
-	switch {
-	case a == b:
-		return 0
-	case a == nil || b == nil:
-		if (a == nil) == r.holdersByTag {
-			return -1
-		}
-		return 1
-	case r.holdersByTag && a.tag != b.tag:
+	if r.holdersByTag && a.tag != b.tag {
 		return cmp.Compare(a.tag, b.tag)
 	}
 	return cmp.Compare(a.number, b.number)

@@ -126,11 +126,22 @@ func (v *vhost) lateConsumersLocked() map[*Queue][]*Consumer {
 }
 
 // takeBackLocked returns to q what ch has held of it for too long.
-// Rules: D-7, D-35.
+// Rules: D-5, D-7, D-35.
 func (ch *Channel) takeBackLocked(q *Queue, late func(*unacked) bool) {
-	var back []entry
+	var byConsumer, byGet []uint64
 	for tag, u := range ch.tags.All() {
-		if u.q == q && !u.void && late(u) && ch.releaseLocked(u) {
+		switch {
+		case u.q != q || u.void || !late(u):
+		case u.c != nil:
+			byConsumer = append(byConsumer, tag)
+		default:
+			byGet = append(byGet, tag)
+		}
+	}
+	sortGets(byGet)
+	var back []entry
+	for _, tag := range append(byConsumer, byGet...) {
+		if u := ch.tags.Get(tag); ch.releaseLocked(u) {
 			ch.requeuedEventLocked(u, tag)
 			back = append(back, u.e)
 			u.void, u.e = true, entry{}

@@ -101,12 +101,24 @@ func (g *generator) hands() {
 		g.do(a, "consume "+episodeQueue+" "+tag)
 	}
 	again := func() { g.replaceConsumer(mayReuse) }
+	if g.one(4) {
+		g.raiseTags(episodeActor)
+	}
 	g.some(5+g.IntN(6), publish, publish, get, get, consume, again)
 	if ages {
 		g.some(g.IntN(2), g.advance)
 	}
 	g.bringBack(actor())
 	g.some(g.IntN(6), publish, get, consume, again, func() { g.bringBack(actor()) })
+}
+
+// raiseTags brings the delivery tags of a channel near to where they have one digit more: a quorum queue knows what basic.get took by
+// the digits.
+func (g *generator) raiseTags(actor string) {
+	for range 6 + g.IntN(3) {
+		g.publishTo(1)
+		g.do(actor, "get "+episodeQueue+" no-ack")
+	}
 }
 
 // causes fills a quorum queue behind what a consumer holds, some of it for the second time: what comes back may die of the
