@@ -39,5 +39,5 @@
 // and Stop, with which stop and shutdown end the program. Without Stop these answer with an error, and so do
 // the others whose part is missing.
 //
-// stop_app, start_app and reset do not exist: a broker cannot start again.
+// stop_app, start_app and reset stop the broker, start it again and make it a new one, while the program goes on: see [leveret.Broker.Stop].
 package control

@@ -78,18 +78,18 @@ var number = regexp.MustCompile(`^ns-each@(\d+)$`)
 // curves plots what each of many costs, over how many there are.
 func (p *page) curves() {
 	p.section("Curves",
-		"What each of *n* costs, from a thousand up to a million, beside each of a thousand; a level line is as much for each however many there are. The exponent is the slope of the cost of all *n*: "+
+		"What each of *n* costs, mostly from a thousand up to a million, beside each of the fewest; a level line is as much for each however many there are. The exponent is the slope of the cost of all *n*: "+
 			"1 is a level line, 2 is twice as much for each of twice as many. What does not fit into a processor's caches costs more without any fault of an algorithm: `anchor/map` is a Go map that is filled.",
 		func(w io.Writer) bool {
 			var lines []line
-			fmt.Fprint(w, "| | exponent | ns each of a thousand | of the most | how many |\n|---|---:|---:|---:|---:|\n")
+			fmt.Fprint(w, "| | exponent | the fewest | ns each | the most | ns each |\n|---|---:|---:|---:|---:|---:|\n")
 			p.each("BenchmarkCurves", "exponent", func(name string, s *measured.Series) {
 				points := p.curve(name)
 				if len(points) == 0 {
 					return
 				}
 				first, last := points[0], points[len(points)-1]
-				fmt.Fprintf(w, "| %s | %.2f | %.0f | %.0f | %.0f |\n", name, s.Median(), first.Y, last.Y, last.X)
+				fmt.Fprintf(w, "| %s | %.2f | %.0f | %.0f | %.0f | %.0f |\n", name, s.Median(), first.X, first.Y, last.X, last.Y)
 				for i := range points {
 					points[i].Y /= first.Y
 				}
@@ -98,7 +98,7 @@ func (p *page) curves() {
 			if len(lines) == 0 {
 				return false
 			}
-			fmt.Fprintf(w, "\n%s", p.draw("performance-curves.svg", "Cost of each of n", "n", "times the cost of each of a thousand", func(pl *plot.Plot) {
+			fmt.Fprintf(w, "\n%s", p.draw("performance-curves.svg", "Cost of each of n", "n", "times the cost of each of the fewest", func(pl *plot.Plot) {
 				logarithmic(pl, steps{1})
 				pl.X.Max = 30e6 // room for the legend
 				pl.Legend.Left = false

@@ -358,14 +358,16 @@ func importAgain(b *testing.B) (*leveret.Broker, func()) {
 }
 
 // longHistory310 is a message with a made-up history of 6,000 entries that dies ten times, as RabbitMQ 3.10 has it.
-func longHistory310(b *testing.B) (*leveret.Broker, func()) {
+func longHistory310(b *testing.B) (*leveret.Broker, func()) { return withHistory310(b, 6000) }
+
+func withHistory310(b *testing.B, entries int) (*leveret.Broker, func()) {
 	br := newBroker(b, leveret.WithProfile(leveret.RabbitMQ310))
 	for i := range 10 {
 		declare(b, br, "chain-"+strconv.Itoa(i), leveret.Table{leveret.ArgMessageTTL: 0,
 			leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: "chain-" + strconv.Itoa(i+1)})
 	}
 	var history []any
-	for i := range 6000 {
+	for i := range entries {
 		history = append(history, leveret.Table{"queue": strconv.Itoa(i)})
 	}
 	return br, func() {

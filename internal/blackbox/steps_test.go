@@ -1,6 +1,7 @@
 package blackbox_test
 
 import (
+	"fmt"
 	"strconv"
 	"testing"
 	"time"
@@ -144,4 +145,24 @@ func TestClientPropertiesAreCanonical(t *testing.T) {
 	require.Empty(t, b.Connections())
 	require.NoError(t, open(uint64(7)))
 	require.Equal(t, leveret.Table{"k": int64(7)}, b.Connections()[0].ClientProperties)
+}
+
+// Consumers that leave a queue together because their channel ends let others in.
+func TestConsumersThatLeaveLetOthersIn(t *testing.T) {
+	for _, single := range []bool{false, true} {
+		t.Run(fmt.Sprintf("single=%t", single), func(t *testing.T) {
+			b, _ := newTestBroker(t)
+			q := mustDeclare(t, b, "q", leveret.Table{"x-single-active-consumer": single})
+			ch := mustChannel(t, b)
+			for range manySteps {
+				_, err := ch.Consume("q", leveret.ConsumeConfig{})
+				require.NoError(t, err)
+			}
+			consumers := func() int { return q.Info().Consumers }
+			require.Equal(t, manySteps, consumers())
+			step := largestStep(t, consumers, func() { require.NoError(t, ch.Close()) })
+			require.Zero(t, consumers())
+			require.LessOrEqual(t, step, 60, "consumers that left while nobody got in")
+		})
+	}
 }

@@ -25,8 +25,8 @@ func queueCommands() []*command {
 				"message_bytes_ram", "message_bytes_persistent", "head_message_timestamp", "disk_reads", "disk_writes",
 				"consumers", "consumer_utilisation", "consumer_capacity", "memory", "state", "type", "leader", "members", "online",
 			},
-			note: "memory is that of the bodies, all messages are in RAM, and nothing is read from or written to a disk. pid is empty: a\n" +
-				"queue is no process. consumer_capacity and consumer_utilisation are of this moment: 1.0 if a consumer has room.\n",
+			note: "memory is that of the bodies. All messages are in RAM, also those that a directory keeps. pid is empty: a queue is no\n" +
+				"process. consumer_capacity and consumer_utilisation are of this moment: 1.0 if a consumer has room.\n",
 			banner: func(c *call) string {
 				seconds, _ := strconv.ParseFloat(c.text("timeout", "60"), 64)
 				return "Timeout: " + oneLine(seconds) + " seconds ...\nListing queues for vhost " + c.vhostName() + " ..."
