@@ -227,7 +227,6 @@ func dieAgain(b *testing.B, n int) time.Duration {
 	})
 }
 
-// openChannels opens n channels of a connection, and closes and opens n of them in random order.
 // dieWithHistory310 has a message with a made-up history of n entries die ten times, as RabbitMQ 3.10 has it.
 func dieWithHistory310(b *testing.B, n int) time.Duration {
 	br, act := withHistory310(b, n)
@@ -235,6 +234,7 @@ func dieWithHistory310(b *testing.B, n int) time.Duration {
 	return took(act)
 }
 
+// openChannels opens n channels of a connection, and closes and opens n of them in random order.
 func openChannels(b *testing.B, n int) time.Duration {
 	br := leveret.New()
 	defer br.Close()
