@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
+	"log/slog"
 	"time"
 
 	"github.com/leveretmq/leveret"
@@ -37,6 +38,11 @@ type Config struct {
 	// BeforeMemoryLimit is told of the limit in bytes that set_vm_memory_high_watermark is about to give the broker, as
 	// Broker.SetMemoryLimit gets it: a program that reports the memory it uses may collect garbage first. Nil: nobody is told.
 	BeforeMemoryLimit func(bytes int64)
+
+	// SetLogLevel changes how much the program's log tells, for set_log_level. RabbitMQ's level notice is 2, between slog.LevelInfo and
+	// slog.LevelWarn; critical, alert and emergency are 10, 11 and 12, above slog.LevelError, and none is above them all. Nil: the
+	// command is refused.
+	SetLogLevel func(level slog.Level)
 
 	// Stop ends the program, or as much of it as the broker is, for stop and shutdown. It is called once, in a goroutine of
 	// its own, and may close the Socket. stop answers when it has returned or the process has ended; shutdown
@@ -93,7 +99,8 @@ func (c Config) node(b *leveret.Broker) (*ctl.Node, error) {
 	}
 	n := &ctl.Node{
 		Broker: b, Name: cmp.Or(c.NodeName, defaultNodeName), Started: time.Now(), Certificates: c.Certificates, Stop: c.Stop,
-		Memory: ctl.MemoryLimit{Before: c.BeforeMemoryLimit},
+		SetLogLevel: c.SetLogLevel,
+		Memory:      ctl.MemoryLimit{Before: c.BeforeMemoryLimit},
 	}
 	if c.MemoryLimit != "" {
 		n.Memory.Keep(setting, b.Memory().Limit)

@@ -50,21 +50,40 @@ func (s *settings) logPlace(levelFlag, level, formatFlag, format string) (logPla
 	return logPlace{at, format == "json"}, nil
 }
 
-// open returns the log. Closing it closes the file.
-func (l logSettings) open(stderr io.Writer) (*slog.Logger, io.Closer, error) {
-	console := l.console.handler(stderr)
+// An openLog is the log while it is written.
+type openLog struct {
+	*slog.Logger
+	io.Closer // of the file
+
+	console, file slog.LevelVar
+}
+
+// setLevel changes the level of both places.
+func (l *openLog) setLevel(level slog.Level) {
+	l.console.Set(level)
+	l.file.Set(level)
+}
+
+// open opens the log.
+func (l logSettings) open(stderr io.Writer) (*openLog, error) {
+	log := &openLog{Closer: io.NopCloser(nil)}
+	console := l.console.handler(stderr, &log.console)
 	if l.path == "" {
-		return slog.New(console), io.NopCloser(nil), nil
+		log.Logger = slog.New(console)
+		return log, nil
 	}
 	file, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o640)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return slog.New(both{console, l.file.handler(file)}), file, nil
+	log.Closer = file
+	log.Logger = slog.New(both{console, l.file.handler(file, &log.file)})
+	return log, nil
 }
 
-func (p logPlace) handler(w io.Writer) slog.Handler {
-	opts := &slog.HandlerOptions{Level: p.level}
+func (p logPlace) handler(w io.Writer, level *slog.LevelVar) slog.Handler {
+	level.Set(p.level)
+	opts := &slog.HandlerOptions{Level: level}
 	if p.json {
 		return slog.NewJSONHandler(w, opts)
 	}

@@ -26,17 +26,18 @@ func serve(args []string, std ctl.Streams) int {
 		complain(std.Err, err)
 		return exitUsage
 	}
-	log, file, err := s.log.open(std.Err)
+	log, err := s.log.open(std.Err)
 	if err != nil {
 		complain(std.Err, fmt.Errorf("%s: %w", s.from.of("log-file"), err))
 		return 1
 	}
-	defer file.Close()
+	defer log.Close()
+	s.setLogLevel = log.setLevel
 	for _, line := range s.ignored {
 		log.Warn(line)
 	}
 	memory.TakeBallast()
-	if err := s.run(log, std); err != nil {
+	if err := s.run(log.Logger, std); err != nil {
 		complain(std.Err, err)
 		return 1
 	}

@@ -226,6 +226,7 @@ func (srv *server) openControl(s settings) error {
 	c := control.Config{
 		Path: s.control, NodeName: nodeName, Certificates: srv.certificates, Faults: s.faults, Stop: srv.stop,
 		Clock: s.clock, Settle: srv.written, MemoryLimit: srv.limit, BeforeMemoryLimit: srv.memory.Limit,
+		SetLogLevel: s.setLogLevel,
 	}
 	for _, d := range srv.doors {
 		c.Listeners = append(c.Listeners, control.Listener(d.describe()))

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"strings"
 	"time"
@@ -32,6 +33,7 @@ type settings struct {
 	pidFile     string // that gets the process's number; empty: none
 	clusterName string // empty: the node's
 	log         logSettings
+	setLogLevel func(slog.Level) // changes the level of the open log
 	watermark   memory.Watermark
 	diskFree    int64                // octets; 0: no limit
 	clock       *leveret.ManualClock // nil: the system's

@@ -55,3 +55,11 @@ func TestConsumerThatTimedOutIsListed(t *testing.T) {
 	assert.Equal(t, "[\n{\"consumer_tag\":\"slow\",\"active\":true,\"activity_status\":[\"timeout\",\"up\"]}\n]\n",
 		answerOf(n, "list_consumers -s consumer_tag active activity_status --formatter json").Stdout)
 }
+
+func TestNodeWithoutLog(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	got := answerOf(&Node{Broker: b, Name: "n@h"}, "set_log_level debug")
+	assert.Equal(t, exitUnavailable, got.Status)
+	assert.Contains(t, got.Stderr, "this node has no log")
+}

@@ -12,6 +12,7 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +33,7 @@ type Node struct {
 	Certificates []*x509.Certificate // of the listeners with TLS
 	Time         *VirtualTime        // nil: the time is the system's
 	Faults       *Faults             // nil: the node takes none
+	SetLogLevel  func(slog.Level)    // nil: the node has no log
 	Stop         func()              // ends the node, and returns when it has ended; nil: the node cannot be stopped
 
 	alarms   alarms // that eval has set

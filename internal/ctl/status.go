@@ -36,7 +36,7 @@ func nodeCommands() []*command {
 			name: "ping", offline: true, usage: "ping", about: "Checks that the node answers.", timeout: true,
 			run: func(*call) (result, error) { return result{message: "Ping succeeded"}, nil },
 		},
-	}, append(memoryCommands(), diskCommands()...)...)
+	}, slices.Concat(memoryCommands(), diskCommands(), logCommands())...)
 }
 
 // Version returns the version of the module that the binary was built from.
