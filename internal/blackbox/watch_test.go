@@ -220,3 +220,42 @@ func TestCloseWithAHookThatPanics(t *testing.T) {
 		require.ErrorIs(t, c.Err(), leveret.ErrClosed)
 	}
 }
+
+// The end of a channel and of a connection comes with its cause, and without one if the client wanted it.
+func TestEndsComeWithTheirCause(t *testing.T) {
+	b, _ := newTestBroker(t)
+	var ends []string
+	b.Watch(leveret.Events{
+		ChannelClosed: func(e leveret.ChannelEvent) {
+			ends = append(ends, fmt.Sprintf("channel %d of %d: %v", e.Channel, e.Conn, e.Err))
+		},
+		ConnectionClosed: func(e leveret.ConnectionEvent) { ends = append(ends, fmt.Sprintf("connection %d: %v", e.ID, e.Err)) },
+	})
+	conn, err := b.Connect("guest", "guest", "/")
+	require.NoError(t, err)
+	channel := func() *leveret.Channel {
+		ch, err := conn.Channel()
+		require.NoError(t, err)
+		return ch
+	}
+	_, err = channel().CheckQueue("q")
+	require.Error(t, err)
+	require.NoError(t, channel().Close())
+	other := channel()
+	require.NoError(t, b.CloseConnection(conn.ID(), "enough"))
+	_, err = other.CheckQueue("q")
+	require.Error(t, err)
+	last, err := b.Connect("guest", "guest", "/")
+	require.NoError(t, err)
+	require.NoError(t, last.Close())
+	b.Settle()
+	const enough = "CONNECTION_FORCED - enough"
+	id := conn.ID()
+	require.Equal(t, []string{
+		fmt.Sprintf("channel 1 of %d: queue.declare: NOT_FOUND - no queue 'q' in vhost '/'", id),
+		fmt.Sprintf("channel 1 of %d: <nil>", id),
+		fmt.Sprintf("channel 1 of %d: %s", id, enough),
+		fmt.Sprintf("connection %d: %s", id, enough),
+		fmt.Sprintf("connection %d: <nil>", last.ID()),
+	}, ends)
+}
