@@ -26,6 +26,8 @@ import "time"
 // publish or a dead letter that gets into no queue, or is kept out of one, is Returned, Refused, or Dropped with Copy
 // 0. So nothing is lost without an event and its cause; only what [Broker.Close] finds in the queues goes silently,
 // with the broker.
+//
+// An event is plain data, and has no text of its own: [LogEvents] writes each as a line of a log.
 // Rules: O-5.
 type Events struct {
 	Published    func(PublishedEvent)    // a publisher handed over a message
