@@ -291,14 +291,13 @@ func (c *quorum) note(e entry, t record.Turn) {
 // Rules: D-5, R-7.
 func (c *quorum) noteHeld(by *unacked, tag uint64, ch *Channel) {
 	t := record.Turn{Now: record.Held, Behind: ch.place()}
-	switch {
-	case by.c == nil:
-		t.Reason = nameOfGet(tag) // behind all consumers of 4.3, which have none
-	case c.q.v.rules.holdersByTag:
-		t.Reason = by.c.tag
-		fallthrough
-	default:
+	if by.c == nil {
+		t.Reason = nameOfGet(tag) // the consumers of 4.3 have none, so they come first
+	} else {
 		t.Until = int64(by.c.number)
+		if c.q.v.rules.holdersByTag {
+			t.Reason = by.c.tag
+		}
 	}
 	c.note(by.e, t)
 }

@@ -63,26 +63,11 @@ func keepHistogram(b *testing.B, name string, took *hdrhistogram.Histogram) {
 func (r *amqpRun) timeConfirms(inFlight int, took *hdrhistogram.Histogram) {
 	check(r.b, r.pub.Confirm(false))
 	confirms := r.pub.NotifyPublish(make(chan amqp.Confirmation, inFlight))
-	times := make(chan time.Time, inFlight)
 	r.chunks(func(n int) {
-		done := make(chan struct{})
-		free := make(chan struct{}, inFlight)
-		r.start()
-		go func() {
-			defer close(done)
-			for range n {
-				<-confirms
-				check(r.b, took.RecordValue(time.Since(<-times).Nanoseconds()))
-				<-free
-			}
-		}()
-		for range n {
-			free <- struct{}{}
-			times <- time.Now()
-			r.send()
-		}
-		<-done
-		r.stop()
+		r.timed(n, inFlight, took, func(answered func()) {
+			<-confirms
+			answered()
+		})
 		_, err := r.pub.QueuePurge(r.q, false)
 		check(r.b, err)
 	})
@@ -91,17 +76,24 @@ func (r *amqpRun) timeConfirms(inFlight int, took *hdrhistogram.Histogram) {
 // timeDeliveries publishes with at most inFlight messages that have not come back.
 func (r *amqpRun) timeDeliveries(inFlight int, took *hdrhistogram.Histogram) {
 	in := r.deliveries(r.sub, r.q)
+	r.timed(r.b.N, inFlight, took, func(answered func()) {
+		d := <-in
+		answered()
+		check(r.b, d.Ack(false))
+	})
+}
+
+// timed publishes n messages, with at most inFlight that have no answer, and records how long each took. answer waits for the next
+// answer and calls answered when it is there.
+func (r *amqpRun) timed(n, inFlight int, took *hdrhistogram.Histogram, answer func(answered func())) {
 	times := make(chan time.Time, inFlight)
 	free := make(chan struct{}, inFlight)
 	done := make(chan struct{})
-	n := r.b.N
 	r.start()
 	go func() {
 		defer close(done)
 		for range n {
-			d := <-in
-			check(r.b, took.RecordValue(time.Since(<-times).Nanoseconds()))
-			check(r.b, d.Ack(false))
+			answer(func() { check(r.b, took.RecordValue(time.Since(<-times).Nanoseconds())) })
 			<-free
 		}
 	}()
