@@ -10,9 +10,9 @@
 // The last two forms ask how much random programs notice: of changed rules and of changed operators, and of fixes that
 // are taken back, those of testdata/fixes.txt. Nothing fails.
 //
-// Each mutant is a build of the root package's tests with one file replaced (go test -overlay), so that the tree stays
-// as it is. What noticed last time runs first, then all scenarios, then the other tests. A mutant that no test notices
-// has survived: it is printed, and the program fails.
+// Each mutant is a build of the root package's tests with files replaced (go test -overlay), so that the tree stays as it is. All
+// constants share one build, in which they are variables. What noticed last time runs first, then all scenarios, then the other tests.
+// A mutant that no test notices has survived: it is printed, and the program fails.
 package main
 
 import (
@@ -71,8 +71,11 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	found, survivors := tryAll(mutants, list, dir, *workers)
+	found, survivors, err := tryAll(mutants, list, dir, *workers)
 	os.RemoveAll(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
 	if *update {
 		list.Replace(func(name string) bool { return !shown.IsField(name) && wanted(name, flag.Args()) }, found)
 		if err := list.Write(shownFile); err != nil {
@@ -90,7 +93,11 @@ func wanted(name string, prefixes []string) bool {
 }
 
 // tryAll returns the witnesses of the mutants that were noticed, and the others' names.
-func tryAll(mutants []mutant, list shown.List, dir string, workers int) (found shown.List, survivors []string) {
+func tryAll(mutants []mutant, list shown.List, dir string, workers int) (found shown.List, survivors []string, err error) {
+	constants, err := buildConstants(mutants, dir)
+	if err != nil {
+		return nil, nil, err
+	}
 	found = shown.List{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -100,7 +107,7 @@ func tryAll(mutants []mutant, list shown.List, dir string, workers int) (found s
 		wg.Go(func() {
 			defer func() { <-slots }()
 			key := shown.Key{Release: "*", Switch: m.name}
-			witness, err := m.try(fmt.Sprintf("%s/%d", dir, i), list[key])
+			witness, err := m.try(fmt.Sprintf("%s/%d", dir, i), constants, list[key])
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -117,5 +124,5 @@ func tryAll(mutants []mutant, list shown.List, dir string, workers int) (found s
 		})
 	}
 	wg.Wait()
-	return found, survivors
+	return found, survivors, nil
 }

@@ -37,7 +37,7 @@ func tryPrograms(count, sample int, seed uint64, dir string) error {
 			continue
 		}
 		built++
-		if run(binary, "-test.run", "^TestPrograms$", "-written", written) != "" {
+		if m.run(binary, "-test.run", "^TestPrograms$", "-written", written) != "" {
 			noticed++
 		} else {
 			fmt.Printf("not noticed: %s\n", m.name)

@@ -10,22 +10,25 @@ import (
 	"strings"
 )
 
-// try builds the mutant in a directory of its own and returns the first test that fails, empty if none does.
-func (m mutant) try(dir string, remembered []string) (witness string, err error) {
-	binary, err := m.build(dir)
-	if err != nil {
-		return "", err
+// try builds the mutant in a directory of its own and returns the first test that fails, empty if none does. A changed constant needs
+// no build of its own: constants is the binary of all of them.
+func (m mutant) try(dir, constants string, remembered []string) (witness string, err error) {
+	binary := constants
+	if m.constant == "" {
+		if binary, err = m.build(dir); err != nil {
+			return "", err
+		}
+		defer os.Remove(binary)
 	}
-	defer os.Remove(binary)
 	for _, w := range remembered {
-		if failed := run(binary, "-test.run", pattern(w)); failed != "" {
+		if failed := m.run(binary, "-test.run", pattern(w)); failed != "" {
 			return failed, nil
 		}
 	}
-	if failed := run(binary, "-test.run", "^TestScenarios$"); failed != "" {
+	if failed := m.run(binary, "-test.run", "^TestScenarios$"); failed != "" {
 		return failed, nil
 	}
-	return run(binary, "-test.skip", "^(TestScenarios|TestEveryRuleIsShown)$", "-test.failfast"), nil
+	return m.run(binary, "-test.skip", "^(TestScenarios|TestEveryRuleIsShown)$", "-test.failfast"), nil
 }
 
 // build compiles the root package's tests with the mutant's files in the place of the tree's.
@@ -75,8 +78,12 @@ func pattern(witness string) string {
 var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
 // run runs tests and returns the witness that failed. A test binary that panics or hangs has no name for it.
-func run(binary string, args ...string) (failed string) {
-	out, err := exec.Command(binary, append(args, "-test.timeout", "60s")...).CombinedOutput()
+func (m mutant) run(binary string, args ...string) (failed string) {
+	tests := exec.Command(binary, append(args, "-test.timeout", "60s")...)
+	if m.constant != "" {
+		tests.Env = append(os.Environ(), mutantVariable+"="+m.name)
+	}
+	out, err := tests.CombinedOutput()
 	if err == nil {
 		return ""
 	}
