@@ -88,23 +88,23 @@ var exclusions = []exclusion{
 		"A quorum queue's single active consumer that ends with messages in hand, while one of a higher " +
 			"priority waits for them to be settled, or did, stays in RabbitMQ's list of waiting consumers for " +
 			"good, and gets messages for nobody.",
-		"replaced: a message is with nobody in all 40 runs on 4.3.6. README names it as not followed.",
+		"replaced: a message is with nobody in all 40 runs on 4.3.6. docs/differences.md names it.",
 		(*program).replacedConsumer},
 	{"a cancel that leaves messages",
 		"A classic queue of RabbitMQ 3.10 crashes on what comes after its single active consumer was " +
 			"cancelled with a full prefetch, while messages and other consumers waited: it loses its " +
 			"consumers and messages.",
-		"cancel-leaves: all messages are lost in all 40 runs on 3.10.8. README names it as not followed.",
+		"cancel-leaves: all messages are lost in all 40 runs on 3.10.8. docs/differences.md names it.",
 		(*program).cancelLeaves},
 	{"a message of a former queue",
 		"A channel of RabbitMQ 3.10 settles by the queue's name. If the queue was deleted and the name is another's, a message that is " +
 			"rejected makes that queue dead-letter what it does not have: it crashes and loses its consumers, or one of its own messages goes.",
-		"former-queue: the consumer is lost in all 40 runs on 3.10.8. README names it as not followed.",
+		"former-queue: the consumer is lost in all 40 runs on 3.10.8. docs/differences.md names it.",
 		(*program).formerQueue},
 	{"a former queue's message given back",
 		"A channel that consumes from a classic queue settles in it what the channel holds of a deleted queue of that name. What is given " +
 			"back is then another message, which had the same place in its queue, and which another consumer may hold.",
-		"former-requeue: a message that another channel holds is delivered again in all 40 runs on 4.3.6 and 3.10.8. README names it as not followed.",
+		"former-requeue: a message that another channel holds is delivered again in all 40 runs on 4.3.6 and 3.10.8. docs/differences.md names it.",
 		(*program).formerMessage},
 	{"a timeout too long for timers",
 		"A quorum queue of RabbitMQ 4.3 crashes again and again when it sets a timer for a consumer timeout of 2^45 ms, a thousand years, or more.",
@@ -139,7 +139,7 @@ var exclusions = []exclusion{
 		"RabbitMQ's channels remember the type of a queue by its name, and fail with an internal error if " +
 			"it is another queue now.",
 		"other-type, other-type-back: basic.get of a name that was a quorum queue's is a 541 in all 40 runs " +
-			"on both, of one that was a classic queue's on 3.10.8. README names it as not followed.",
+			"on both, of one that was a classic queue's on 3.10.8. docs/differences.md names it.",
 		(*program).changesType},
 	{"two queues, one window",
 		"Which of several queues is the first to deliver to a channel whose window (3.10) has room for one of them is left to chance.",
@@ -181,11 +181,11 @@ var exclusions = []exclusion{
 	{"getters in a list",
 		"RabbitMQ lists what basic.get took from a quorum queue, and nobody settled, among the queue's consumers: the tag is the " +
 			"delivery tag.",
-		"list-getters: the same in all runs on both, with a rabbitmqctl. README names it as not followed.",
+		"list-getters: the same in all runs on both, with a rabbitmqctl. docs/differences.md names it.",
 		(*program).listsGetters},
 	{"a refused import",
 		"RabbitMQ keeps what stood before the mistake in definitions, leveret nothing.",
-		"none: it is the same each time. README names it as not followed.",
+		"none: it is the same each time. docs/differences.md names it.",
 		(*program).importRefused},
 	{"another program's user",
 		"Users belong to the node. One that this program has not made may be there.",

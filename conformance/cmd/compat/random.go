@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 
@@ -49,22 +47,4 @@ func (r *runs) shownRules(rules []conformance.Rule, scripts []*scenario.Script) 
 			words["differs"]+words["not run"])
 	}
 	return text
-}
-
-// readKnown reads the paragraphs of README.md that say what is known to be different.
-func readKnown(file string) ([]string, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	var known []string
-	for _, paragraph := range strings.Split(string(text), "\n\n") {
-		if strings.HasPrefix(paragraph, "Known to be different") || strings.Contains(paragraph, "failures are not followed") {
-			known = append(known, strings.TrimSpace(paragraph))
-		}
-	}
-	if len(known) != 2 {
-		return nil, errors.New(file + ": the paragraphs about known differences are not as they were")
-	}
-	return known, nil
 }
