@@ -152,10 +152,6 @@ func (ch *channel) answered(noWait bool, err error) error {
 
 func (ch *channel) Err() error {
 	if e := ch.conn.tap.closure(0); e != nil {
-		select { // consumers may have been cancelled just before
-		case <-ch.toldAll:
-		case <-time.After(time.Second):
-		}
 		return e
 	}
 	if e := ch.conn.tap.closure(ch.number); e != nil {
@@ -164,9 +160,22 @@ func (ch *channel) Err() error {
 	return nil
 }
 
+// awaitLastEvents waits, if the connection has ended, for what the client still has to tell: consumers may have been cancelled just
+// before.
+func (ch *channel) awaitLastEvents() {
+	if ch.conn.tap.closure(0) == nil {
+		return
+	}
+	select {
+	case <-ch.toldAll:
+	case <-time.After(10 * time.Second):
+	}
+}
+
 func (ch *channel) Close() error { return ch.result(ch.amqp.Close()) }
 
 func (ch *channel) Take() []scenario.Event {
+	ch.awaitLastEvents()
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
 	out := ch.events
