@@ -296,8 +296,9 @@ func (c *campaign) work(t *testing.T) {
 	}
 }
 
-// quietWorkers is how many programs that differed beside many others run at once when they are tried again.
-const quietWorkers = 64
+// fewer is how many programs run at once when those that differed are tried again, and again. Late ones run beside as many as in the
+// first round.
+var fewer = [...]int{64, 16, 4}
 
 // workAgain tries programs again that differed on the broker: a busy machine may have spoilt their runs.
 func (c *campaign) workAgain(t *testing.T, programs <-chan *trial) {
@@ -314,27 +315,28 @@ func (c *campaign) workAgain(t *testing.T, programs <-chan *trial) {
 	}
 }
 
-// tryAgain tries again what was put off: beside few others and then alone.
+// tryAgain tries again what was put off: beside few others, fewer each time, and then alone.
 func (c *campaign) tryAgain(t *testing.T) {
-	programs := make(chan *trial, len(c.off))
-	for _, again := range c.off {
-		programs <- again
-	}
-	close(programs)
-	few := min(quietWorkers, len(c.off))
-	c.off = nil
 	var wg sync.WaitGroup
-	for range few {
-		wg.Go(func() { c.workAgain(t, programs) })
+	for _, few := range fewer {
+		programs := make(chan *trial, len(c.off))
+		for _, again := range c.off {
+			programs <- again
+		}
+		close(programs)
+		c.off = nil
+		for range min(few, len(programs)) {
+			wg.Go(func() { c.workAgain(t, programs) })
+		}
+		wg.Wait()
 	}
-	wg.Wait()
 	if len(c.off) == 0 {
 		return
 	}
 	late := make(chan *trial, len(c.off))
 	c.tryAlone(t, late)
 	close(late)
-	for range min(quietWorkers, len(late)) {
+	for range min(fewer[0], len(late)) {
 		wg.Go(func() { c.tryLonger(t, late) })
 	}
 	wg.Wait()
