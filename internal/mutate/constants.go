@@ -1,22 +1,20 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/leveretmq/leveret/internal/compiled"
 )
 
 // mutantVariable says in the environment of a test which constant has another value: its name, and +1 or -1.
@@ -107,12 +105,12 @@ func check(dir string) (*checked, error) {
 		Dir, ImportPath      string
 		GoFiles, TestGoFiles []string
 	}
-	out, err := output("go", "list", "-json=Dir,ImportPath,GoFiles,TestGoFiles", dir)
+	out, err := exec.Command("go", "list", "-json=Dir,ImportPath,GoFiles,TestGoFiles", dir).Output()
 	if err == nil {
 		err = json.Unmarshal(out, &listed)
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("go list %s: %w", dir, err)
 	}
 	p := &checked{fset: token.NewFileSet(), info: types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}}
 	var parsed []*ast.File
@@ -128,37 +126,13 @@ func check(dir string) (*checked, error) {
 		}
 		p.files, parsed = append(p.files, f), append(parsed, f.parsed)
 	}
-	lookup, err := compiled(dir)
+	lookup, err := compiled.Imports(dir, "-test", ".")
 	if err != nil {
 		return nil, err
 	}
-	imports := types.Config{Importer: importer.ForCompiler(p.fset, "gc", lookup)}
+	imports := types.Config{Importer: importer.ForCompiler(p.fset, "gc", importer.Lookup(lookup))}
 	p.types, err = imports.Check(listed.ImportPath, p.fset, parsed, &p.info)
 	return p, err
-}
-
-// compiled returns how to read what the compiler wrote down of the packages that the package in dir and its tests import.
-func compiled(dir string) (func(path string) (io.ReadCloser, error), error) {
-	out, err := output("go", "list", "-test", "-deps", "-export", "-f", "{{.ImportPath}}={{.Export}}", dir)
-	if err != nil {
-		return nil, err
-	}
-	exports := map[string]string{}
-	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
-		path, file, _ := strings.Cut(lines.Text(), "=")
-		exports[path] = file
-	}
-	return func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }, nil
-}
-
-// output runs a command; what it prints of an error is in the error.
-func output(name string, args ...string) ([]byte, error) {
-	out, err := exec.Command(name, args...).Output()
-	var failed *exec.ExitError
-	if errors.As(err, &failed) {
-		err = fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, failed.Stderr)
-	}
-	return out, err
 }
 
 // varied returns a file with a variable for each use of one of the constants, in the type that the constant has there; changed: there is
