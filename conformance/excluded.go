@@ -87,9 +87,18 @@ func (g *program) deathOpensWindow() bool {
 	return false
 }
 
-func (g *program) recoversIntoWindow() bool {
+func (g *program) requeuesIntoWindow() bool {
+	if len(g.effects.messages) == 0 || !slices.ContainsFunc(g.driver.Broker.Connections(), hasWindow) {
+		return false
+	}
 	last := g.stage.Script.Steps[len(g.stage.Script.Steps)-1]
-	return last.Verb == "recover" && len(g.effects.messages) > 0 && slices.ContainsFunc(g.driver.Broker.Connections(), hasWindow)
+	requeues := slices.ContainsFunc(last.Args, func(a scenario.Arg) bool { return a.Text == "requeue" })
+	return last.Verb == "recover" || requeues && (len(g.effects.messages) > 1 || g.consumersWait())
+}
+
+// consumersWait reports whether messages are ready in a queue that has a consumer.
+func (g *program) consumersWait() bool {
+	return slices.ContainsFunc(g.driver.Broker.Consumers(), func(c leveret.ConsumerInfo) bool { return g.readyNow(c.Queue) > 0 })
 }
 
 func hasWindow(c leveret.ConnInfo) bool {
