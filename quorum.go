@@ -245,6 +245,7 @@ func (c *quorum) reconfigured(was *settings) {
 	}
 	if was.atLeastOnce && !s.atLeastOnce {
 		c.dropPending(CauseStrategyChanged) // DL-34
+		forgetPublisher(c)
 	} else {
 		c.hurryPending()
 	}
