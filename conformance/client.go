@@ -160,8 +160,8 @@ func (ch *channel) Err() error {
 	return nil
 }
 
-// awaitLastEvents waits, if the connection has ended, for what the client still has to tell: consumers may have been cancelled just
-// before.
+// awaitLastEvents waits until the client has told all that came before the broker closed the connection. The client tells of a
+// cancelled consumer a little later than the tap sees the close. An open connection has nothing to wait for.
 func (ch *channel) awaitLastEvents() {
 	if ch.conn.tap.closure(0) == nil {
 		return

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The client of a connection that was closed passes a cancellation on a little later than it knows of the close.
+// The tap knows that the broker has closed the connection before the client has told of a cancelled consumer.
 func TestLastCancellationsAreAwaited(t *testing.T) {
 	tap := newTap(nil)
 	tap.closed[0] = &leveret.Error{Code: leveret.ConnectionForced, Connection: true}

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"crypto/sha256"
+	"embed"
 	"encoding/hex"
 	"flag"
 	"fmt"
@@ -186,15 +187,23 @@ func (c *campaign) report(t *testing.T) {
 		float64(c.done)/elapsed.Seconds(), c.differ, c.retried, c.longer)
 }
 
-// generatorDigest names the generator that programs are from: two with the same digest make the same programs of the
-// same seeds.
+// generatorFiles are the sources that decide which programs are made.
+//
+//go:embed actions.go books.go coverage.go effects.go endings.go episodes.go excluded.go exclusions.go generate.go materials.go numbering.go
+//go:embed program.go topology.go
+var generatorFiles embed.FS
+
+// generatorDigest names the generator that programs are from: two with the same digest make the same programs of the same seeds.
 func generatorDigest(t *testing.T) string {
+	files, err := generatorFiles.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
 	sum := sha256.New()
-	for _, file := range []string{"actions.go", "books.go", "coverage.go", "effects.go", "endings.go", "episodes.go", "excluded.go", "exclusions.go", "generate.go",
-		"materials.go", "numbering.go", "program.go", "topology.go"} {
-		text, err := os.ReadFile(file)
+	for _, file := range files {
+		text, err := generatorFiles.ReadFile(file.Name())
 		if err != nil {
-			t.Error(err)
+			t.Fatal(err)
 		}
 		sum.Write(text)
 	}
@@ -296,8 +305,8 @@ func (c *campaign) work(t *testing.T) {
 	}
 }
 
-// fewer is how many programs run at once when those that differed are tried again, and again. Late ones run beside as many as in the
-// first round.
+// fewer is how many programs run at once in each round in which those that differed are tried again. Programs with longer times run
+// beside as many as in the first round.
 var fewer = [...]int{64, 16, 4}
 
 // workAgain tries programs again that differed on the broker: a busy machine may have spoilt their runs.

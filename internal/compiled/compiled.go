@@ -1,5 +1,5 @@
-// Package compiled reads what the compiler has written down of packages. A type checker that has that need not read the sources of what
-// a package imports.
+// Package compiled finds the export data of packages: what the compiler writes down of a package for those that import it. A type checker
+// with export data does not read the sources of imported packages, which takes much longer.
 package compiled
 
 import (
@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// A Lookup opens what is written down of an imported package. It is what [importer.ForCompiler] takes for the compiler "gc".
+// A Lookup opens the export data of an imported package. It is an importer.Lookup of go/importer, for the compiler "gc".
 type Lookup func(path string) (io.ReadCloser, error)
 
-// Imports compiles what packages import, directly or not, unless that is done already. dir is where the go command runs, and packages are
-// its arguments; -test among them includes what tests import.
+// Imports returns the export data of all that packages import, directly or not. What is not compiled yet is compiled. The packages are
+// arguments of go list, which runs in dir; the argument -test adds what their tests import.
 func Imports(dir string, packages ...string) (Lookup, error) {
 	list := exec.Command("go", append([]string{"list", "-deps", "-export", "-f", "{{.ImportPath}}={{.Export}}"}, packages...)...)
 	list.Dir = dir
@@ -39,7 +39,7 @@ func Imports(dir string, packages ...string) (Lookup, error) {
 	}, nil
 }
 
-// explained adds to the error of a command what the command printed.
+// explained adds what a failed command has printed to its error.
 func explained(command *exec.Cmd, err error) error {
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {

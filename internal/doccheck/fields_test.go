@@ -21,7 +21,7 @@ import (
 // kept.
 func TestFieldsAreRead(t *testing.T) {
 	if race.Enabled {
-		t.Skip("has no races, and would compile the module once more without their detector")
+		t.Skip("the test has no races, and the module would be compiled again without the detector of races")
 	}
 	imports, err := compiled.Imports("../..", "./...")
 	require.NoError(t, err)

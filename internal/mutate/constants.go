@@ -1,15 +1,14 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,15 +19,11 @@ import (
 // mutantVariable says in the environment of a test which constant has another value: its name, and +1 or -1.
 const mutantVariable = "LEVERET_MUTANT"
 
-// buildConstants compiles the root package's tests with all constants of the mutants as variables. Without a mutant these tests pass,
-// which it checks, as otherwise each would seem to be noticed. There is nothing to build if no mutant is of a constant.
+// buildConstants compiles the root package's tests with a variable in the place of each constant that a mutant changes. It checks that all
+// scenarios pass while the variables have the constants' values: otherwise each mutant would seem to be noticed. The binary is empty if no
+// mutant changes a constant.
 func buildConstants(mutants []mutant, dir string) (binary string, err error) {
-	var names []string
-	for _, m := range mutants {
-		if m.constant != "" && !slices.Contains(names, m.constant) {
-			names = append(names, m.constant)
-		}
-	}
+	names := constantsOf(mutants)
 	if len(names) == 0 {
 		return "", nil
 	}
@@ -46,19 +41,28 @@ func buildConstants(mutants []mutant, dir string) (binary string, err error) {
 	return binary, nil
 }
 
-// variables returns the files of the package in dir, and of its tests, in which constants are used, with a variable in the place of each
-// use, and a file that declares the variables.
+// constantsOf returns the constants that mutants change, each once.
+func constantsOf(mutants []mutant) (names []string) {
+	for _, m := range mutants {
+		if m.constant != "" && !slices.Contains(names, m.constant) {
+			names = append(names, m.constant)
+		}
+	}
+	return names
+}
+
+// variables returns the files of the package in dir, and of its tests, that use one of the constants, with a variable in the place of
+// each use, and one more file, which declares the variables. The constants are not exported, so nothing else uses them.
 func variables(dir string, names []string) (files map[string]string, err error) {
 	p, err := check(dir)
 	if err != nil {
 		return nil, err
 	}
-	files = map[string]string{}
 	var declared strings.Builder
 	fmt.Fprintf(&declared, "package %s\n\nimport \"os\"\n\n", p.types.Name())
 	for _, name := range names {
-		if _, ok := p.types.Scope().Lookup(name).(*types.Const); !ok {
-			return nil, fmt.Errorf("there is no constant %s", name)
+		if _, ok := p.types.Scope().Lookup(name).(*types.Const); !ok || token.IsExported(name) {
+			return nil, fmt.Errorf("there is no constant %s, or it is exported", name)
 		}
 		fmt.Fprintf(&declared, "var %s = mutated(%q, int64(%s))\n", variable(name), name, name)
 	}
@@ -73,7 +77,7 @@ func mutated(name string, value int64) int64 {
 	return value
 }
 `, mutantVariable)
-	files[filepath.Join(filepath.Dir(p.files[0].path), "mutated.go")] = declared.String()
+	files = map[string]string{filepath.Join(p.dir, "mutated.go"): declared.String()}
 	for _, f := range p.files {
 		if text, changed := p.varied(f, names); changed {
 			files[f.path] = text
@@ -86,8 +90,9 @@ func variable(constant string) string {
 	return "mutated" + strings.ToUpper(constant[:1]) + constant[1:]
 }
 
-// A checked package is what the compiler knows of a package with its tests.
+// A checked package is a package with its tests, and what each name in them means.
 type checked struct {
+	dir   string // absolute
 	fset  *token.FileSet
 	files []source
 	types *types.Package
@@ -99,23 +104,19 @@ type source struct {
 	parsed     *ast.File
 }
 
-// check reads the package in dir with the tests that belong to it, and finds what each name means.
+// check reads the package in dir with the tests that belong to it, and type-checks them.
 func check(dir string) (*checked, error) {
-	var listed struct {
-		Dir, ImportPath      string
-		GoFiles, TestGoFiles []string
-	}
-	out, err := exec.Command("go", "list", "-json=Dir,ImportPath,GoFiles,TestGoFiles", dir).Output()
-	if err == nil {
-		err = json.Unmarshal(out, &listed)
-	}
+	found, err := build.ImportDir(dir, 0)
 	if err != nil {
-		return nil, fmt.Errorf("go list %s: %w", dir, err)
+		return nil, err
 	}
 	p := &checked{fset: token.NewFileSet(), info: types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}}
+	if p.dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
 	var parsed []*ast.File
-	for _, name := range slices.Concat(listed.GoFiles, listed.TestGoFiles) {
-		f := source{path: filepath.Join(listed.Dir, name)}
+	for _, name := range slices.Concat(found.GoFiles, found.TestGoFiles) {
+		f := source{path: filepath.Join(p.dir, name)}
 		text, err := os.ReadFile(f.path)
 		if err != nil {
 			return nil, err
@@ -130,35 +131,53 @@ func check(dir string) (*checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	imports := types.Config{Importer: importer.ForCompiler(p.fset, "gc", importer.Lookup(lookup))}
-	p.types, err = imports.Check(listed.ImportPath, p.fset, parsed, &p.info)
+	checker := types.Config{Importer: importer.ForCompiler(p.fset, "gc", importer.Lookup(lookup))}
+	p.types, err = checker.Check(found.Name, p.fset, parsed, &p.info)
 	return p, err
 }
 
-// varied returns a file with a variable for each use of one of the constants, in the type that the constant has there; changed: there is
-// such a use.
+// varied returns a file with a variable for each use of one of the constants, converted to the type that the constant has there; changed:
+// there is such a use.
 func (p *checked) varied(f source, names []string) (text string, changed bool) {
 	var out strings.Builder
 	from := 0
-	ast.Inspect(f.parsed, func(n ast.Node) bool {
+	ast.PreorderStack(f.parsed, nil, func(n ast.Node, within []ast.Node) bool {
 		used, ok := n.(*ast.Ident)
-		if !ok {
+		if !ok || !slices.Contains(names, used.Name) {
 			return true
 		}
 		constant, ok := p.info.Uses[used].(*types.Const)
-		if !ok || constant.Parent() != p.types.Scope() || !slices.Contains(names, constant.Name()) {
+		if !ok || constant.Parent() != p.types.Scope() {
 			return true
 		}
 		at := p.fset.Position(used.Pos()).Offset
-		of := types.TypeString(p.info.Types[used].Type, func(other *types.Package) string {
-			if other == p.types {
-				return ""
-			}
-			return other.Name()
-		})
-		fmt.Fprintf(&out, "%s%s(%s)", f.text[from:at], of, variable(constant.Name()))
+		fmt.Fprintf(&out, "%s%s(%s)", f.text[from:at], p.typeOf(used, within), variable(used.Name))
 		from = at + len(used.Name)
 		return true
 	})
 	return out.String() + f.text[from:], from > 0
+}
+
+// typeOf returns the type of a constant where it is used. A constant in a constant expression has the type of that expression.
+func (p *checked) typeOf(used ast.Expr, within []ast.Node) string {
+	of := p.info.TypeOf(used)
+	for i := len(within) - 1; isUntyped(of) && i >= 0; i-- {
+		if e, ok := within[i].(ast.Expr); ok {
+			of = p.info.TypeOf(e)
+		}
+	}
+	return types.TypeString(of, p.qualifier)
+}
+
+func isUntyped(t types.Type) bool {
+	basic, ok := t.(*types.Basic)
+	return ok && basic.Info()&types.IsUntyped != 0
+}
+
+// qualifier is what stands before the names of another package.
+func (p *checked) qualifier(other *types.Package) string {
+	if other == p.types {
+		return ""
+	}
+	return other.Name()
 }

@@ -2,11 +2,17 @@ package main
 
 import "testing"
 
-// TestLists demands that every edit of the lists of mutants finds its lines in the sources.
+// TestLists demands that every constant and every edit of the lists of mutants is found in the sources.
 func TestLists(t *testing.T) {
 	for _, list := range []string{mutantsFile, fixesFile} {
-		if _, err := readMutants("../../"+list, "../.."); err != nil {
+		mutants, err := readMutants("../../"+list, "../..")
+		if err != nil {
 			t.Error(err)
+		}
+		if names := constantsOf(mutants); len(names) > 0 {
+			if _, err := variables("../..", names); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }
