@@ -119,7 +119,8 @@ type campaign struct {
 	next, end             uint64   // otherwise
 	first                 uint64
 	start, until          time.Time
-	off                   []*trial // programs that have differed
+	off                   []*trial // programs that have differed, to be tried again
+	unjudged              int      // how many have differed and are not judged yet
 	done, retried, differ int
 	longer                int // of those retried, with longer times: alone, too, they took longer than their short ones
 }
@@ -182,9 +183,13 @@ func (c *campaign) report(t *testing.T) {
 	case c.listed != nil:
 		seeds = fmt.Sprintf("%d of the seeds in %s", c.next, *seedFile)
 	}
-	t.Logf("%s: generator %s, %s, %d programs in %s (%.1f/s): %d differ, %d the same only when run again, %d of these with longer times",
+	unjudged := "" // what really differs is among these: a run that is broken off shows nothing
+	if c.unjudged > 0 {
+		unjudged = fmt.Sprintf(", %d not judged yet", c.unjudged)
+	}
+	t.Logf("%s: generator %s, %s, %d programs in %s (%.1f/s): %d differ, %d the same only when run again, %d of these with longer times%s",
 		on, generatorDigest(t), seeds, c.done, elapsed.Round(time.Second),
-		float64(c.done)/elapsed.Seconds(), c.differ, c.retried, c.longer)
+		float64(c.done)/elapsed.Seconds(), c.differ, c.retried, c.longer, unjudged)
 }
 
 // generatorFiles are the sources that decide which programs are made.
@@ -254,6 +259,7 @@ type trial struct {
 	seed       uint64
 	statements []string
 	script     *scenario.Script
+	putOff     bool // it has differed
 }
 
 // compose makes the next program; nil: there are no more.
@@ -269,7 +275,7 @@ func (c *campaign) compose(t *testing.T) *trial {
 			continue
 		}
 		statements := append([]string{}, g.statements...)
-		made := &trial{seed, statements, g.finish()}
+		made := &trial{seed: seed, statements: statements, script: g.finish()}
 		g.end()
 		if *write == "" {
 			return made
@@ -429,6 +435,10 @@ func (c *campaign) putOff(made *trial) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.off = append(c.off, made)
+	if !made.putOff {
+		made.putOff = true
+		c.unjudged++
+	}
 }
 
 // oneMore counts one program more.
@@ -453,6 +463,9 @@ func (c *campaign) judge(t *testing.T, s side, made *trial, d *difference) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done++
+	if made.putOff {
+		c.unjudged--
+	}
 	if d != nil {
 		c.differ++
 	}
