@@ -78,7 +78,7 @@ func oddAgain(broker *Broker, seed uint64) (err error) {
 
 // compareOdd sends the sequence of a seed to both sides. The error says where the answers differ, or why there are none.
 func compareOdd(broker *Broker, seed uint64, quiet time.Duration) error {
-	steps := oddSteps(rand.New(rand.NewPCG(seed, 0)), broker.profile)
+	steps := oddSteps(rand.New(rand.NewPCG(seed, 0)))
 	real, err := broker.Driver()
 	if err != nil {
 		return err

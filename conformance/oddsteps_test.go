@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	amqp "github.com/rabbitmq/amqp091-go"
-
-	"github.com/leveretmq/leveret"
 )
 
 // The steps of TestOddFrames.
@@ -59,7 +57,6 @@ func oddLong(s string) []byte {
 const (
 	connectionTuneOk = 10<<16 | 31
 	connectionOpen   = 10<<16 | 40
-	basicQos         = 60<<16 | 10
 	basicPublish     = 60<<16 | 40
 )
 
@@ -84,11 +81,11 @@ func oddPreparation(uri amqp.URI, vhost string) [][]byte {
 	}
 }
 
-// oddSteps makes a sequence for a release.
-func oddSteps(r *rand.Rand, profile leveret.Profile) []oddStep {
+// oddSteps makes a sequence.
+func oddSteps(r *rand.Rand) []oddStep {
 	steps := make([]oddStep, 14)
 	for i := range steps {
-		steps[i] = (&oddWriter{Rand: r, profile: profile}).step()
+		steps[i] = (&oddWriter{Rand: r}).step()
 	}
 	return steps
 }
@@ -96,8 +93,7 @@ func oddSteps(r *rand.Rand, profile leveret.Profile) []oddStep {
 // An oddWriter writes arguments: those that mean something mostly, the others sometimes.
 type oddWriter struct {
 	*rand.Rand
-	profile leveret.Profile
-	b       []byte
+	b []byte
 }
 
 func oneOf[T any](w *oddWriter, all ...T) T { return all[w.IntN(len(all))] }
@@ -303,7 +299,7 @@ var oddMethods = []struct {
 	{50<<16 | 50, func(w *oddWriter) { w.u16(0); w.queue(); w.exchange(); w.key(); w.table(0) }},
 	{50<<16 | 30, func(w *oddWriter) { w.u16(0); w.queue(); w.bits(1) }},
 	{50<<16 | 40, func(w *oddWriter) { w.u16(0); w.queue(); w.bits(3) }},
-	{basicQos, (*oddWriter).qos},
+	{60<<16 | 10, func(w *oddWriter) { w.u32(oneOf[uint32](w, 0, 0, 0, 1)); w.u16(uint16(w.IntN(3))); w.bits(1) }},
 	{basicConsume, func(w *oddWriter) { w.u16(0); w.queue(); w.tag(); w.bits(4); w.table(0) }},
 	{basicConsume, func(w *oddWriter) { w.u16(0); w.queue(); w.tag(); w.bits(4); w.table(0) }},
 	{basicCancel, func(w *oddWriter) { w.tag(); w.bits(1) }},
@@ -315,16 +311,6 @@ var oddMethods = []struct {
 	{85<<16 | 10, func(w *oddWriter) { w.bits(1) }},
 	{90<<16 | 10, func(*oddWriter) {}}, {90<<16 | 20, func(*oddWriter) {}}, {90<<16 | 30, func(*oddWriter) {}},
 	{30<<16 | 10, func(w *oddWriter) { w.short("/d"); w.bits(5) }},
-}
-
-// qos is for each consumer on 4.3, where the configuration of a node decides what global is (D-27).
-func (w *oddWriter) qos() {
-	w.u32(oneOf[uint32](w, 0, 0, 0, 1))
-	w.u16(uint16(w.IntN(3)))
-	w.bits(1)
-	if w.profile == leveret.RabbitMQ43 {
-		w.b[len(w.b)-1] = 0
-	}
 }
 
 func (w *oddWriter) declareExchange() {
