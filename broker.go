@@ -23,6 +23,7 @@ type Broker struct {
 	clock          Clock
 	behaviour      behaviour
 	maxMessageSize int
+	globalQos      bool // basic.qos with global is heeded
 	random         random
 	memory         memory
 	space          diskSpace
@@ -53,7 +54,7 @@ func New(opts ...Option) *Broker { return newBroker(opts, func(*Broker) {}) }
 
 // newBroker makes a broker. prepare is called when the options have been applied.
 func newBroker(opts []Option, prepare func(*Broker)) *Broker {
-	b := &Broker{clock: realClock{}, vhosts: map[string]*VHost{}}
+	b := &Broker{clock: realClock{}, globalQos: true, vhosts: map[string]*VHost{}}
 	WithProfile(RabbitMQ43)(b)
 	b.sessions.init()
 	b.space.init()
@@ -98,6 +99,9 @@ func (b *Broker) Close() (err error) {
 
 // Profile returns the RabbitMQ release the broker behaves as.
 func (b *Broker) Profile() Profile { return b.behaviour.profile }
+
+// PermitsGlobalQos reports whether basic.qos with Global sets a window of the channel: see WithGlobalQos.
+func (b *Broker) PermitsGlobalQos() bool { return b.globalQos }
 
 // CreateVHost adds a virtual host with its own predeclared exchanges. If it exists already it
 // is returned as it is. A name of more than 255 bytes is ErrSyntax.

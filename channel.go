@@ -37,7 +37,7 @@ type Channel struct {
 // credit is what a channel may be handed before it settles.
 type credit struct {
 	prefetch int // of each consumer to come
-	window   int // one prefetch for the whole channel (3.10); 0: none
+	window   int // one prefetch for the whole channel; 0: none
 	volume   int // what counts for it: deliveries to consumers, and what the channel held when the window was set
 	settled  int // settled deliveries that still count in volume: their queues come first
 	held     int // outstanding deliveries
@@ -465,7 +465,7 @@ func (ch *Channel) Cancel(tag string) error {
 type QosConfig struct {
 	PrefetchCount int    // unacknowledged deliveries; 0: no limit
 	PrefetchSize  uint32 // must be 0
-	Global        bool   // RabbitMQ 3.10: one window for all consumers of the channel; 4.3 ignores it
+	Global        bool   // one window for all consumers of the channel; see WithGlobalQos
 }
 
 // Qos is basic.qos: it sets the prefetch of consumers to come.
@@ -479,7 +479,7 @@ func (ch *Channel) Qos(cfg QosConfig) error {
 		switch {
 		case cfg.PrefetchSize != 0:
 			return NotImplemented.errorf("", "prefetch_size!=0 (%d)", cfg.PrefetchSize)
-		case cfg.Global && ch.v.rules.channelPrefetch:
+		case cfg.Global && ch.v.b.globalQos:
 			ch.setWindowLocked(cfg.PrefetchCount)
 		default:
 			ch.prefetch = cfg.PrefetchCount

@@ -75,6 +75,33 @@ func ExampleWithMaxMessageSize() {
 	// Output: basic.publish: PRECONDITION_FAILED - message size 12 is larger than configured max size 10
 }
 
+func ExampleWithGlobalQos() {
+	for _, permitted := range []bool{true, false} {
+		b := leveret.New(leveret.WithGlobalQos(permitted))
+		ch := login(b)
+		check(ch.Qos(leveret.QosConfig{PrefetchCount: 2, Global: true}))
+		try(ch.DeclareQueue("q", leveret.QueueConfig{}))
+		for range 5 {
+			try(ch.Publish("", "q", leveret.Message{}))
+		}
+		try(ch.Consume("q", leveret.ConsumeConfig{}))
+		try(ch.Consume("q", leveret.ConsumeConfig{}))
+		fmt.Println(try(b.Queue("q")).Info().Unacked)
+		check(b.Close())
+	}
+	// Output:
+	// 2
+	// 4
+}
+
+func ExampleBroker_PermitsGlobalQos() {
+	b := leveret.New(leveret.WithGlobalQos(false))
+	defer b.Close()
+
+	fmt.Println(b.PermitsGlobalQos())
+	// Output: false
+}
+
 func ExampleWithMemoryLimit() {
 	b := leveret.New(leveret.WithMemoryLimit(1 << 20))
 	defer b.Close()

@@ -40,6 +40,13 @@ func WithSeed(seed uint64) Option { return func(b *Broker) { b.seed(seed) } }
 // WithMemoryLimit sets the memory limit, as [Broker.SetMemoryLimit] does.
 func WithMemoryLimit(bytes int64) Option { return func(b *Broker) { b.memory.limit.Store(bytes) } }
 
+// WithGlobalQos permits or denies the deprecated feature global_qos: basic.qos with Global sets one window for all consumers
+// of the channel, or is basic.qos without. It is permitted by default. RabbitMQ 4.3 permits it if its configuration has
+// deprecated_features.permit.global_qos = true, RabbitMQ 3.10 always does.
+//
+// Rules: D-27.
+func WithGlobalQos(permitted bool) Option { return func(b *Broker) { b.globalQos = permitted } }
+
 // WithMaxMessageSize sets the largest body a publisher may send, in bytes, from 1 to 512 MiB. The
 // default, which 0 stands for, is the release's own: 16 MiB in RabbitMQ 4.3, 128 MiB in 3.10.
 func WithMaxMessageSize(bytes int) Option {

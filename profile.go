@@ -69,7 +69,6 @@ type rules struct {
 
 	// Consumers.
 	creditArgument    bool // D-18: x-credit has a meaning, and crashes the channel if it is no table
-	channelPrefetch   bool // D-27: basic.qos(global) is one window for the channel; quorum queues refuse it
 	idleCancel        bool // D-21: classic queue: a cancel hands nothing to the next single active consumer
 	deathAddsCredit   bool // D-12a, D-26: a message that exceeds the delivery limit makes room for two at its consumer
 	channelAckTimeout bool // D-36: the consumer timeout holds for every queue type and closes the channel
@@ -119,7 +118,7 @@ var profiles = [...]rules{
 		plainQuorumName: true, bodyBytesOnly: true, newestTrimmedFirst: true, stopsForGood: true, purgeSkipsPending: true,
 		policyChangeIsUse: true, quorumRefusesHaCancel: true, negativeLimitIsZero: true,
 		policyExpiresFirst: true, selfDeadLettersUnconfirmed: true,
-		creditArgument: true, channelPrefetch: true, channelAckTimeout: true, idleCancel: true, deathAddsCredit: true,
+		creditArgument: true, channelAckTimeout: true, idleCancel: true, deathAddsCredit: true,
 		headerHistory: true, dropCCWithKey: true, keysWithoutBCC: true,
 		hidesDefaultBindings: true, oldPatterns: true, oldApplyTo: true, oldPolicyKeys: true,
 		byteCutReplyTexts: true, octetTexts: true,

@@ -97,9 +97,7 @@ func (s *showing) demand(t *testing.T, p leveret.Profile, name string) {
 
 // idleTraits are the traits that have no effect on a release, with the reason.
 var idleTraits = map[shown.Key]string{
-	{Release: "4.3", Switch: "traits.classic.channelWindow"}: "basic.qos makes no window for a channel",
-	{Release: "4.3", Switch: "traits.quorum.channelWindow"}:  "basic.qos makes no window for a channel",
-	{Release: "3.10", Switch: "traits.quorum.levelsApart"}:   "quorum queues have no priorities",
+	{Release: "3.10", Switch: "traits.quorum.levelsApart"}: "quorum queues have no priorities",
 
 	{Release: "3.10", Switch: "traits.classic.byName"}: "every route of a transaction is kept by name",
 	{Release: "3.10", Switch: "traits.quorum.byName"}:  "every route of a transaction is kept by name",

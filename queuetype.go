@@ -96,7 +96,7 @@ type traits struct {
 	enqueuesLater bool // X-18a: of the queues that a message reaches, it comes after those that do not
 
 	exclusiveConsumers bool  // D-19: basic.consume's exclusive has a meaning
-	channelWindow      bool  // D-27: it obeys basic.qos with global (3.10)
+	channelWindow      bool  // D-27: it obeys basic.qos with global
 	window             int   // D-29: deliveries that a consumer without prefetch may hold; 0: no limit
 	leavesLineWhenFull bool  // D-20: a consumer leaves its line when its window fills, not at its next turn
 	noAckWindow        bool  // D-28: what a no-ack consumer gets counts for its window until the queue has done its step

@@ -24,9 +24,9 @@ const (
 // episode plays one, shows what has died and what is left in their order, and takes away what it has made.
 func (g *generator) episode() {
 	all := []func(){g.hands, g.hands, g.hands, g.causes, g.settlements, g.twiceBound, g.namesOfBytes, g.wholeNumbers, g.twiceImported, g.replyNames,
-		g.oneChannel, g.oneChannel, g.lostVHost, g.lostUser}
+		g.oneChannel, g.oneChannel, g.lostVHost, g.lostUser, g.channelWindow, g.channelWindow}
 	if g.profile == leveret.RabbitMQ310 {
-		all = append(all, g.channelWindow, g.channelWindow, g.emptyHistory)
+		all = append(all, g.emptyHistory)
 	}
 	if g.timed {
 		all = append(all, g.heldPastExpiry)
@@ -316,7 +316,7 @@ func (g *generator) replyNames() {
 		func() { g.do(episodeOther, g.pick(`declare queue "" passive`, `purge ""`)) })
 }
 
-// channelWindow has one window for a channel (3.10), with messages of basic.get in it and without, and changes it.
+// channelWindow has one window for a channel, with messages of basic.get in it and without, and changes it.
 func (g *generator) channelWindow() {
 	g.do("t", "declare queue "+episodeQueue)
 	get := func() { g.do(episodeActor, "get "+episodeQueue) }

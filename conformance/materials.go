@@ -15,7 +15,7 @@ type materials struct {
 	replies   bool // direct reply-to
 	cycles    bool // exchanges bound to each other
 	noWait    bool // requests that ask for no answer
-	global    bool // basic.qos for the whole channel; in 4.3 the configuration of a node decides what that is
+	global    bool // basic.qos for the whole channel
 	retries   bool // delayed retry
 	pending   bool // at-least-once dead letters together with length limits
 	imports   bool // definitions imported in the middle
@@ -33,7 +33,7 @@ func (g *generator) someMaterials() materials {
 	// 30 channels that were idle for the fourth time, 9 had forgotten after 0.6 s and 14 after 1.3 s (4.3), 8 and 14
 	// (3.10).
 	return materials{users: some() && !g.timed, bytes: some(), twice: some(), replies: some(), cycles: some(), noWait: some(),
-		global: some() && g.profile == leveret.RabbitMQ310, retries: some() && g.profile == leveret.RabbitMQ43,
+		global: some(), retries: some() && g.profile == leveret.RabbitMQ43,
 		pending: some(), imports: g.one(8), arguments: some(), wear: g.one(10), single: some(), limits: g.one(8), listed: g.one(8) && !g.timed,
 		episodes: g.one(3)}
 }

@@ -31,8 +31,8 @@ func (c *call) enableFeatureFlag() (any, error) {
 // deprecatedFeatures lists the deprecations. Columns do not cut the list.
 func (c *call) deprecatedFeatures() (any, error) {
 	all := uncut{}
-	for _, d := range features.Deprecations() {
-		all = append(all, object{"name": d.Name, "desc": "", "doc_url": d.Page, "state": d.State(), "deprecation_phase": d.Phase, "provided_by": d.Provider})
+	for _, d := range features.Deprecations(c.broker) {
+		all = append(all, object{"name": d.Name, "desc": "", "doc_url": d.Page, "state": d.State, "deprecation_phase": d.Phase, "provided_by": d.Provider})
 	}
 	return all, nil
 }

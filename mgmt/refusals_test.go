@@ -313,4 +313,8 @@ func TestDeprecatedFeatures(t *testing.T) {
 		"amqp_filter_set_bug": "denied_by_default denied", "amqp_address_v1": "denied_by_default denied",
 		"management_metrics_collection": "permitted_by_default permitted", "transient_nonexcl_queues": "permitted_by_default permitted",
 		"classic_queue_mirroring": "removed denied", "ram_node_type": "removed denied"}, found)
+
+	denying := leveret.New(leveret.WithGlobalQos(false))
+	defer denying.Close()
+	assert.Equal(t, "denied", direct{t, mgmt.Handler(denying)}.at("deprecated-features").([]any)[1].(map[string]any)["state"])
 }

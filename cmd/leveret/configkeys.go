@@ -32,6 +32,7 @@ func init() { // functions of the table look up the table
 		{"heartbeat", duration("heartbeat", "s")}, {"handshake_timeout", duration("handshake-timeout", "ms")},
 		{"frame_max", same("frame-max")}, {"channel_max", same("channel-max")}, {"max_channels_per_connection", same("channel-max")},
 		{"max_message_size", same("max-message-size")},
+		{"deprecated_features.permit.global_qos", boolean("global-qos")},
 		{"vm_memory_high_watermark.relative", setRelativeWatermark}, {"vm_memory_high_watermark.absolute", same("vm-memory-high-watermark")},
 		{"disk_free_limit.absolute", same("disk-free-limit")}, {"disk_free_limit.relative", setRelativeDiskLimit},
 		{"log.console", setConsole}, {"log.console.level", level("log")}, {"log.console.formatter", formatter("log-format")},

@@ -154,7 +154,7 @@ func (f *fixture) disconnect() {
 }
 
 func testSettings(t *testing.T) settings {
-	return settings{amqp: "127.0.0.1:0", control: filepath.Join(t.TempDir(), "s"), clients: clientSettings{heartbeat: time.Minute},
+	return settings{amqp: "127.0.0.1:0", control: filepath.Join(t.TempDir(), "s"), clients: clientSettings{heartbeat: time.Minute, globalQos: true},
 		setLogLevel: new(openLog).setLevel}
 }
 

@@ -94,7 +94,7 @@ func openBroker(s settings, log *slog.Logger) (b *leveret.Broker, first bool, er
 		StoreFailed: all.StoreFailed,
 	}
 	opts := []leveret.Option{
-		leveret.WithProfile(s.profile), leveret.WithMaxMessageSize(s.clients.maxMessageSize), leveret.WithEvents(warnings),
+		leveret.WithProfile(s.profile), leveret.WithMaxMessageSize(s.clients.maxMessageSize), leveret.WithGlobalQos(s.clients.globalQos), leveret.WithEvents(warnings),
 		leveret.WithDiskFreeLimit(s.diskFree),
 	}
 	if s.clock != nil {

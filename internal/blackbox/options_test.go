@@ -29,6 +29,34 @@ func TestOptionsOutOfRange(t *testing.T) {
 	}
 }
 
+// What a RabbitMQ 4.3 does whose configuration does not permit global_qos: each consumer has the prefetch, those of quorum queues
+// too, and basic.qos with Global is the last word. (D-27)
+func TestGlobalQosThatIsDenied(t *testing.T) {
+	b := leveret.New(leveret.WithGlobalQos(false))
+	defer b.Close()
+	conn, err := b.Connect("guest", "guest", "/")
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	require.NoError(t, ch.Qos(leveret.QosConfig{PrefetchCount: 1}))
+	require.NoError(t, ch.Qos(leveret.QosConfig{PrefetchCount: 2, Global: true}))
+	for _, name := range []string{leveret.QueueTypeClassic, leveret.QueueTypeQuorum} {
+		_, err := ch.DeclareQueue(name, leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: name}})
+		require.NoError(t, err)
+		for range 5 {
+			_, err = ch.Publish("", name, leveret.Message{})
+			require.NoError(t, err)
+		}
+		for range 2 {
+			_, err = ch.Consume(name, leveret.ConsumeConfig{})
+			require.NoError(t, err)
+		}
+		q, err := b.Queue(name)
+		require.NoError(t, err)
+		assert.Equal(t, 4, q.Info().Unacked, name)
+	}
+}
+
 // stopped is a clock that somebody forgot to set.
 type stopped struct{}
 

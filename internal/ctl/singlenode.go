@@ -103,14 +103,14 @@ func enableFeatureFlag(c *call) (result, error) {
 
 func listDeprecatedFeatures(c *call) (result, error) {
 	var rows []row
-	all := features.Deprecations()
+	all := features.Deprecations(c.node.Broker)
 	if c.is("used", false) {
 		all = nil // nobody counts their use
 	}
 	slices.SortFunc(all, func(a, b features.Deprecation) int { return strings.Compare(a.Name, b.Name) })
 	for _, d := range all {
 		rows = append(rows, pick(c.columnsOr("name", "deprecation_phase", "state"), func(column string) any {
-			return map[string]string{"name": d.Name, "deprecation_phase": d.Phase, "state": d.State(), "doc_url": d.Page,
+			return map[string]string{"name": d.Name, "deprecation_phase": d.Phase, "state": d.State, "doc_url": d.Page,
 				"provided_by": d.Provider}[column]
 		}))
 	}

@@ -54,7 +54,7 @@ func named(names, stability, provider, level string) (all []Flag) {
 }
 
 // A Deprecation is a feature that RabbitMQ 4.3 will not have for ever.
-type Deprecation struct{ Name, Phase, Page, Provider string }
+type Deprecation struct{ Name, Phase, State, Page, Provider string }
 
 // The phases of deprecations. A feature is denied but in the first.
 const (
@@ -63,29 +63,32 @@ const (
 	removed            = "removed"
 )
 
-// State is that of a RabbitMQ whose configuration says nothing of the feature, but for the global prefetch, which leveret
-// permits.
-func (d Deprecation) State() string {
-	if d.Phase == permittedByDefault || d.Name == "global_qos" {
-		return "permitted"
-	}
-	return "denied"
-}
-
 const announcement = "https://blog.rabbitmq.com/posts/2021/08/4.0-deprecation-announcements/#"
 
-// Deprecations returns all of them in the order of the management API.
-func Deprecations() []Deprecation { return slices.Clone(deprecations) }
+// Deprecations returns all of them, as they are for a broker, in the order of the management API.
+func Deprecations(b *leveret.Broker) []Deprecation {
+	all := slices.Clone(deprecations)
+	for i := range all {
+		d := &all[i]
+		d.State = "denied"
+		if d.Phase == permittedByDefault || d.Name == globalQos && b.PermitsGlobalQos() {
+			d.State = "permitted"
+		}
+	}
+	return all
+}
+
+const globalQos = "global_qos"
 
 var deprecations = []Deprecation{
-	{"queue_master_locator", deniedByDefault, "", "rabbit"},
-	{"global_qos", deniedByDefault, announcement + "removal-of-global-qos", "rabbit"},
-	{"amqp_filter_set_bug", deniedByDefault,
-		"https://docs.oasis-open.org/amqp/core/v1.0/os/amqp-core-messaging-v1.0-os.html#type-filter-set", "rabbit"},
-	{"amqp_address_v1", deniedByDefault, "https://www.rabbitmq.com/docs/amqp#addresses", "rabbit"},
-	{"management_metrics_collection", permittedByDefault,
-		announcement + "disable-metrics-delivery-via-the-management-api--ui", "rabbitmq_management_agent"},
-	{"transient_nonexcl_queues", permittedByDefault, announcement + "removal-of-transient-non-exclusive-queues", "rabbit"},
-	{"classic_queue_mirroring", removed, announcement + "removal-of-classic-queue-mirroring", "rabbit"},
-	{"ram_node_type", removed, announcement + "removal-of-ram-nodes", "rabbit"},
+	{Name: "queue_master_locator", Phase: deniedByDefault, Provider: broker},
+	{Name: globalQos, Phase: deniedByDefault, Page: announcement + "removal-of-global-qos", Provider: broker},
+	{Name: "amqp_filter_set_bug", Phase: deniedByDefault, Provider: broker,
+		Page: "https://docs.oasis-open.org/amqp/core/v1.0/os/amqp-core-messaging-v1.0-os.html#type-filter-set"},
+	{Name: "amqp_address_v1", Phase: deniedByDefault, Page: "https://www.rabbitmq.com/docs/amqp#addresses", Provider: broker},
+	{Name: "management_metrics_collection", Phase: permittedByDefault, Provider: agent,
+		Page: announcement + "disable-metrics-delivery-via-the-management-api--ui"},
+	{Name: "transient_nonexcl_queues", Phase: permittedByDefault, Page: announcement + "removal-of-transient-non-exclusive-queues", Provider: broker},
+	{Name: "classic_queue_mirroring", Phase: removed, Page: announcement + "removal-of-classic-queue-mirroring", Provider: broker},
+	{Name: "ram_node_type", Phase: removed, Page: announcement + "removal-of-ram-nodes", Provider: broker},
 }
