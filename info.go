@@ -133,7 +133,7 @@ type ChannelInfo struct {
 	Consumers       int    `json:"consumer_count"`
 	Unacked         int    `json:"messages_unacknowledged"`
 	Prefetch        int    `json:"prefetch_count"`        // of consumers to come
-	GlobalPrefetch  int    `json:"global_prefetch_count"` // of the whole channel (3.10)
+	GlobalPrefetch  int    `json:"global_prefetch_count"` // of the whole channel
 	Confirm         bool   `json:"confirm"`
 	Tx              bool   `json:"transactional"`
 	Uncommitted     int    `json:"messages_uncommitted"` // publishes
