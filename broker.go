@@ -23,7 +23,7 @@ type Broker struct {
 	clock          Clock
 	behaviour      behaviour
 	maxMessageSize int
-	globalQos      bool // basic.qos with global is heeded
+	globalQos      bool // basic.qos may set a window for the channel
 	random         random
 	memory         memory
 	space          diskSpace
@@ -100,7 +100,7 @@ func (b *Broker) Close() (err error) {
 // Profile returns the RabbitMQ release the broker behaves as.
 func (b *Broker) Profile() Profile { return b.behaviour.profile }
 
-// PermitsGlobalQos reports whether basic.qos with Global sets a window of the channel: see WithGlobalQos.
+// PermitsGlobalQos reports whether basic.qos with Global sets one window for the channel, as [WithGlobalQos] has decided.
 func (b *Broker) PermitsGlobalQos() bool { return b.globalQos }
 
 // CreateVHost adds a virtual host with its own predeclared exchanges. If it exists already it

@@ -147,8 +147,8 @@
 //   - There are no streams: a declaration of one, or a policy for them, is refused with 540 (NOT_IMPLEMENTED).
 //   - There is no cluster, federation or shovel, no plugins, no MQTT or STOMP.
 //     A quorum queue has one member.
-//   - basic.qos with global sets one window for all consumers of a channel, which RabbitMQ 4.3 does if it is told to:
-//     see [WithGlobalQos].
+//   - basic.qos with global sets one window for all consumers of a channel. RabbitMQ 4.3 does so only if its
+//     configuration permits the deprecated feature global_qos: see [WithGlobalQos].
 //   - All messages are in memory, also those of a broker with a directory.
 //   - What takes RabbitMQ a moment, such as applying a policy, expiring a message or confirming a
 //     publish, has happened when the call returns or the clock shows its time.

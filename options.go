@@ -40,9 +40,11 @@ func WithSeed(seed uint64) Option { return func(b *Broker) { b.seed(seed) } }
 // WithMemoryLimit sets the memory limit, as [Broker.SetMemoryLimit] does.
 func WithMemoryLimit(bytes int64) Option { return func(b *Broker) { b.memory.limit.Store(bytes) } }
 
-// WithGlobalQos permits or denies the deprecated feature global_qos: basic.qos with Global sets one window for all consumers
-// of the channel, or is basic.qos without. It is permitted by default. RabbitMQ 4.3 permits it if its configuration has
-// deprecated_features.permit.global_qos = true, RabbitMQ 3.10 always does.
+// WithGlobalQos permits or denies the deprecated feature global_qos. The default is true: basic.qos with Global sets one window
+// for all consumers of the channel. With false Global has no effect: basic.qos sets the prefetch of each consumer to come.
+//
+// RabbitMQ 4.3 denies the feature, unless its configuration has deprecated_features.permit.global_qos = true. RabbitMQ 3.10 has
+// no such setting, and permits the feature. The option holds for both releases.
 //
 // Rules: D-27.
 func WithGlobalQos(permitted bool) Option { return func(b *Broker) { b.globalQos = permitted } }

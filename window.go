@@ -8,8 +8,8 @@ import (
 	"github.com/leveretmq/leveret/internal/ring"
 )
 
-// The window of a channel, which basic.qos with global sets: one prefetch for all consumers of the
-// channel. Consumers that wait for room in the window are remembered. // D-27
+// The window of a channel, which basic.qos with global sets: one prefetch for all consumers of the channel. Consumers that wait
+// for room in the window are remembered. // D-27
 
 // setWindowLocked sets the channel's window; 0: none. A new one counts all that the channel holds, a changed one goes
 // on counting.

@@ -183,7 +183,7 @@ func (c *campaign) report(t *testing.T) {
 	case c.listed != nil:
 		seeds = fmt.Sprintf("%d of the seeds in %s", c.next, *seedFile)
 	}
-	unjudged := "" // what really differs is among these: a run that is broken off shows nothing
+	unjudged := "" // real differences are among these programs: a run that is broken off shows nothing
 	if c.unjudged > 0 {
 		unjudged = fmt.Sprintf(", %d not judged yet", c.unjudged)
 	}

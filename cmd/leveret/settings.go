@@ -61,10 +61,10 @@ type tlsSettings struct {
 type clientSettings struct {
 	heartbeat        time.Duration // 0: none
 	handshakeTimeout time.Duration
-	frameMax         int // octets
-	channelMax       int // 0: no limit
-	maxMessageSize   int // bytes; 0: the release's own
-	globalQos        bool
+	frameMax         int  // octets
+	channelMax       int  // 0: no limit
+	maxMessageSize   int  // bytes; 0: the release's own
+	globalQos        bool // basic.qos may set a window for the channel
 }
 
 // userSettings say who may log in, and from where.
@@ -174,8 +174,9 @@ func (s *settings) flags(f *flag.FlagSet) {
 		"`interval` of heartbeats that is proposed to clients, in whole seconds; 0: none")
 	f.DurationVar(&s.clients.handshakeTimeout, "handshake-timeout", 10*time.Second, "`time` that a client has to log in")
 	f.IntVar(&s.clients.frameMax, "frame-max", 131072, "largest `size` of a frame in octets, at least 8192")
-	f.BoolVar(&s.clients.globalQos, "global-qos", true, "permit basic.qos with global: one window for all consumers of a channel")
 	f.IntVar(&s.clients.channelMax, "channel-max", 2047, "`number` of channels that a connection may have, up to 65535; 0: no limit")
+	f.BoolVar(&s.clients.globalQos, "global-qos", true,
+		"let basic.qos with global set one window for all consumers of a channel; otherwise global has no effect")
 }
 
 // userFlags are those of the first user.

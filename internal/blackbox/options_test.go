@@ -29,8 +29,8 @@ func TestOptionsOutOfRange(t *testing.T) {
 	}
 }
 
-// What a RabbitMQ 4.3 does whose configuration does not permit global_qos: each consumer has the prefetch, those of quorum queues
-// too, and basic.qos with Global is the last word. (D-27)
+// Global has no effect: each consumer has the prefetch of the last basic.qos, and a quorum queue takes consumers. A RabbitMQ 4.3.6 whose
+// configuration denies global_qos did the same. // D-27
 func TestGlobalQosThatIsDenied(t *testing.T) {
 	b := leveret.New(leveret.WithGlobalQos(false))
 	defer b.Close()

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The limit is more than any processor can address, so that nothing in this process reaches it.
+// TestAddressSpace limits the address space of this process. The limit is more than a processor can address, so the process does not reach
+// the limit.
 func TestAddressSpace(t *testing.T) {
 	const limit = 1 << 60
 	var was syscall.Rlimit
