@@ -25,10 +25,11 @@ func (ch *Channel) setWindowLocked(n int) {
 	ch.unstallLocked()
 }
 
-// stallLocked remembers a consumer that waits for room in the channel's window, if there is one.
+// stallLocked remembers a consumer that waits for room in the channel's window, if there is one. A consumer whose own window is
+// full does not wait for the channel's.
 // Rules: D-27.
 func (ch *Channel) stallLocked(c *Consumer) {
-	if ch.window > 0 && c.q.traits.channelWindow {
+	if ch.window > 0 && c.q.traits.channelWindow && !c.windowFullLocked() {
 		ch.stalled.add(c)
 	}
 }
@@ -70,14 +71,10 @@ func (ch *Channel) unstallLocked() {
 }
 
 // lineUpLocked puts the consumers of q that wait for the channel's window in line, in the order in which they left it.
-// Those whose own window is full go on waiting.
 // Rules: D-27.
 func (ch *Channel) lineUpLocked(q *Queue) {
 	for _, c := range ch.stalled.take(q) {
-		switch {
-		case c.windowFullLocked():
-			ch.stalled.add(c)
-		case !c.inLine() && !q.args.singleActive:
+		if !c.inLine() && !q.args.singleActive {
 			q.consumers.enter(c)
 		}
 	}
