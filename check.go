@@ -85,6 +85,9 @@ func (q *Queue) checkLocked(held holdings) error {
 	if waiting.n > 0 && q.nextConsumerLocked() != nil {
 		return fmt.Errorf("%d messages are ready and a consumer waits", waiting.n)
 	}
+	if c := q.consumers.lost(); c != nil {
+		return fmt.Errorf("consumer %q has room and does not stand in line", c.tag)
+	}
 	if q.set.overflow == dropHead && q.set.over(q.store.length()) && waiting.n > 0 {
 		return fmt.Errorf("%d messages of %d bytes exceed the limit", waiting.n, waiting.bytes)
 	}
@@ -93,6 +96,20 @@ func (q *Queue) checkLocked(held holdings) error {
 			return nil
 		}
 		return fmt.Errorf("the head expires at %d and nothing wakes the queue", at)
+	}
+	return nil
+}
+
+// lost returns a consumer that has room, and that nothing will bring back into its line; nil if there is none.
+func (cs *consumers) lost() *Consumer {
+	if cs == nil || cs.q.args.singleActive {
+		return nil
+	}
+	for c := range cs.all.All() {
+		of := c.ch.stalled.of[cs.q]
+		if remembered := c.inLine() || c.stalled || of != nil && of.consumers[c]; !remembered && !c.windowFullLocked() {
+			return c
+		}
 	}
 	return nil
 }

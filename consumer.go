@@ -47,8 +47,8 @@ func (c *Consumer) ableLocked() bool {
 	if c.inbox != nil && c.inbox.fullLocked() {
 		return false
 	}
-	if ch := c.ch; ch.window > 0 && ch.volume >= ch.window && c.q.traits.channelWindow {
-		return false // D-27
+	if c.ch.window > 0 && c.ch.windowClosedLocked(c.q) {
+		return false
 	}
 	return !c.windowFullLocked()
 }
@@ -191,7 +191,7 @@ func (c *Consumer) leaveLocked(why error) {
 		return
 	}
 	delete(c.ch.consumers, c.tag)
-	c.ch.stalled.remove(c)
+	c.ch.leaveWindowLocked(c)
 	if c.unacked == 0 {
 		c.ch.v.timing.heap.Remove(&c.timer)
 	}

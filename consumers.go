@@ -160,7 +160,8 @@ func (c *Consumer) resumeLocked() {
 	}
 }
 
-// rejoinLocked puts a consumer that has room again in line. It reports whether the consumer can take a message.
+// rejoinLocked puts a consumer that has room again in line. It reports whether the consumer's own window has room. Whether its inbox
+// and the channel's window have room is found out when its turn comes.
 func (c *Consumer) rejoinLocked() bool {
 	if c == nil || c.q == nil || c.q.deleted {
 		return false
@@ -169,17 +170,11 @@ func (c *Consumer) rejoinLocked() bool {
 	if cs.yielding && c == cs.single && c.unacked == 0 {
 		cs.elect() // D-22
 	}
-	if c.ended {
+	if c.ended || c.stalled || c.windowFullLocked() {
 		return false
 	}
-	if !c.ableLocked() {
-		if !c.inLine() {
-			c.ch.stallLocked(c)
-		}
-		return false
-	}
-	if !c.inLine() && !c.q.args.singleActive {
-		cs.enter(c)
+	if !c.inLine() || !c.ch.stalled.none() {
+		c.comeBackLocked()
 	}
 	return true
 }

@@ -127,7 +127,7 @@ func (ch *Channel) ackOneLocked(tag uint64) *Error {
 		ch.ackedEventLocked(u, tag)
 	}
 	ch.tags.Drop(tag)
-	ch.makeRoomLocked()
+	ch.makeRoomLocked(q)
 	if !q.deleted {
 		q.impl.settled()
 	}
@@ -267,7 +267,7 @@ func (ch *Channel) settleGroupLocked(tags []uint64, of holder, how settling) {
 		b.putLocked(q, how, of.c)
 		ch.v.tookLocked(len(part))
 	}
-	ch.makeRoomLocked()
+	ch.makeRoomLocked(q)
 	if how.requeue() && b.any {
 		q.impl.tookBack(b.over, how, of.c)
 	} else if !q.deleted {
@@ -280,7 +280,7 @@ func (ch *Channel) settleGroupLocked(tags []uint64, of holder, how settling) {
 func (ch *Channel) settleAloneLocked(u *unacked, tag uint64, how settling) {
 	q, c := u.q, u.c
 	there := ch.releaseLocked(u)
-	ch.makeRoomLocked()
+	ch.makeRoomLocked(q)
 	switch {
 	case q.deleted:
 	case there && how.requeue():
@@ -367,7 +367,7 @@ func (ch *Channel) releaseLocked(u *unacked) bool {
 		u.q.impl.countGhosts(-1)
 	} else {
 		if ch.window > 0 {
-			ch.settled++
+			ch.windowReleasedLocked(c)
 		}
 		c.unacked--
 		switch {

@@ -34,11 +34,17 @@ func (ch *Channel) stallLocked(c *Consumer) {
 	}
 }
 
-// makeRoomLocked takes settled deliveries out of the channel's window before their queue goes on. If consumers wait for
-// room in the window, the queue does not deliver to the channel until it hears from the window: see unstallLocked.
+// windowClosedLocked reports whether the window of the channel, which has one, keeps q from delivering to the channel.
 // Rules: D-27.
-func (ch *Channel) makeRoomLocked() {
-	if ch.settled > 0 && ch.stalled.none() {
+func (ch *Channel) windowClosedLocked(q *Queue) bool {
+	return q.traits.channelWindow && (ch.volume >= ch.window || ch.stalled.of[q] != nil)
+}
+
+// makeRoomLocked takes settled deliveries of q out of the channel's window before q goes on. If q has found the window full, q does
+// not deliver to the channel until it hears from the window: see unstallLocked.
+// Rules: D-27.
+func (ch *Channel) makeRoomLocked(q *Queue) {
+	if ch.settled > 0 && ch.stalled.of[q] == nil {
 		ch.countSettledLocked()
 	}
 }
@@ -62,22 +68,76 @@ func (ch *Channel) unstallLocked() {
 		return
 	}
 	for _, of := range slices.Collect(ch.stalled.queues.All()) { // a queue whose consumers have to wait again comes anew
-		q := of.q
-		ch.lineUpLocked(q)
-		if !q.deleted && q.store.ready.n > 0 {
-			q.impl.freed()
+		ch.stalled.leave(of)
+		of.q.lineUpLocked(of.take())
+		if !of.q.deleted && of.q.store.ready.n > 0 {
+			of.q.impl.freed()
 		}
 	}
 }
 
-// lineUpLocked puts the consumers of q that wait for the channel's window in line, in the order in which they left it.
+// lineUpLocked puts consumers in line.
 // Rules: D-27.
-func (ch *Channel) lineUpLocked(q *Queue) {
-	for _, c := range ch.stalled.take(q) {
-		if !c.inLine() && !q.args.singleActive {
+func (q *Queue) lineUpLocked(waited []*Consumer) {
+	if q.args.singleActive {
+		return
+	}
+	for _, c := range waited {
+		if !c.inLine() {
 			q.consumers.enter(c)
 		}
 	}
+}
+
+// windowReleasedLocked follows the settlement of a delivery of c: the channel's window counts the settlement later, and a queue that
+// has found that window full learns whether c has had its own window full.
+// Rules: D-27.
+func (ch *Channel) windowReleasedLocked(c *Consumer) {
+	ch.settled++
+	if of := ch.stalled.of[c.q]; of != nil && c.heirLocked().windowFullLocked() {
+		of.opened = true
+	}
+}
+
+// comeBackLocked puts a consumer in line that has room in its own window again. If the window was full, all consumers of the channel
+// that this queue has passed over come back with it, in the order in which they left their line. They are passed over once
+// more while the channel's window is full.
+// Rules: D-20, D-27.
+func (c *Consumer) comeBackLocked() {
+	if c.q.args.singleActive {
+		return
+	}
+	of := c.ch.stalled.of[c.q]
+	switch {
+	case of != nil && of.opened:
+		of.opened = false
+		if !c.inLine() {
+			of.consumers[c] = true
+		}
+		c.q.lineUpLocked(of.take())
+	case of != nil && of.consumers[c]:
+	case !c.inLine():
+		c.q.consumers.enter(c)
+	}
+}
+
+// leaveWindowLocked follows the end of a consumer. While the channel has another consumer of the queue, the queue goes on waiting.
+// Rules: D-27.
+func (ch *Channel) leaveWindowLocked(c *Consumer) {
+	of := ch.stalled.of[c.q]
+	if of == nil {
+		return
+	}
+	delete(of.consumers, c)
+	if len(of.consumers) > 0 {
+		return
+	}
+	for _, other := range ch.consumers {
+		if other.q == c.q {
+			return
+		}
+	}
+	ch.stalled.leave(of)
 }
 
 // stalledConsumers are the consumers that wait for room in their channel's window. There may be many, of one queue or of
@@ -87,10 +147,11 @@ type stalledConsumers struct {
 	queues ring.List[*stalledQueue] // in the order in which they came
 }
 
-// A stalledQueue is a queue of which consumers wait for room in their channel's window.
+// A stalledQueue is a queue that has found the channel's window full. It delivers to the channel again when the window has room.
 type stalledQueue struct {
 	q         *Queue
-	consumers map[*Consumer]bool // not empty
+	consumers map[*Consumer]bool // that were passed over
+	opened    bool               // the full window of a consumer is getting room
 	place     ring.Place[*stalledQueue]
 }
 
@@ -111,34 +172,19 @@ func (s *stalledConsumers) add(c *Consumer) {
 	of.consumers[c] = true
 }
 
-// remove takes out a consumer that has ended, if it waits.
-func (s *stalledConsumers) remove(c *Consumer) {
-	of := s.of[c.q]
-	if of == nil {
-		return
-	}
-	delete(of.consumers, c)
-	if len(of.consumers) == 0 {
-		s.leave(of)
-	}
-}
-
-// take takes out the consumers of a queue, in the order in which they left their lines.
-func (s *stalledConsumers) take(q *Queue) []*Consumer {
-	of := s.of[q]
-	if of == nil {
-		return nil
-	}
-	s.leave(of)
-	return slices.SortedFunc(maps.Keys(of.consumers), func(a, b *Consumer) int {
-		return cmp.Or(cmp.Compare(a.exit, b.exit), cmp.Compare(a.number, b.number))
-	})
-}
-
 func (s *stalledConsumers) leave(of *stalledQueue) {
 	of.place.Leave()
 	delete(s.of, of.q)
 	if s.none() {
 		s.of = nil // a map does not shrink
 	}
+}
+
+// take takes out the consumers, in the order in which they left their lines.
+func (of *stalledQueue) take() []*Consumer {
+	all := slices.SortedFunc(maps.Keys(of.consumers), func(a, b *Consumer) int {
+		return cmp.Or(cmp.Compare(a.exit, b.exit), cmp.Compare(a.number, b.number))
+	})
+	clear(of.consumers)
+	return all
 }

@@ -123,6 +123,40 @@ func TestInboxLimitStallsAndResumes(t *testing.T) {
 	})
 }
 
+// A consumer whose own window gets room while the inbox of its connection is full goes on when the inbox has been taken.
+func TestWindowOpensWhileTheInboxIsFull(t *testing.T) {
+	bothTypes(t, func(t *testing.T, kind string) {
+		b, _ := newTestBroker(t)
+		for _, name := range []string{"slow", "fast"} {
+			mustDeclare(t, b, name, leveret.Table{"x-queue-type": kind})
+		}
+		inbox := leveret.NewInbox(leveret.InboxConfig{MaxDeliveries: 1})
+		conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox})
+		require.NoError(t, err)
+		ch, err := conn.Channel()
+		require.NoError(t, err)
+		require.NoError(t, ch.Qos(leveret.QosConfig{PrefetchCount: 1}))
+		_, err = ch.Consume("slow", leveret.ConsumeConfig{})
+		require.NoError(t, err)
+		mustPublish(t, b, "slow", "1", "")
+		first := inbox.Take(nil)
+		require.Len(t, first, 1)
+		mustPublish(t, b, "slow", "2", "") // finds the consumer's window full
+
+		require.NoError(t, ch.Qos(leveret.QosConfig{}))
+		_, err = ch.Consume("fast", leveret.ConsumeConfig{NoAck: true})
+		require.NoError(t, err)
+		mustPublish(t, b, "fast", "fills the inbox", "")
+		require.NoError(t, first[0].Delivery.Ack())
+
+		require.Len(t, inbox.Take(nil), 1)
+		next := inbox.Take(nil)
+		require.Len(t, next, 1)
+		require.Equal(t, "2", string(next[0].Delivery.Body))
+		require.NoError(t, b.Check())
+	})
+}
+
 // A listener is told when its inbox stops being empty, and not again before it has taken what is there.
 func TestInboxNotifies(t *testing.T) {
 	b, _ := newTestBroker(t)
