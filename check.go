@@ -106,8 +106,7 @@ func (cs *consumers) lost() *Consumer {
 		return nil
 	}
 	for c := range cs.all.All() {
-		of := c.ch.stalled.of[cs.q]
-		if remembered := c.inLine() || c.stalled || of != nil && of.consumers[c]; !remembered && !c.windowFullLocked() {
+		if remembered := c.inLine() || c.stalled || c.passed; !remembered && !c.windowFullLocked() {
 			return c
 		}
 	}

@@ -26,6 +26,7 @@ type Consumer struct {
 	turn     ring.Place[*Consumer] // in line, if it can take a message
 	exit     uint64                // the number of its last exit from a line, among those of its queue
 	stalled  bool                  // its inbox remembers that it waits for room
+	passed   bool                  // its channel remembers that it waits for room in the window
 	ended    bool
 	err      error     // why it has ended, nil before
 	late     bool      // did not settle in time: its queue counts it until its client cancels it, or its channel ends

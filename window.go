@@ -2,7 +2,6 @@ package leveret
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/leveretmq/leveret/internal/ring"
@@ -112,11 +111,10 @@ func (c *Consumer) comeBackLocked() {
 	case of != nil && of.opened:
 		of.opened = false
 		if !c.inLine() {
-			of.consumers[c] = true
+			of.insert(c)
 		}
 		c.q.lineUpLocked(of.take())
-	case of != nil && of.consumers[c]:
-	case !c.inLine():
+	case !c.inLine() && !c.passed:
 		c.q.consumers.enter(c)
 	}
 }
@@ -128,8 +126,8 @@ func (ch *Channel) leaveWindowLocked(c *Consumer) {
 	if of == nil {
 		return
 	}
-	delete(of.consumers, c)
-	if len(of.consumers) > 0 {
+	of.remove(c)
+	if of.waiting > 0 {
 		return
 	}
 	for _, other := range ch.consumers {
@@ -149,27 +147,32 @@ type stalledConsumers struct {
 
 // A stalledQueue is a queue that has found the channel's window full. It delivers to the channel again when the window has room.
 type stalledQueue struct {
-	q         *Queue
-	consumers map[*Consumer]bool // that were passed over
-	opened    bool               // the full window of a consumer is getting room
-	place     ring.Place[*stalledQueue]
+	q       *Queue
+	passed  []*Consumer // that were passed over, in the order in which they left their line; some may have ended
+	waiting int         // how many of these have not ended
+	opened  bool        // the full window of a consumer is getting room
+	place   ring.Place[*stalledQueue]
 }
 
 func (s *stalledConsumers) none() bool { return len(s.of) == 0 }
 
-// add takes a consumer in, if it does not wait yet.
+// add takes a consumer in that is about to leave its line, if it does not wait yet.
 func (s *stalledConsumers) add(c *Consumer) {
 	of := s.of[c.q]
 	if of == nil {
 		if s.of == nil {
 			s.of = map[*Queue]*stalledQueue{}
 		}
-		of = &stalledQueue{q: c.q, consumers: map[*Consumer]bool{}}
+		of = &stalledQueue{q: c.q}
 		of.place.Value = of
 		s.of[c.q] = of
 		s.queues.PushBack(&of.place)
 	}
-	of.consumers[c] = true
+	if !c.passed {
+		c.passed = true
+		of.passed = append(of.passed, c)
+		of.waiting++
+	}
 }
 
 func (s *stalledConsumers) leave(of *stalledQueue) {
@@ -180,11 +183,31 @@ func (s *stalledConsumers) leave(of *stalledQueue) {
 	}
 }
 
+// insert takes in a consumer that has left its line before.
+func (of *stalledQueue) insert(c *Consumer) {
+	i, _ := slices.BinarySearchFunc(of.passed, c, func(a, b *Consumer) int { return cmp.Compare(a.exit, b.exit) })
+	of.passed = slices.Insert(of.passed, i, c)
+	c.passed = true
+	of.waiting++
+}
+
+// remove takes out a consumer that has ended, if it waits.
+func (of *stalledQueue) remove(c *Consumer) {
+	if !c.passed {
+		return
+	}
+	c.passed = false
+	if of.waiting--; of.waiting < len(of.passed)/2 {
+		of.passed = slices.DeleteFunc(of.passed, func(c *Consumer) bool { return !c.passed })
+	}
+}
+
 // take takes out the consumers, in the order in which they left their lines.
 func (of *stalledQueue) take() []*Consumer {
-	all := slices.SortedFunc(maps.Keys(of.consumers), func(a, b *Consumer) int {
-		return cmp.Or(cmp.Compare(a.exit, b.exit), cmp.Compare(a.number, b.number))
-	})
-	clear(of.consumers)
+	all := slices.DeleteFunc(of.passed, func(c *Consumer) bool { return !c.passed })
+	for _, c := range all {
+		c.passed = false
+	}
+	of.passed, of.waiting = nil, 0
 	return all
 }
