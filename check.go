@@ -85,7 +85,7 @@ func (q *Queue) checkLocked(held holdings) error {
 	if waiting.n > 0 && q.nextConsumerLocked() != nil {
 		return fmt.Errorf("%d messages are ready and a consumer waits", waiting.n)
 	}
-	if c := q.consumers.lost(); c != nil {
+	if c := q.consumers.forgotten(); c != nil {
 		return fmt.Errorf("consumer %q has room and does not stand in line", c.tag)
 	}
 	if q.set.overflow == dropHead && q.set.over(q.store.length()) && waiting.n > 0 {
@@ -100,13 +100,14 @@ func (q *Queue) checkLocked(held holdings) error {
 	return nil
 }
 
-// lost returns a consumer that has room, and that nothing will bring back into its line; nil if there is none.
-func (cs *consumers) lost() *Consumer {
+// forgotten returns a consumer that has room and that nothing brings back into its line. It returns nil if there is none.
+func (cs *consumers) forgotten() *Consumer {
 	if cs == nil || cs.q.args.singleActive {
 		return nil
 	}
 	for c := range cs.all.All() {
-		if remembered := c.inLine() || c.stalled || c.passed; !remembered && !c.windowFullLocked() {
+		passed := c.passed && c.ch.stalled.of[cs.q] != nil
+		if remembered := c.inLine() || c.stalled || passed; !remembered && !c.windowFullLocked() {
 			return c
 		}
 	}

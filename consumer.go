@@ -48,8 +48,8 @@ func (c *Consumer) ableLocked() bool {
 	if c.inbox != nil && c.inbox.fullLocked() {
 		return false
 	}
-	if c.ch.window > 0 && c.ch.windowClosedLocked(c.q) {
-		return false
+	if ch := c.ch; ch.window > 0 && ch.volume >= ch.window && c.q.traits.channelWindow {
+		return false // D-27
 	}
 	return !c.windowFullLocked()
 }

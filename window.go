@@ -33,14 +33,8 @@ func (ch *Channel) stallLocked(c *Consumer) {
 	}
 }
 
-// windowClosedLocked reports whether the window of the channel, which has one, keeps q from delivering to the channel.
-// Rules: D-27.
-func (ch *Channel) windowClosedLocked(q *Queue) bool {
-	return q.traits.channelWindow && (ch.volume >= ch.window || ch.stalled.of[q] != nil)
-}
-
-// makeRoomLocked takes settled deliveries of q out of the channel's window before q goes on. If q has found the window full, q does
-// not deliver to the channel until it hears from the window: see unstallLocked.
+// makeRoomLocked takes settled deliveries out of the channel's window before q, which had delivered them, goes on. If q has found the
+// window full, q does not deliver to the channel until it hears from the window: see unstallLocked.
 // Rules: D-27.
 func (ch *Channel) makeRoomLocked(q *Queue) {
 	if ch.settled > 0 && ch.stalled.of[q] == nil {
@@ -66,7 +60,9 @@ func (ch *Channel) unstallLocked() {
 	if ch.stalled.none() || ch.window > 0 && ch.volume >= ch.window {
 		return
 	}
-	for _, of := range slices.Collect(ch.stalled.queues.All()) { // a queue whose consumers have to wait again comes anew
+	// A queue that finds the window full again comes anew, behind the others.
+	for n := ch.stalled.queues.Len(); n > 0 && !ch.stalled.none(); n-- {
+		of := ch.stalled.queues.Front().Value
 		ch.stalled.leave(of)
 		of.q.lineUpLocked(of.take())
 		if !of.q.deleted && of.q.store.ready.n > 0 {
@@ -156,7 +152,7 @@ type stalledQueue struct {
 
 func (s *stalledConsumers) none() bool { return len(s.of) == 0 }
 
-// add takes a consumer in that is about to leave its line, if it does not wait yet.
+// add takes in a consumer that is about to leave its line. A consumer that waits already is not added again.
 func (s *stalledConsumers) add(c *Consumer) {
 	of := s.of[c.q]
 	if of == nil {
