@@ -36,11 +36,12 @@ type Channel struct {
 
 // credit is what a channel may be handed before it settles.
 type credit struct {
-	prefetch int // of each consumer to come
-	window   int // one prefetch for the whole channel; 0: none
-	volume   int // what counts for it: deliveries to consumers, and what the channel held when the window was set
-	settled  int // settled deliveries that still count in volume: their queues come first
-	held     int // outstanding deliveries
+	prefetch int            // of each consumer to come
+	window   int            // one prefetch for the whole channel; 0: none
+	volume   int            // what counts for it: deliveries to consumers, and what the channel held when the window was set
+	settled  int            // settled deliveries that still count in volume: their queues come first
+	held     int            // outstanding deliveries
+	perQueue map[*Queue]int // the channel's consumers of each queue; nil without a window
 	stalled  stalledConsumers
 }
 

@@ -1,6 +1,9 @@
 package leveret
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+)
 
 // Check verifies the broker's invariants and returns an error that says which one is broken:
 // every message is in exactly one place, and every figure is the sum of what it counts. It is
@@ -66,10 +69,15 @@ func (ch *Channel) checkTagsLocked(held map[*Queue]holdings) error {
 	if n != ch.held {
 		return fmt.Errorf("channel %d holds %d deliveries and counts %d", ch.number, n, ch.held)
 	}
+	perQueue := map[*Queue]int{}
 	for tag, c := range ch.consumers {
 		if c.unacked-c.settling != byConsumer[c] {
 			return fmt.Errorf("consumer %q holds %d deliveries and counts %d", tag, byConsumer[c], c.unacked)
 		}
+		perQueue[c.q]++
+	}
+	if ch.window > 0 && !maps.Equal(perQueue, ch.perQueue) {
+		return fmt.Errorf("channel %d miscounts its consumers of a queue", ch.number)
 	}
 	return nil
 }

@@ -165,6 +165,9 @@ func (ch *Channel) subscribeLocked(c *Consumer) {
 	}
 	if c.q != nil {
 		ch.consumers[c.tag] = c
+		if ch.window > 0 {
+			ch.perQueue[c.q]++
+		}
 	}
 	ch.v.subscribed++
 	c.number = ch.v.subscribed

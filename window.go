@@ -16,9 +16,12 @@ import (
 func (ch *Channel) setWindowLocked(n int) {
 	switch {
 	case n == 0:
-		ch.volume = 0
+		ch.volume, ch.perQueue = 0, nil
 	case ch.window == 0:
-		ch.volume = ch.held
+		ch.volume, ch.perQueue = ch.held, make(map[*Queue]int, len(ch.consumers))
+		for _, c := range ch.consumers {
+			ch.perQueue[c.q]++
+		}
 	}
 	ch.window = n
 	ch.unstallLocked()
@@ -118,20 +121,20 @@ func (c *Consumer) comeBackLocked() {
 // leaveWindowLocked follows the end of a consumer. While the channel has another consumer of the queue, the queue goes on waiting.
 // Rules: D-27.
 func (ch *Channel) leaveWindowLocked(c *Consumer) {
+	if ch.window == 0 {
+		return
+	}
 	of := ch.stalled.of[c.q]
-	if of == nil {
+	if of != nil {
+		of.remove(c)
+	}
+	if ch.perQueue[c.q]--; ch.perQueue[c.q] > 0 {
 		return
 	}
-	of.remove(c)
-	if of.waiting > 0 {
-		return
+	delete(ch.perQueue, c.q)
+	if of != nil {
+		ch.stalled.leave(of)
 	}
-	for _, other := range ch.consumers {
-		if other.q == c.q {
-			return
-		}
-	}
-	ch.stalled.leave(of)
 }
 
 // stalledConsumers are the consumers that wait for room in their channel's window. There may be many, of one queue or of

@@ -50,6 +50,7 @@ func BenchmarkBystander(b *testing.B) {
 		{"channel-end/delivery-limit", held(oneDelivery, (*leveret.Channel).Close)},
 		{"delayed-retries", delayedRetries},
 		{"window-310/queues", windowOfQueues},
+		{"window-310/queues/channel-end", windowEnds},
 		{"window-310/consumers", windowOfConsumers},
 		{"bindings/source", endBindings(leveret.Direct, leveret.DestinationQueue, deleteExchange("source"))},
 		{"bindings/source/watched", endWatched(deleteExchange("source"))},
