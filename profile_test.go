@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/race"
 	"github.com/leveretmq/leveret/internal/scenario"
 	"github.com/leveretmq/leveret/internal/shown"
 )
@@ -23,6 +24,9 @@ const shownFile = "testdata/shown.txt"
 // TestEveryRuleIsShown changes the fields of both profiles and the traits of each type of queue, one at a time, and
 // demands that a scenario notices. The scenario that noticed last time stands in testdata/shown.txt and is asked first.
 func TestEveryRuleIsShown(t *testing.T) {
+	if race.Enabled {
+		t.Skip("it plays thousands of scenarios, and TestScenarios plays each with the race detector")
+	}
 	list, err := shown.Read(shownFile)
 	if err != nil {
 		t.Fatal(err)

@@ -325,6 +325,30 @@ func TestImportIntoWhatIsThere(t *testing.T) {
 	assert.Contains(t, string(data), `"global_parameters":[{"name":"cluster_name","value":"y"},{"name":"z","value":[]}]`)
 }
 
+// Users, permissions and operator policies are replaced.
+func TestImportReplaces(t *testing.T) { // J-10
+	b := leveret.New()
+	defer b.Close()
+	for _, n := range []string{"1", "2"} {
+		require.NoError(t, definitions.Import(b, []byte(strings.ReplaceAll(`{
+			"users":[{"name":"ann","password":"secret-N","tags":["tag-N"]}],
+			"permissions":[{"user":"ann","vhost":"/","configure":"^cN","write":"^wN","read":"^rN"}],
+			"topic_permissions":[{"user":"ann","vhost":"/","exchange":"amq.topic","write":"^twN","read":"^trN"}],
+			"parameters":[{"vhost":"/","component":"operator_policy","name":"o","value":{"pattern":"^qN","definition":{"max-length":N},"priority":0,"apply-to":"queues"}}]}`,
+			"N", n))))
+	}
+	assert.NoError(t, b.Authenticate("ann", "secret-2"))
+	assert.Equal(t, []string{"tag-2"}, b.Users()[0].Tags)
+	for _, p := range b.Permissions() {
+		if p.User == "ann" {
+			assert.Equal(t, leveret.Permissions{Configure: "^c2", Write: "^w2", Read: "^r2"}, p.Permissions)
+		}
+	}
+	assert.Equal(t, leveret.TopicPermissions{Write: "^tw2", Read: "^tr2"}, b.TopicPermissions()[0].TopicPermissions)
+	assert.Len(t, b.OperatorPolicies(), 1)
+	assert.Equal(t, "^q2", b.OperatorPolicies()[0].Pattern)
+}
+
 // What RabbitMQ made of the entries of virtual hosts, by its management API.
 func TestImportedVHosts(t *testing.T) {
 	for _, c := range []struct {

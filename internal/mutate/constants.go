@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/build"
@@ -8,38 +9,12 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/leveretmq/leveret/internal/compiled"
 )
-
-// mutantVariable says in the environment of a test which constant has another value: its name, and +1 or -1.
-const mutantVariable = "LEVERET_MUTANT"
-
-// buildConstants compiles the root package's tests with a variable in the place of each constant that a mutant changes. It checks that all
-// scenarios pass while the variables have the constants' values: otherwise each mutant would seem to be noticed. The binary is empty if no
-// mutant changes a constant.
-func buildConstants(mutants []mutant, dir string) (binary string, err error) {
-	names := constantsOf(mutants)
-	if len(names) == 0 {
-		return "", nil
-	}
-	files, err := variables(".", names)
-	if err != nil {
-		return "", err
-	}
-	all := mutant{name: "constants", files: files}
-	if binary, err = all.build(filepath.Join(dir, all.name)); err != nil {
-		return "", err
-	}
-	if failed := all.run(binary, "-test.run", "^TestScenarios$"); failed != "" {
-		return "", fmt.Errorf("with constants that are variables, and have their values, %s fails", failed)
-	}
-	return binary, nil
-}
 
 // constantsOf returns the constants that mutants change, each once.
 func constantsOf(mutants []mutant) (names []string) {
@@ -51,20 +26,24 @@ func constantsOf(mutants []mutant) (names []string) {
 	return names
 }
 
-// variables returns the files of the package in dir, and of its tests, that use one of the constants, with a variable in the place of
-// each use, and one more file, which declares the variables. The constants are not exported, so nothing else uses them.
-func variables(dir string, names []string) (files map[string]string, err error) {
-	p, err := check(dir)
+// variables puts a variable in the place of each use of one of the constants, in the package in dir and in its tests, and declares the
+// variables. The constants are not exported, so nothing else uses them.
+func (o overlay) variables(dir string, names []string) error {
+	p, err := o.check(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var declared strings.Builder
-	fmt.Fprintf(&declared, "package %s\n\nimport \"os\"\n\n", p.types.Name())
 	for _, name := range names {
 		if _, ok := p.types.Scope().Lookup(name).(*types.Const); !ok || token.IsExported(name) {
-			return nil, fmt.Errorf("there is no constant %s, or it is exported", name)
+			return fmt.Errorf("there is no constant %s, or it is exported", name)
 		}
 		fmt.Fprintf(&declared, "var %s = mutated(%q, int64(%s))\n", variable(name), name, name)
+	}
+	for _, f := range p.files {
+		if text, changed := p.varied(f, names); changed {
+			o[f.path] = text
+		}
 	}
 	fmt.Fprintf(&declared, `
 func mutated(name string, value int64) int64 {
@@ -77,13 +56,8 @@ func mutated(name string, value int64) int64 {
 	return value
 }
 `, mutantVariable)
-	files = map[string]string{filepath.Join(p.dir, "mutated.go"): declared.String()}
-	for _, f := range p.files {
-		if text, changed := p.varied(f, names); changed {
-			files[f.path] = text
-		}
-	}
-	return files, nil
+	o.declare(p.dir, p.types.Name(), declared.String())
+	return nil
 }
 
 func variable(constant string) string {
@@ -104,8 +78,8 @@ type source struct {
 	parsed     *ast.File
 }
 
-// check reads the package in dir with the tests that belong to it, and type-checks them.
-func check(dir string) (*checked, error) {
+// check reads the package in dir with the tests that belong to it, as the overlay has them, and type-checks them.
+func (o overlay) check(dir string) (*checked, error) {
 	found, err := build.ImportDir(dir, 0)
 	if err != nil {
 		return nil, err
@@ -115,14 +89,16 @@ func check(dir string) (*checked, error) {
 		return nil, err
 	}
 	var parsed []*ast.File
-	for _, name := range slices.Concat(found.GoFiles, found.TestGoFiles) {
+	names := slices.Concat(found.GoFiles, found.TestGoFiles)
+	if o[filepath.Join(p.dir, mutatedFile)] != "" {
+		names = append(names, mutatedFile)
+	}
+	for _, name := range names {
 		f := source{path: filepath.Join(p.dir, name)}
-		text, err := os.ReadFile(f.path)
-		if err != nil {
+		if f.text, err = o.text(f.path); err != nil {
 			return nil, err
 		}
-		f.text = string(text)
-		if f.parsed, err = parser.ParseFile(p.fset, f.path, text, parser.SkipObjectResolution); err != nil {
+		if f.parsed, err = parser.ParseFile(p.fset, f.path, f.text, parser.SkipObjectResolution); err != nil {
 			return nil, err
 		}
 		p.files, parsed = append(p.files, f), append(parsed, f.parsed)
@@ -131,9 +107,10 @@ func check(dir string) (*checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	checker := types.Config{Importer: importer.ForCompiler(p.fset, "gc", importer.Lookup(lookup))}
-	p.types, err = checker.Check(found.Name, p.fset, parsed, &p.info)
-	return p, err
+	var all []error
+	checker := types.Config{Importer: importer.ForCompiler(p.fset, "gc", importer.Lookup(lookup)), Error: func(err error) { all = append(all, err) }}
+	p.types, _ = checker.Check(found.Name, p.fset, parsed, &p.info)
+	return p, errors.Join(all...)
 }
 
 // varied returns a file with a variable for each use of one of the constants, converted to the type that the constant has there; changed:

@@ -4,12 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"log"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -26,25 +22,29 @@ func tryFixes(count int, names []string, dir string, workers int) error {
 	if err != nil {
 		return err
 	}
-	found := make([]string, len(mutants))
-	var wg sync.WaitGroup
-	slots := make(chan bool, workers)
-	for i, m := range mutants {
-		slots <- true
-		wg.Go(func() {
-			defer func() { <-slots }()
-			found[i] = m.noticedBy(written, filepath.Join(dir, m.name))
-		})
+	t, err := newTests(mutants, dir)
+	if err != nil {
+		return err
 	}
-	wg.Wait()
+	found := map[string]string{}
+	var mu sync.Mutex
+	each(mutants, workers, func(m mutant) {
+		by, err := t.noticedBy(m, written)
+		if err != nil {
+			log.Printf("%s: %v", m.name, err)
+		}
+		mu.Lock()
+		found[m.name] = by
+		mu.Unlock()
+	})
 	var byPrograms, byWire tally
-	for i, m := range mutants {
+	for _, m := range mutants {
 		of := &byPrograms
 		if m.wire {
 			of = &byWire
 		}
-		of.count(found[i])
-		fmt.Printf("%-8s %s\n", m.name, cmp.Or(found[i], "not noticed"))
+		of.count(found[m.name])
+		fmt.Printf("%-8s %s\n", m.name, cmp.Or(found[m.name], "not noticed"))
 	}
 	fmt.Printf("%d random programs for each release notice %v fixes that are taken back, the wire tests %v others\n", count, byPrograms, byWire)
 	return nil
@@ -65,41 +65,30 @@ func (t tally) String() string { return fmt.Sprintf("%d of %d", t.noticed, t.all
 var noticed = regexp.MustCompile(`program \d+ of .* notices`)
 
 // noticedBy returns which of the written programs, or which wire test, notices first that a fix is gone; empty: none.
-func (m mutant) noticedBy(written, dir string) string {
-	pkg, test := m.tests()
-	binary, err := m.buildTests(pkg, dir)
-	if err != nil {
-		log.Printf("%s: does not build: %v", m.name, err)
-		return ""
+func (t *tests) noticedBy(m mutant, written string) (string, error) {
+	pkg, args := m.programs(written)
+	out, failed, err := t.run(m.name, pkg, args...)
+	if err != nil || !failed {
+		return "", err
 	}
-	defer os.RemoveAll(dir)
-	tests := exec.Command(binary, "-test.run", test, "-written", written, "-test.timeout", "0")
-	if m.wire {
-		tests = exec.Command(binary, "-test.run", test)
+	if what := noticed.FindString(out); what != "" {
+		return what, nil
 	}
-	tests.Dir = pkg
-	out, err := tests.CombinedOutput()
-	if err == nil {
-		return ""
+	if failed := failure.FindAllStringSubmatch(out, -1); m.wire && len(failed) > 0 {
+		return failed[len(failed)-1][1], nil
 	}
-	if what := noticed.Find(out); what != nil {
-		return string(what)
-	}
-	if failed := failure.FindAllStringSubmatch(string(out), -1); m.wire && len(failed) > 0 {
-		return failed[len(failed)-1][1]
-	}
-	return "a program ends in a panic"
+	return "a program ends in a panic", nil
 }
 
-// tests are the package and the name of the tests that are to notice.
-func (m mutant) tests() (pkg, test string) {
-	if m.wire {
-		return "./amqpd", "^TestWire$"
+// programs are the package of the tests that are to notice a fix that is taken back, and their flags.
+func (m mutant) programs(written string) (pkg string, args []string) {
+	switch {
+	case m.wire:
+		return "./amqpd", []string{"-test.run", "^TestWire$"}
+	case m.in("amqpd"):
+		pkg = "./conformance"
+	default:
+		pkg = "."
 	}
-	for file := range m.files {
-		if strings.Contains(filepath.ToSlash(file), "/amqpd/") {
-			return "./conformance", "^TestPrograms$"
-		}
-	}
-	return ".", "^TestPrograms$"
+	return pkg, []string{"-test.run", "^TestPrograms$", "-written", written, "-test.timeout", "30m"}
 }

@@ -6,19 +6,34 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// A mutant is the package with one change: of a constant, or of one source file or several.
+// A mutant is the model with one change: of a constant, or of lines.
 type mutant struct {
 	name     string
-	constant string            // the one that changes; then there are no files
-	files    map[string]string // the changed text of each, by its absolute path
-	wire     bool              // no random program can come near it: the wire tests of amqpd are to notice
+	rules    []string // their numbers
+	constant string   // the one that changes; then there are no edits
+	edits    []edit
+	wire     bool // no random program can come near it: the wire tests of amqpd are to notice
 }
 
-func newMutant(name, file, text string) mutant {
-	return mutant{name: name, files: map[string]string{file: text}}
+// An edit is a change of a file.
+type edit struct {
+	file string // absolute
+	change
+}
+
+// A change replaces the bytes of a source from one offset to another.
+type change struct {
+	from, to int
+	text     string
+}
+
+// in reports whether the mutant changes a package, given by the last element of its directory.
+func (m mutant) in(pkg string) bool {
+	return slices.ContainsFunc(m.edits, func(e edit) bool { return filepath.Base(filepath.Dir(e.file)) == pkg })
 }
 
 // readMutants reads the list and makes its mutants of the sources in dir.
@@ -40,76 +55,69 @@ func readMutants(list, dir string) ([]mutant, error) {
 
 // A listReader reads the list line by line.
 type listReader struct {
-	dir     string
-	mutants []mutant
-	edit    *edit // whose lines are being read
+	dir      string
+	mutants  []mutant
+	file     string // of the edit whose lines are being read; empty: none
+	old, new string
 }
 
-type edit struct {
-	name, file, old, new string
-	wire                 bool
-}
+var errNoMutant = errors.New("neither const NAME RULES nor edit NAME RULES FILE nor wire NAME RULES FILE")
 
 func (r *listReader) line(text string) error {
-	if r.edit != nil && strings.HasPrefix(text, "-") {
-		r.edit.old += strings.TrimPrefix(text[1:], " ") + "\n"
+	if r.file != "" && strings.HasPrefix(text, "-") {
+		r.old += strings.TrimPrefix(text[1:], " ") + "\n"
 		return nil
 	}
-	if r.edit != nil && strings.HasPrefix(text, "+") {
-		r.edit.new += strings.TrimPrefix(text[1:], " ") + "\n"
+	if r.file != "" && strings.HasPrefix(text, "+") {
+		r.new += strings.TrimPrefix(text[1:], " ") + "\n"
 		return nil
 	}
 	if err := r.finish(); err != nil {
 		return err
 	}
-	switch words := strings.Fields(text); {
-	case len(words) == 0 || words[0] == "#":
+	words := strings.Fields(text)
+	if len(words) == 0 || words[0] == "#" {
 		return nil
+	}
+	if len(words) < 3 {
+		return errNoMutant
+	}
+	m := mutant{name: words[1], rules: strings.Split(words[2], ","), wire: words[0] == "wire"}
+	switch {
 	case words[0] == "const" && len(words) == 3:
-		r.mutants = append(r.mutants, mutant{name: words[1] + "+1", constant: words[1]}, mutant{name: words[1] + "-1", constant: words[1]})
-		return nil
+		for _, change := range []string{"+1", "-1"} {
+			r.mutants = append(r.mutants, mutant{name: m.name + change, rules: m.rules, constant: m.name})
+		}
 	case (words[0] == "edit" || words[0] == "wire") && len(words) == 4:
-		r.edit = &edit{name: words[1], file: words[3], wire: words[0] == "wire"}
-		return nil
+		r.file = filepath.Join(r.dir, words[3])
+		if last := len(r.mutants) - 1; last < 0 || r.mutants[last].name != m.name {
+			r.mutants = append(r.mutants, m)
+		}
+	default:
+		return errNoMutant
 	}
-	return errors.New("neither const NAME RULES nor edit NAME RULES FILE nor wire NAME RULES FILE")
-}
-
-// finish makes the mutant of the edit that has been read.
-func (r *listReader) finish() error {
-	e := r.edit
-	r.edit = nil
-	if e == nil {
-		return nil
-	}
-	file, err := filepath.Abs(filepath.Join(r.dir, e.file))
-	if err != nil {
-		return err
-	}
-	source, err := r.source(e.name, file)
-	if err != nil {
-		return err
-	}
-	if n := strings.Count(source, e.old); n != 1 || e.old == "" {
-		return fmt.Errorf("%s: the lines to replace stand %d times in %s", e.name, n, e.file)
-	}
-	changed := strings.Replace(source, e.old, e.new, 1)
-	last := len(r.mutants) - 1
-	if last < 0 || r.mutants[last].name != e.name {
-		r.mutants = append(r.mutants, newMutant(e.name, file, changed))
-		last++
-	}
-	r.mutants[last].files[file], r.mutants[last].wire = changed, e.wire
 	return nil
 }
 
-// source returns a file as the mutant has it so far, if that is the last one.
-func (r *listReader) source(name, file string) (string, error) {
-	if last := len(r.mutants) - 1; last >= 0 && r.mutants[last].name == name {
-		if text, changed := r.mutants[last].files[file]; changed {
-			return text, nil
-		}
+// finish gives the last mutant the edit that has been read, if there is one.
+func (r *listReader) finish() error {
+	if r.file == "" {
+		return nil
+	}
+	file, err := filepath.Abs(r.file)
+	if err != nil {
+		return err
 	}
 	source, err := os.ReadFile(file)
-	return string(source), err
+	if err != nil {
+		return err
+	}
+	of := &r.mutants[len(r.mutants)-1]
+	if n := strings.Count(string(source), r.old); n != 1 || r.old == "" {
+		return fmt.Errorf("%s: the lines to replace stand %d times in %s", of.name, n, filepath.Base(file))
+	}
+	at := strings.Index(string(source), r.old)
+	of.edits = append(of.edits, edit{file, change{at, at + len(r.old), r.new}})
+	r.file, r.old, r.new = "", "", ""
+	return nil
 }

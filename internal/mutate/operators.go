@@ -16,12 +16,6 @@ var operators = map[token.Token]string{
 	token.LAND: "||", token.LOR: "&&", token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.EQL: "!=", token.NEQ: "==",
 }
 
-// A change replaces the bytes of a source from one offset to another.
-type change struct {
-	from, to int
-	text     string
-}
-
 // sampleMutants makes n mutants by changing one operator each, in functions of the package in dir that hold rules.
 func sampleMutants(dir string, n int, seed uint64) ([]mutant, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -68,7 +62,7 @@ func operatorMutants(file string) ([]mutant, error) {
 			if c, ok := operatorChange(fset, n); ok {
 				at := fset.Position(n.Pos())
 				name := fmt.Sprintf("%s:%d: %s becomes %s", filepath.Base(file), at.Line, source[c.from:c.to], c.text)
-				out = append(out, newMutant(name, absolute, string(source[:c.from])+c.text+string(source[c.to:])))
+				out = append(out, mutant{name: name, edits: []edit{{absolute, c}}})
 			}
 			return true
 		})

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,24 +28,24 @@ func tryPrograms(count, sample int, seed uint64, dir string) error {
 	if err != nil {
 		return err
 	}
-	noticed, built := 0, 0
-	for i, m := range mutants {
-		binary, err := m.build(filepath.Join(dir, fmt.Sprint(i)))
+	t, err := newTests(mutants, dir)
+	if err != nil {
+		return err
+	}
+	noticed := 0
+	for _, m := range mutants {
+		pkg, args := m.programs(written)
+		_, failed, err := t.run(m.name, pkg, args...)
 		if err != nil {
-			log.Printf("%s: does not build", m.name)
-			continue
+			return err
 		}
-		built++
-		if m.run(binary, "-test.run", "^TestPrograms$", "-written", written) != "" {
+		if failed {
 			noticed++
 		} else {
 			fmt.Printf("not noticed: %s\n", m.name)
 		}
-		if err := os.RemoveAll(filepath.Dir(binary)); err != nil {
-			return err
-		}
 	}
-	fmt.Printf("%d random programs for each release notice %d of %d changed operators (-sample-seed %d)\n", count, noticed, built, seed)
+	fmt.Printf("%d random programs for each release notice %d of %d changed operators (-sample-seed %d)\n", count, noticed, len(mutants), seed)
 	return nil
 }
 

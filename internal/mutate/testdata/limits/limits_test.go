@@ -17,3 +17,9 @@ func TestWait(t *testing.T) {
 		t.Fail()
 	}
 }
+
+func TestSum(t *testing.T) {
+	if l := (&list[int]{1}); l.sum("", 2, 3) != 6 || l.sum("") != 1 {
+		t.Fail()
+	}
+}
