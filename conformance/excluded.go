@@ -69,6 +69,8 @@ func (g *program) reachesOneChannelTwice() bool {
 	return false
 }
 
+// deathOpensWindow reports whether a dead letter reached a queue with consumers of a channel that has a window, and it matters whether
+// the window had room already: another channel could get the letter, a limit drops what is ready, or the letter has a priority.
 func (g *program) deathOpensWindow() bool {
 	if !slices.ContainsFunc(g.driver.Broker.Connections(), hasWindow) {
 		return false
@@ -80,7 +82,7 @@ func (g *program) deathOpensWindow() bool {
 				consumers[actorOf(c.Tag)] = true
 			}
 		}
-		if len(consumers) > 1 {
+		if len(consumers) > 1 || len(consumers) == 1 && (g.limited(a.queue) || g.prioritized(a.queue)) {
 			return true
 		}
 	}
