@@ -11,7 +11,7 @@ import (
 
 // programsReport matches what TestRandomPrograms says of a release now and then, and when it is done: the release, where the run
 // started, and the rest.
-var programsReport = regexp.MustCompile(`programs on RabbitMQ (4\.3|3\.10)\.\d+: (generator \w+, seeds \d+) (.*)\n`)
+var programsReport = regexp.MustCompile(`programs on RabbitMQ (4\.3|3\.10)\.\d+: (generator \w+, (?:seeds \d+|\d+ of the seeds in \S+,)) (.*)\n`)
 
 // report keeps a report of random programs, in place of those before it of the same run.
 func (r *runs) report(release, start, rest string) {
@@ -32,7 +32,8 @@ func (r *runs) random() string {
 		}
 		text += fmt.Sprintf("Random programs on %s:\n\n- %s.\n\n", release, strings.Join(said, ".\n- "))
 	}
-	return strings.TrimSuffix(text, "\n")
+	return text + "Each program that differed was followed: its case is a scenario now, or an exclusion whose experiment shows that the outcome is " +
+		"left to chance. Programs that a later change of the engine concerned were played again, from a file of their seeds.\n"
 }
 
 // shownRules counts the rules that are shown and those that are only played.
