@@ -97,10 +97,26 @@ func main() {
 			log.Fatal(err)
 		}
 	}
+	if !*update {
+		survivors = append(survivors, forgotten(mutants, list, found)...)
+	}
 	fmt.Printf("%d mutants, %d survived\n", len(mutants), len(survivors))
 	if len(survivors) > 0 {
 		log.Fatalf("no test notices: %s", strings.Join(survivors, ", "))
 	}
+}
+
+// forgotten returns the mutants that something noticed on a release last time, and nothing does now, though another release's scenario
+// may.
+func forgotten(mutants []mutant, list, found shown.List) (names []string) {
+	for _, m := range mutants {
+		for key := range m.remembered(list) {
+			if found[key] == nil {
+				names = append(names, m.name+" on "+key.Release)
+			}
+		}
+	}
+	return names
 }
 
 func wanted(name string, prefixes []string) bool {
