@@ -55,8 +55,7 @@ func (v *vhost) routeLocked(x *Exchange, m *message) []*Queue {
 				r.toQueue(q)
 			}
 		}
-		r.laterLast()
-		return r.queues
+		return r.laterLast()
 	}
 	r.work = append(r.work[:0], x)
 	x.visited = r.visit
@@ -64,16 +63,19 @@ func (v *vhost) routeLocked(x *Exchange, m *message) []*Queue {
 		r.through(r.work[i], m)
 	}
 	clear(r.work)
-	r.laterLast()
+	return r.laterLast()
+}
+
+// laterLast returns the queues, with those that get their messages later behind the others.
+// Rules: X-18a.
+func (r *router) laterLast() []*Queue {
+	if r.later > 0 && r.later < len(r.queues) {
+		r.sortLaterLast()
+	}
 	return r.queues
 }
 
-// laterLast moves the queues that get their messages later behind the others.
-// Rules: X-18a.
-func (r *router) laterLast() {
-	if r.later == 0 || r.later == len(r.queues) {
-		return
-	}
+func (r *router) sortLaterLast() {
 	slices.SortStableFunc(r.queues, func(a, b *Queue) int {
 		switch {
 		case a.traits.enqueuesLater == b.traits.enqueuesLater:

@@ -164,6 +164,10 @@ const (
 // tables and arrays types count.
 // Rules.
 func (c comparison) untyped(a, b any) bool {
+	if x, ok := asBytes(a); ok {
+		y, ok := asBytes(b)
+		return ok && x == y
+	}
 	if equal, large := equalLarge(a, b); large {
 		return equal
 	}
@@ -183,10 +187,6 @@ func (c comparison) untyped(a, b any) bool {
 		}
 		y, ok := asInteger(b)
 		return ok && c == equalNumbers && integerEqualsFloat(y, a)
-	}
-	if x, ok := asBytes(a); ok {
-		y, ok := asBytes(b)
-		return ok && x == y
 	}
 	return c.composite(a, b)
 }

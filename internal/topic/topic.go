@@ -65,7 +65,7 @@ func (t *Trie[V]) Add(pattern string, v V) {
 	n := &t.root
 	for rest, more := pattern, true; more; {
 		var word string
-		word, rest, more = strings.Cut(rest, ".")
+		word, rest, more = cutWord(rest)
 		n = n.grow(word)
 	}
 	n.values.add(v)
@@ -101,7 +101,7 @@ func (t *Trie[V]) Match(key string, buf []V) []V {
 	now, then := t.meet(t.now[:0], &t.root), t.then[:0]
 	for rest, more := key, key != ""; more && len(now) > 0; {
 		var word string
-		word, rest, more = strings.Cut(rest, ".")
+		word, rest, more = cutWord(rest)
 		then = then[:0]
 		for _, n := range now {
 			if n.loop {
@@ -153,6 +153,15 @@ func wild(pattern string) bool {
 		}
 	}
 	return false
+}
+
+// cutWord returns the first word of key and what follows its dot, if more follows. With strings.Cut BenchmarkTopic takes 4 %
+// more instructions.
+func cutWord(key string) (word, rest string, more bool) {
+	if i := strings.IndexByte(key, '.'); i >= 0 {
+		return key[:i], key[i+1:], true
+	}
+	return key, "", false
 }
 
 // next returns the node behind a word that is not a wildcard, nil if there is none.
@@ -211,7 +220,7 @@ func (n *node[V]) remove(rest string, more bool, v V) bool {
 	if !more {
 		return n.values.remove(v)
 	}
-	word, rest, more := strings.Cut(rest, ".")
+	word, rest, more := cutWord(rest)
 	c := n.child(word)
 	if c == nil || !c.remove(rest, more, v) {
 		return false
