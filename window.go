@@ -63,7 +63,7 @@ func (ch *Channel) unstallLocked() {
 	if ch.stalled.none() || ch.window > 0 && ch.volume >= ch.window {
 		return
 	}
-	// A queue that finds the window full again comes anew, behind the others.
+	// A queue that finds the window full again comes anew, behind the others. There may be many queues.
 	for n := ch.stalled.queues.Len(); n > 0 && !ch.stalled.none(); n-- {
 		of := ch.stalled.queues.Front().Value
 		ch.stalled.leave(of)
@@ -71,6 +71,8 @@ func (ch *Channel) unstallLocked() {
 		if !of.q.deleted && of.q.store.ready.n > 0 {
 			of.q.impl.freed()
 		}
+		ch.v.tookLocked(1)
+		ch.v.restLocked()
 	}
 }
 

@@ -28,21 +28,21 @@ func delayedRetries(b *testing.B) (*leveret.Broker, func()) {
 	}
 }
 
-// windowOfQueues acknowledges the one message that a channel's window lets through, while the consumers of 10,000 queues
+// windowOfQueues acknowledges the one message that a channel's window lets through, while the consumers of 100,000 queues
 // wait for the window.
 func windowOfQueues(b *testing.B) (*leveret.Broker, func()) {
 	br, ch := manyWait(b)
 	return br, func() { must(b, ch.Ack(0, true)) }
 }
 
-// windowEnds closes a channel whose window the consumers of 10,000 queues wait for.
+// windowEnds closes a channel whose window the consumers of 100,000 queues wait for.
 func windowEnds(b *testing.B) (*leveret.Broker, func()) {
 	br, ch := manyWait(b)
 	return br, func() { must(b, ch.Close()) }
 }
 
 func manyWait(b *testing.B) (*leveret.Broker, *leveret.Channel) {
-	const n = 10_000
+	const n = 100_000
 	br, ch := windowOfOne(b)
 	for i := range n {
 		declare(b, br, "queue-"+strconv.Itoa(i), nil)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -97,6 +98,36 @@ func TestOthersGetIn(t *testing.T) {
 	require.Equal(t, 100, dropped)
 	require.Greater(t, halfway, 50)
 	require.Zero(t, q.Info().Ready)
+}
+
+// Others get in while a channel's window opens for many queues.
+// Rules: D-27.
+func TestOthersGetInWhileAWindowOpens(t *testing.T) {
+	shortTurns(t)
+	b, _ := newTestBroker(t, leveret.WithProfile(leveret.RabbitMQ310))
+	ch := mustChannel(t, b)
+	require.NoError(t, ch.Qos(leveret.QosConfig{PrefetchCount: 1, Global: true}))
+	queues := make([]*leveret.Queue, 100)
+	for i := range queues {
+		name := "queue-" + strconv.Itoa(i)
+		queues[i] = mustDeclare(t, b, name, nil)
+		_, err := ch.Consume(name, leveret.ConsumeConfig{})
+		require.NoError(t, err)
+		mustPublish(t, b, name, "m", "")
+	}
+	for _, q := range queues[1:90] { // they wait for the window, and have nothing when it opens
+		_, err := q.Purge()
+		require.NoError(t, err)
+	}
+	halfway := false
+	defer b.Watch(leveret.Events{Acked: func(leveret.AckedEvent) {
+		require.NoError(t, b.Check())
+		halfway = queues[90].Info().Ready == 1
+	}})()
+	require.NoError(t, ch.Ack(1, false))
+	require.True(t, halfway)
+	require.Zero(t, queues[90].Info().Ready)
+	require.Equal(t, 1, queues[91].Info().Ready)
 }
 
 // A queue that is deleted while its messages come back has lost each of them once, with an event.
