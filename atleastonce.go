@@ -251,11 +251,22 @@ func (c *quorum) purgePending(cause Cause) int {
 		return 0
 	}
 	n := p.waiting.Len() + len(p.tried) - p.purged
-	for d := range p.waiting.All() {
-		c.q.dropLocked(d.e, d.reason, cause)
+	waiting := p.waiting
+	p.waiting = fifo.Queue[pendingLetter]{}
+	for d := range waiting.All() {
 		c.countAside(d.e.m, -1)
 	}
-	p.waiting.Clear()
+	lost := func(yield func(entry) bool) {
+		for d := range waiting.All() {
+			if !yield(d.e) {
+				return
+			}
+		}
+	}
+	c.q.dropAllLocked(waiting.Len(), cause, lost, func() (entry, Reason) {
+		d := waiting.PopFront()
+		return d.e, d.reason
+	})
 	for _, d := range p.tried {
 		if !d.purged {
 			d.purged = true

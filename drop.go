@@ -2,6 +2,7 @@ package leveret
 
 import (
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -42,29 +43,45 @@ func (q *Queue) dropLocked(e entry, reason Reason, cause Cause) {
 func (q *Queue) dropReadyLocked(cause Cause) int {
 	lost := q.store.backlog
 	n := q.store.clear()
-	if q.v.log != nil {
-		for e := range lost.all() {
-			q.v.log.leaves(e.seq)
-		}
-	}
-	q.dropAllLocked(n, cause, func() entry { return lost.pop() })
+	q.dropAllLocked(n, cause, entries(lost.all()), func() (entry, Reason) { return lost.pop(), "" })
 	return n
 }
 
-// dropAllLocked drops n messages, which next returns one after the other.
-func (q *Queue) dropAllLocked(n int, cause Cause, next func() entry) {
+// dropAllLocked drops n messages of one cause, which lost yields now and next returns later, one after the other, with how they died.
+func (q *Queue) dropAllLocked(n int, cause Cause, lost iter.Seq[entry], next func() (entry, Reason)) {
+	if n == 0 {
+		return
+	}
 	q.countDroppedLocked(cause, n)
-	if q.v.watchesDrops() {
-		q.tellLostLocked(n, cause, next)
+	if q.v.log != nil {
+		q.v.log.leave(n, lost)
+	}
+	if !q.v.watchesDrops() {
+		return
+	}
+	at := q.v.timeLocked()
+	tellEach(q.v, q.v.events.Dropped, n, func() DroppedEvent {
+		e, reason := next()
+		return q.v.droppedEvent(q, loss{m: e.m, copy: e.seq, reason: reason, cause: cause}, at)
+	})
+}
+
+func entries(all iter.Seq[*entry]) iter.Seq[entry] {
+	return func(yield func(entry) bool) {
+		for e := range all {
+			if !yield(*e) {
+				return
+			}
+		}
 	}
 }
 
-// tellLostLocked tells of n messages that q has lost.
-func (q *Queue) tellLostLocked(n int, cause Cause, next func() entry) {
-	at := q.v.timeLocked()
-	tellEach(q.v, q.v.events.Dropped, n, func() DroppedEvent {
-		e := next()
-		return q.v.droppedEvent(q, loss{m: e.m, copy: e.seq, cause: cause}, at)
+// dropListedLocked is dropAllLocked for messages in a list.
+func (q *Queue) dropListedLocked(lost []entry, cause Cause) {
+	q.dropAllLocked(len(lost), cause, slices.Values(lost), func() (entry, Reason) {
+		e := lost[0]
+		lost = lost[1:]
+		return e, ""
 	})
 }
 
@@ -72,23 +89,19 @@ func (q *Queue) tellLostLocked(n int, cause Cause, next func() entry) {
 // Rules: D-33.
 func (q *Queue) dropHeldLocked(cause Cause) {
 	held := q.store.unacked
-	q.countDroppedLocked(cause, held.n)
 	if held.n == 0 {
 		return
 	}
-	if q.v.log != nil {
+	if q.v.log == nil && !q.v.watchesDrops() {
+		q.countDroppedLocked(cause, held.n) // to look for them takes long
+	} else {
+		lost := make([]entry, 0, held.n)
 		for u := range q.v.heldLocked() {
 			if u.q == q {
-				q.v.log.leaves(u.e.seq)
+				lost = append(lost, u.e)
 			}
 		}
-	}
-	if q.v.watchesDrops() {
-		for u := range q.v.heldLocked() {
-			if u.q == q {
-				q.v.droppedEventLocked(q, loss{m: u.e.m, copy: u.e.seq, cause: cause})
-			}
-		}
+		q.dropListedLocked(lost, cause)
 	}
 	q.v.orphanLocked(held)
 }
@@ -152,9 +165,6 @@ func (v *vhost) dropDeathsLocked(cause Cause) {
 func (v *vhost) holdersLocked() []*Channel { return append(v.allChannelsLocked(), v.ending...) }
 
 func (q *Queue) countDroppedLocked(cause Cause, n int) {
-	if n == 0 {
-		return
-	}
 	*q.counters.lost().dropped.of(cause) += uint64(n)
 	*q.v.counters.Dropped.of(cause) += uint64(n)
 }

@@ -2,6 +2,7 @@ package leveret_test
 
 import (
 	"errors"
+	"math/rand/v2"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -171,4 +172,77 @@ func channelOf(t *testing.T, conn *leveret.Conn, mode func(*leveret.Channel) err
 	require.NoError(t, err)
 	require.NoError(t, mode(ch))
 	return ch
+}
+
+// Messages that leave a queue many at once are noted in turns: others get in between, and all of the messages are noted when the
+// operation returns.
+func TestManyMessagesLeaveTheLogInTurns(t *testing.T) {
+	for name, act := range map[string]func(*testing.T, *leveret.Broker, *leveret.Channel){
+		"purge": func(t *testing.T, b *leveret.Broker, _ *leveret.Channel) {
+			n, err := b.PurgeQueue("q")
+			require.NoError(t, err)
+			require.Equal(t, 20, n)
+		},
+		"delete": func(t *testing.T, b *leveret.Broker, _ *leveret.Channel) {
+			_, err := b.DeleteQueue("q", leveret.DeleteConfig{})
+			require.NoError(t, err)
+		},
+		"delete/held": func(t *testing.T, b *leveret.Broker, ch *leveret.Channel) {
+			for range 20 {
+				_, ok, err := ch.Get("q", leveret.GetConfig{})
+				require.NoError(t, err)
+				require.True(t, ok)
+			}
+			_, err := b.DeleteQueue("q", leveret.DeleteConfig{})
+			require.NoError(t, err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			length := turns.Length()
+			turns.SetLength(3)
+			defer turns.SetLength(length)
+			fs := &crashfs.FS{}
+			b, err := leveret.OpenFS(fs, smallSegments)
+			require.NoError(t, err)
+			defer b.Close()
+			for _, q := range []string{"q", "other"} {
+				_, err := b.DeclareQueue(q, leveret.QueueConfig{Durable: true})
+				require.NoError(t, err)
+			}
+			for range 20 {
+				_, err := b.Publish("", "q", persistentMessage())
+				require.NoError(t, err)
+			}
+			conn, err := b.Connect("guest", "guest", "/")
+			require.NoError(t, err)
+			ch, err := conn.Channel()
+			require.NoError(t, err)
+			betweens := 0
+			turns.SetBetween(func() {
+				betweens++
+				_, err := b.Publish("", "other", persistentMessage())
+				require.NoError(t, err)
+				require.NoError(t, b.Check())
+			})
+			defer turns.SetBetween(nil)
+			act(t, b, ch)
+			turns.SetBetween(nil)
+			require.Greater(t, betweens, 5)
+			require.NoError(t, b.LogState())
+			_, err = b.Publish("", "other", persistentMessage()) // returns when the disk has this and all before
+			require.NoError(t, err)
+			again, err := leveret.OpenFS(fs.Crash(rand.New(rand.NewPCG(1, 1))), smallSegments)
+			require.NoError(t, err)
+			defer again.Close()
+			other, err := again.Queue("other")
+			require.NoError(t, err)
+			require.Equal(t, betweens+1, other.Info().Ready)
+			if q, err := again.Queue("q"); name == "purge" {
+				require.NoError(t, err)
+				require.Zero(t, q.Info().Ready)
+			} else {
+				require.Error(t, err)
+			}
+		})
+	}
 }

@@ -2,6 +2,7 @@ package leveret
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/leveretmq/leveret/internal/journal"
@@ -26,17 +27,23 @@ type opLog struct {
 	turns  map[uint64]record.Turn // the last of each copy that has turned, for the next time that it is written
 	order  uint64                 // of the last turn
 	killed uint64                 // the last copy when the node was killed
-	own    logMark                // what the operation has in the log and has not been told
 	ended  bool                   // the virtual host is gone
+	logging
+}
+
+// A logging is what the log knows of an operation.
+type logging struct {
+	own      logMark  // what the operation has in the log and has not been told
+	awaited  bool     // the operation returns when its records are on the disk
+	departed []uint64 // copies that have left their queues, which the operation has not noted yet
 }
 
 // notes are those of one operation.
 type notes struct {
-	items   []byte // about the topology
-	puts    []put  // by number
-	turned  []record.Turn
-	gone    []uint64
-	awaited bool // the operation returns when its records are on the disk
+	items  []byte // about the topology
+	puts   []put  // by number
+	turned []record.Turn
+	gone   []uint64
 }
 
 // A put is a copy that a queue took.
@@ -141,11 +148,34 @@ func (q *Queue) usedRecord() *record.Used {
 	return &record.Used{Queue: q.args.id, At: q.v.shownLocked(q.idle.used)}
 }
 
-// leave notes that several copies left their queue for good.
-func (l *opLog) leave(lost []entry) {
-	for _, e := range lost {
+// leave notes that n copies left their queues for good. Many are noted at the end of the operation, in turns.
+func (l *opLog) leave(n int, lost iter.Seq[entry]) {
+	if n > turn() {
+		l.departed = slices.Grow(l.departed, n)
+		for e := range lost {
+			l.departed = append(l.departed, e.seq)
+		}
+		return
+	}
+	for e := range lost {
 		l.leaves(e.seq)
 	}
+}
+
+// finishLocked ends what an operation notes. A crash between the turns brings back some of many copies that have left their queues, as
+// one after the operation may: nobody waits until the disk knows of copies that are gone.
+func (l *opLog) finishLocked() {
+	for len(l.departed) > 0 {
+		part := l.departed[:min(turn(), len(l.departed))]
+		l.departed = l.departed[len(part):]
+		for _, copy := range part {
+			l.leaves(copy)
+		}
+		l.v.tookLocked(len(part))
+		l.v.restLocked()
+	}
+	l.departed = nil
+	l.flushLocked()
 }
 
 // killedNode notes that the node was killed: classic queues take all that they have for delivered. Copies that have not turned are
@@ -252,11 +282,18 @@ func (l *opLog) releaseLocked(copy uint64) {
 	}
 }
 
-// takeLocked returns what the operation has in the log.
-func (l *opLog) takeLocked() logMark {
-	own := l.own
-	l.own, l.awaited = logMark{}, false
-	return own
+// takeLocked returns what the log knows of the operation, and forgets it.
+func (l *opLog) takeLocked() logging {
+	taken := l.logging
+	l.logging = logging{}
+	return taken
+}
+
+// giveBackLocked has the log know again of an operation. What others have left there is waited for, too.
+func (l *opLog) giveBackLocked(taken logging) {
+	l.own.raise(taken.own)
+	l.awaited = l.awaited || taken.awaited
+	l.departed = taken.departed // others have noted theirs
 }
 
 // endLogged ends an operation of a channel, as unlock does. If the channel's user is to know that it happened, it returns when
@@ -270,9 +307,9 @@ func (ch *Channel) endLogged(waits bool) error {
 	if v.timing.heap.Len() > 0 {
 		v.armLocked()
 	}
-	l.flushLocked()
+	l.finishLocked()
 	waits = waits && !ch.isRemote() || l.awaited
-	own := l.takeLocked()
+	own := l.takeLocked().own
 	if !waits {
 		ch.conn.logged.raise(own)
 	}

@@ -329,12 +329,5 @@ func (v *vhost) reset() {
 // lostAtEndLocked drops messages that a restart does not keep.
 // Rules: R-4.
 func (q *Queue) lostAtEndLocked(lost []entry) {
-	if q.v.log != nil {
-		q.v.log.leave(lost)
-	}
-	q.dropAllLocked(len(lost), CauseNodeDown, func() entry {
-		e := lost[0]
-		lost = lost[1:]
-		return e
-	})
+	q.dropListedLocked(lost, CauseNodeDown)
 }

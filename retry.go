@@ -152,15 +152,10 @@ func (c *quorum) dropRetries(cause Cause) int {
 	c.retries = nil
 	c.q.v.timing.heap.Remove(&r.timer)
 	c.removedAside(r.held)
-	if log := c.q.v.log; log != nil {
-		r.wait.Ascend(func(d delayedRetry) bool {
-			log.leaves(d.e.seq)
-			return true
-		})
-	}
-	c.q.dropAllLocked(r.held.n, cause, func() entry {
+	waiting := func(yield func(entry) bool) { r.wait.Ascend(func(d delayedRetry) bool { return yield(d.e) }) }
+	c.q.dropAllLocked(r.held.n, cause, waiting, func() (entry, Reason) {
 		d, _ := r.wait.DeleteMin()
-		return d.e
+		return d.e, ""
 	})
 	return r.held.n
 }

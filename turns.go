@@ -75,11 +75,10 @@ func (v *vhost) yieldLocked() {
 
 // apartLocked does work without the lock, while others get in.
 func (v *vhost) apartLocked(work func()) {
-	var logged logMark
-	var awaited bool
+	var logged logging
 	if v.log != nil {
 		v.log.flushLocked() // to others this turn has happened
-		awaited, logged = v.log.awaited, v.log.takeLocked()
+		logged = v.log.takeLocked()
 	}
 	own, known := v.deaths, v.turns.known
 	v.deaths, v.turns.known = worklist{}, nil
@@ -92,9 +91,8 @@ func (v *vhost) apartLocked(work func()) {
 		v.mu.Lock()
 	}
 	v.deaths, v.turns.known = own, known
-	if v.log != nil { // what others have left there is waited for, too
-		v.log.own.raise(logged)
-		v.log.awaited = v.log.awaited || awaited
+	if v.log != nil {
+		v.log.giveBackLocked(logged)
 	}
 	v.timing.turn = turnTaken{}
 	if v.turns.waiting--; v.turns.waiting == 0 {

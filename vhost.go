@@ -109,7 +109,7 @@ func (v *vhost) unlock() {
 	}
 	// What has become of messages, and what was declared, is one record of the log (oplog.go).
 	if v.log != nil {
-		v.log.flushLocked()
+		v.log.finishLocked()
 	}
 	// The memory alarm concerns all virtual hosts, so no lock may be held: it comes last, even if a hook panics
 	// (memory.go). A function of its own has the defer: with it here BenchmarkReject takes 4 % longer. Without a limit the

@@ -30,7 +30,8 @@ func BenchmarkBystander(b *testing.B) {
 		{"purge/quorum", onFilled(quorumType, purgeIt)},
 		{"delete", onFilled(nil, deleteIt)},
 		{"delete/quorum", onFilled(quorumType, deleteIt)},
-		{"delete/held", deleteHeld},
+		{"delete/held", deleteHeld(heldBy)},
+		{"delete/held/watched", deleteHeld(heldWatched)},
 		{"trim", onFilled(nil, trimIt)},
 		{"trim/quorum", onFilled(quorumType, trimIt)},
 		{"trim/dead-letter", onFilled(toDead, trimIt)},
@@ -68,6 +69,13 @@ func BenchmarkBystander(b *testing.B) {
 		{"list", listQueues},
 		{"history-310", longHistory310},
 		{"publishers", new(rush).make},
+		{"directory/purge", onDirectory(purgeIt)},
+		{"directory/delete", onDirectory(deleteIt)},
+		{"directory/delete/held", deleteHeld(heldOnDirectory)},
+		{"directory/trim", onDirectory(trimIt)},
+		{"directory/expire", expireOnDirectory},
+		{"directory/commit", commitOnDirectory},
+		{"directory/ack-multiple", ackOnDirectory},
 	} {
 		b.Run(c.name, func(b *testing.B) { longestWait(b, c.make, inProcess) })
 	}
@@ -220,17 +228,31 @@ func held(args leveret.Table, settle func(*leveret.Channel) error) large {
 }
 
 // deleteHeld deletes a queue while a consumer holds its million messages.
-func deleteHeld(b *testing.B) (*leveret.Broker, func()) {
-	br, _ := heldBy(b, nil)
-	return br, func() {
-		_, err := br.DeleteQueue("q", leveret.DeleteConfig{})
-		must(b, err)
+func deleteHeld(hold func(*testing.B, leveret.Table) (*leveret.Broker, *leveret.Channel)) large {
+	return func(b *testing.B) (*leveret.Broker, func()) {
+		br, _ := hold(b, nil)
+		return br, func() {
+			_, err := br.DeleteQueue("q", leveret.DeleteConfig{})
+			must(b, err)
+		}
 	}
 }
 
 // heldBy makes a broker with a queue "q", the consumer of which holds a million messages, and returns its channel.
 func heldBy(b *testing.B, args leveret.Table) (*leveret.Broker, *leveret.Channel) {
 	br, _ := filled(b, args)
+	return br, takeAll(b, br)
+}
+
+// heldWatched is heldBy while a program watches what is lost.
+func heldWatched(b *testing.B, args leveret.Table) (*leveret.Broker, *leveret.Channel) {
+	br, ch := heldBy(b, args)
+	br.Watch(leveret.Events{Dropped: func(leveret.DroppedEvent) {}})
+	return br, ch
+}
+
+// takeAll consumes the million messages of the queue "q" and returns the channel that holds them.
+func takeAll(b *testing.B, br *leveret.Broker) *leveret.Channel {
 	inbox := leveret.NewInbox(leveret.InboxConfig{MaxDeliveries: 1000})
 	c, err := br.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: inbox})
 	must(b, err)
@@ -243,7 +265,7 @@ func heldBy(b *testing.B, args leveret.Table) (*leveret.Broker, *leveret.Channel
 	for n := 0; n < manyMessages; n += len(buf) {
 		buf = inbox.Take(buf[:0])
 	}
-	return br, ch
+	return ch
 }
 
 // endOfGets ends a channel that holds a million messages which it has got one by one.

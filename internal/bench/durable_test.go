@@ -1,4 +1,4 @@
-package bench
+package bench_test
 
 import (
 	"fmt"
@@ -66,13 +66,6 @@ func BenchmarkDurable(b *testing.B) {
 				must(b, d.Ack())
 			}
 		})
-	}
-}
-
-func must(b *testing.B, err error) {
-	b.Helper()
-	if err != nil {
-		b.Fatal(err)
 	}
 }
 
