@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/leveretmq/leveret/internal/scenario"
 )
@@ -63,8 +65,13 @@ func runAll(t *testing.T, release string, on side, shared *Broker) {
 		if shared != nil {
 			scripts = runRestarting(t, scripts, on, shared)
 		}
+		takes := func(s *scenario.Script) time.Duration { return s.Takes(release) }
+		slices.SortStableFunc(scripts, func(a, b *scenario.Script) int { return cmp.Compare(takes(b), takes(a)) }) // the longest begin first
 		for _, s := range scripts {
 			t.Run(s.Name, func(t *testing.T) {
+				if *longest > 0 && takes(s) > *longest {
+					t.Skipf("it takes %v, more than -longest", takes(s))
+				}
 				done := make(chan result, 1)
 				go func() {
 					slots <- true
@@ -145,6 +152,8 @@ func matchesRun(t *testing.T, s *scenario.Script) bool {
 const parallel = 10
 
 var strict = flag.Bool("strict", false, "a scenario that does not wait shows the same at once: leveret serve has no chance in it")
+
+var longest = flag.Duration("longest", 0, "leave out scenarios that let more time pass; 0: none")
 
 // A result is what one scenario showed.
 type result struct {

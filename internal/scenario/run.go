@@ -92,7 +92,7 @@ func (r *run) execute(s *Script, goOn func(*Log, Entry) bool) (*Log, error) {
 	l := &Log{Script: s, Release: r.release}
 	defer r.close()
 	for _, st := range s.Steps {
-		if st.Profile != "" && st.Profile != r.release {
+		if !st.isFor(r.release) {
 			continue
 		}
 		got, err := r.step(st)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/leveretmq/leveret"
 )
@@ -46,6 +47,8 @@ type Step struct {
 	text string              // the statement without observations
 }
 
+func (st *Step) isFor(release string) bool { return st.Profile == "" || st.Profile == release }
+
 // For reports whether the script has something to say about a release through a driver.
 func (s *Script) For(release, driver string) bool {
 	return (s.Profile == "" || s.Profile == release) && (s.Driver == "" || s.Driver == driver)
@@ -54,6 +57,17 @@ func (s *Script) For(release, driver string) bool {
 // Timed reports whether the script lets time pass, so that a loaded machine may spoil a run.
 func (s *Script) Timed() bool {
 	return slices.ContainsFunc(s.Steps, func(st *Step) bool { return st.Verb == "advance" })
+}
+
+// Takes is how long the script lets time pass for a release.
+func (s *Script) Takes(release string) (d time.Duration) {
+	for _, st := range s.Steps {
+		if st.Verb == "advance" && st.isFor(release) && len(st.Args) > 0 {
+			step, _ := time.ParseDuration(st.Args[0].Text) // has been checked when the script was read
+			d += step
+		}
+	}
+	return d
 }
 
 // Restarts has a letter for each time that the script restarts its broker: s for one that is stopped, k for one that is
