@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/leveretmq/leveret/internal/journal"
+	"github.com/leveretmq/leveret/internal/race"
 	"github.com/leveretmq/leveret/internal/record"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -377,6 +378,9 @@ func writeRoutes(v *vhost, line func(...any)) {
 // TestReplayMakesWhatARestartKeeps plays random operations on a broker whose notes are collected, and compares the broker after a
 // restart with brokers that are made of snapshots and notes. They stay equal when more is done to both.
 func TestReplayMakesWhatARestartKeeps(t *testing.T) {
+	if race.Enabled {
+		t.Skip("one goroutine does it all, slowly")
+	}
 	for _, p := range []Profile{RabbitMQ43, RabbitMQ310} {
 		t.Run(p.Version(), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) { checkReplays(t, p) })

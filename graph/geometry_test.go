@@ -14,6 +14,7 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/graph"
+	"github.com/leveretmq/leveret/internal/race"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -210,6 +211,9 @@ func TestPicturesAreClear(t *testing.T) {
 
 // TestFortyOddQueues has forty queues of hostile names, in topologies of chance: bindings, dead letters, circles.
 func TestFortyOddQueues(t *testing.T) {
+	if race.Enabled {
+		t.Skip("one goroutine does it all, slowly")
+	}
 	words := []string{"</text>", "<&>", `"quoted"`, "日本語の待ち行列", "😀😀", "\u202egnirts", "a\nb", "MMMMWWWWMMMMWWWW", "iiiiiiii", "%%{x}%%", ":::", "]]>", "", "e\u0301\u0301"}
 	rapid.Check(t, func(rt *rapid.T) {
 		b := leveret.New()

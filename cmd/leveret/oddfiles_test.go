@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leveretmq/leveret/internal/race"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -75,6 +76,9 @@ func runOdd(args ...string) (stdout, stderr string, status int) {
 // Each command reads any file, or says what is wrong where, with its exit code for that. What it prints as JSON is JSON, what
 // it draws is XML, and both are the same the second time.
 func TestOddFiles(t *testing.T) {
+	if race.Enabled {
+		t.Skip("one goroutine does it all, slowly")
+	}
 	dir := t.TempDir()
 	other := filepath.Join(dir, "other")
 	require.NoError(t, os.WriteFile(other, []byte("{}"), 0o600))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/leveretmq/leveret/internal/journal"
 	"github.com/leveretmq/leveret/internal/journal/crashfs"
+	"github.com/leveretmq/leveret/internal/race"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -86,6 +87,9 @@ func used(t *testing.T, fs *crashfs.FS, name string) (n int) {
 }
 
 func TestEveryBit(t *testing.T) {
+	if race.Enabled {
+		t.Skip("one goroutine does it all, slowly")
+	}
 	for _, closed := range []bool{true, false} {
 		original, states := smallLog(t, closed)
 		flips, refusals := 0, 0

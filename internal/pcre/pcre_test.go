@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dlclark/regexp2"
+	"github.com/leveretmq/leveret/internal/race"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -183,6 +184,9 @@ func stepsOf(p *Pattern, name string) int {
 
 // A match with a limit knows what a match without one knows, or that it does not know.
 func TestMatchWithin(t *testing.T) {
+	if race.Enabled {
+		t.Skip("one goroutine does it all, slowly")
+	}
 	name := strings.Repeat("a", 254) + "!"
 	for _, source := range []string{`^a+!$`, `b`, `^(?!x)(a+)+$`, `^(a+)+\1$`, `(?=(a+)+$)b`, `(.*)(.*)(.*)(.*)(.*)b`, strings.Repeat(".*", 500) + "b",
 		strings.Repeat("a|", 500) + "b$", `(?=((a?){20}){20})b`, strings.Repeat("(?=a?)", 500) + "b"} {
@@ -235,6 +239,9 @@ func BenchmarkMatchWithin(b *testing.B) {
 
 // Nothing is tried twice, so that patterns which take PCRE exponential time take polynomial time.
 func TestStepsAreFew(t *testing.T) {
+	if race.Enabled {
+		t.Skip("one goroutine does it all, slowly")
+	}
 	name := strings.Repeat("a", 254) + "!"
 	for _, source := range []string{`^(a+)+$`, `^(a|a)*$`, `^(?!x)(a+)+$`, `((a|a)*)*(?<=b)$`, `(?=(a+)+$)b`, `(?=.*(?=.*(?=.*(?=.*x))))`,
 		`^(?>(a|aa)+b|a)+$`, `(a?){30}a{300}`, `(.*)(.*)(.*)(.*)(.*)b`, strings.Repeat(".*", 500) + "b"} {
