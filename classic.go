@@ -147,7 +147,7 @@ func (c *classic) takeBack(back []entry, how settling, _ *Consumer) (over []entr
 
 // tookBack follows the return of messages.
 // Rules: D-6, L-8, L-13.
-func (c *classic) tookBack(_ []entry, _ settling, from *Consumer) {
+func (c *classic) tookBack(_ [][]entry, _ settling, from *Consumer) {
 	// The limit is enforced before messages expire and before consumers get any. // L-8
 	for c.trims() && c.trimSome() {
 		c.q.v.restLocked()

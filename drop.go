@@ -2,8 +2,9 @@ package leveret
 
 import (
 	"iter"
-	"slices"
 	"time"
+
+	"github.com/leveretmq/leveret/internal/fifo"
 )
 
 // Losses. Every message that leaves the broker without being acknowledged is dropped here, with its cause: counted by
@@ -47,15 +48,29 @@ func (q *Queue) dropReadyLocked(cause Cause) int {
 	return n
 }
 
-// dropAllLocked drops n messages of one cause, which lost yields now and next returns later, one after the other, with how they died.
+// dropAllLocked drops n messages of one cause that have left the queue. lost yields them now; next returns them later, one after the
+// other, with how they died.
 func (q *Queue) dropAllLocked(n int, cause Cause, lost iter.Seq[entry], next func() (entry, Reason)) {
+	if log := q.v.log; log != nil && n > 0 {
+		copies := func() uint64 { e, _ := next(); return e.seq }
+		if q.v.watchesDrops() { // next is for those who watch
+			var all fifo.Queue[uint64]
+			for e := range lost {
+				all.PushBack(e.seq)
+			}
+			copies = all.PopFront
+		}
+		log.leave(n, copies)
+	}
+	q.lostAllLocked(n, cause, next)
+}
+
+// lostAllLocked counts n messages that are lost and tells of them.
+func (q *Queue) lostAllLocked(n int, cause Cause, next func() (entry, Reason)) {
 	if n == 0 {
 		return
 	}
 	q.countDroppedLocked(cause, n)
-	if q.v.log != nil {
-		q.v.log.leave(n, lost)
-	}
 	if !q.v.watchesDrops() {
 		return
 	}
@@ -76,15 +91,6 @@ func entries(all iter.Seq[*entry]) iter.Seq[entry] {
 	}
 }
 
-// dropListedLocked is dropAllLocked for messages in a list.
-func (q *Queue) dropListedLocked(lost []entry, cause Cause) {
-	q.dropAllLocked(len(lost), cause, slices.Values(lost), func() (entry, Reason) {
-		e := lost[0]
-		lost = lost[1:]
-		return e, ""
-	})
-}
-
 // dropHeldLocked drops the messages of a deleted queue that consumers and basic.get hold: settling them has no effect.
 // Rules: D-33.
 func (q *Queue) dropHeldLocked(cause Cause) {
@@ -95,13 +101,13 @@ func (q *Queue) dropHeldLocked(cause Cause) {
 	if q.v.log == nil && !q.v.watchesDrops() {
 		q.countDroppedLocked(cause, held.n) // to look for them takes long
 	} else {
-		lost := make([]entry, 0, held.n)
+		var lost fifo.Queue[entry]
 		for u := range q.v.heldLocked() {
 			if u.q == q {
-				lost = append(lost, u.e)
+				lost.PushBack(u.e)
 			}
 		}
-		q.dropListedLocked(lost, cause)
+		q.dropAllLocked(lost.Len(), cause, entries(lost.All()), func() (entry, Reason) { return lost.PopFront(), "" })
 	}
 	q.v.orphanLocked(held)
 }

@@ -2,7 +2,6 @@ package leveret
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 
 	"github.com/leveretmq/leveret/internal/journal"
@@ -33,9 +32,9 @@ type opLog struct {
 
 // A logging is what the log knows of an operation.
 type logging struct {
-	own      logMark  // what the operation has in the log and has not been told
-	awaited  bool     // the operation returns when its records are on the disk
-	departed []uint64 // copies that have left their queues, which the operation has not noted yet
+	own      logMark     // what the operation has in the log and has not been told
+	awaited  bool        // the operation returns when its records are on the disk
+	departed []departure // what the operation has not noted yet
 }
 
 // notes are those of one operation.
@@ -148,17 +147,20 @@ func (q *Queue) usedRecord() *record.Used {
 	return &record.Used{Queue: q.args.id, At: q.v.shownLocked(q.idle.used)}
 }
 
-// leave notes that n copies left their queues for good. Many are noted at the end of the operation, in turns.
-func (l *opLog) leave(n int, lost iter.Seq[entry]) {
+// A departure is n copies that have left their queue for good, which next returns one after the other.
+type departure struct {
+	n    int
+	next func() uint64
+}
+
+// leave notes that n copies left their queue for good. Many are noted at the end of the operation, in turns.
+func (l *opLog) leave(n int, next func() uint64) {
 	if n > turn() {
-		l.departed = slices.Grow(l.departed, n)
-		for e := range lost {
-			l.departed = append(l.departed, e.seq)
-		}
+		l.departed = append(l.departed, departure{n, next})
 		return
 	}
-	for e := range lost {
-		l.leaves(e.seq)
+	for range n {
+		l.leaves(next())
 	}
 }
 
@@ -166,15 +168,14 @@ func (l *opLog) leave(n int, lost iter.Seq[entry]) {
 // one after the operation may: nobody waits until the disk knows of copies that are gone.
 func (l *opLog) finishLocked() {
 	for len(l.departed) > 0 {
-		part := l.departed[:min(turn(), len(l.departed))]
-		l.departed = l.departed[len(part):]
-		for _, copy := range part {
-			l.leaves(copy)
+		d := l.departed[0]
+		l.departed = l.departed[1:]
+		for range d.n {
+			l.leaves(d.next())
+			l.v.tookLocked(1)
+			l.v.restLocked()
 		}
-		l.v.tookLocked(len(part))
-		l.v.restLocked()
 	}
-	l.departed = nil
 	l.flushLocked()
 }
 

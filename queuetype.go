@@ -25,8 +25,8 @@ type queueType interface {
 	// takeBack puts messages that a holder returns to their places: a consumer, or nil for basic.get. It returns those
 	// that have been delivered too often.
 	takeBack(back []entry, how settling, from *Consumer) (over []entry)
-	// tookBack follows the return of all messages that a holder returns together. over have been delivered too often.
-	tookBack(over []entry, how settling, from *Consumer)
+	// tookBack follows the return of all messages that a holder returns together. over, in parts, have been delivered too often.
+	tookBack(over [][]entry, how settling, from *Consumer)
 	// settled follows the settlement of deliveries that leave the queue for good.
 	settled()
 	// freed delivers what is ready: a consumer can take messages, or consumers have left.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/leveretmq/leveret/internal/fifo"
 	"github.com/leveretmq/leveret/internal/record"
 	"github.com/leveretmq/leveret/internal/schedule"
 )
@@ -68,7 +69,7 @@ func (c *quorum) accept(a arrival) bool {
 	if c.ready.n == 0 && q.consumers != nil && q.deliverNextLocked(&e) {
 		return true
 	}
-	var aged []entry
+	var aged fifo.Queue[entry]
 	if c.deadlines > 0 && q.v.rules.newestTrimmedFirst {
 		// What a trim has uncovered expires with the next arrival, and dies after what is trimmed for that. // L-9
 		c.expire(turn(), &aged)
@@ -79,8 +80,8 @@ func (c *quorum) accept(a arrival) bool {
 	}
 	// What is still ready counts for the limits. // L-4, L-5
 	c.trim()
-	for _, e := range aged {
-		c.deadLetter(e, Expired)
+	for aged.Len() > 0 {
+		c.deadLetter(aged.PopFront(), Expired)
 	}
 	c.updateRejecting()
 	// A TTL of 0 is over at once if the message is a head. // T-9
@@ -128,13 +129,13 @@ func (c *quorum) takeBack(back []entry, how settling, from *Consumer) (over []en
 
 // tookBack follows the return of messages.
 // Rules: L-8, L-9, L-13.
-func (c *quorum) tookBack(over []entry, _ settling, from *Consumer) {
+func (c *quorum) tookBack(over [][]entry, _ settling, from *Consumer) {
 	// Those over the delivery limit die first. In 3.10 they die after those that are trimmed, and what expires dies last. // L-9
-	var aged *[]entry
+	var aged *fifo.Queue[entry]
 	if c.q.v.rules.newestTrimmedFirst {
-		aged = new([]entry)
+		aged = new(fifo.Queue[entry])
 	} else {
-		c.die(over, DeliveryLimit)
+		c.dieAll(over, DeliveryLimit)
 	}
 	// What expired in its holder's hands expires now. // T-8
 	c.expire(turn(), aged)
@@ -145,8 +146,10 @@ func (c *quorum) tookBack(over []entry, _ settling, from *Consumer) {
 	}
 	c.trim()
 	if aged != nil {
-		c.die(over, DeliveryLimit)
-		c.die(*aged, Expired)
+		c.dieAll(over, DeliveryLimit)
+		for aged.Len() > 0 {
+			c.die(aged.PopFront(), Expired)
+		}
 	}
 	c.updateRejecting()
 	c.removed()
@@ -160,17 +163,24 @@ func (c *quorum) dropOver(cause Cause) {
 	c.over = nil
 }
 
-// die dead-letters messages that have left the queue, one by one.
-func (c *quorum) die(dead []entry, reason Reason) {
-	for _, e := range dead {
-		if c.q.deleted { // while others got in
-			c.q.dropLocked(e, reason, CauseQueueDeleted)
-		} else {
-			c.deadLetter(e, reason)
+// dieAll dead-letters messages that have left the queue, one by one.
+func (c *quorum) dieAll(dead [][]entry, reason Reason) {
+	for _, part := range dead {
+		for _, e := range part {
+			c.die(e, reason)
 		}
-		c.q.v.tookLocked(1)
-		c.q.v.restLocked()
 	}
+}
+
+// die dead-letters one of many messages that have left the queue.
+func (c *quorum) die(e entry, reason Reason) {
+	if c.q.deleted { // while others got in
+		c.q.dropLocked(e, reason, CauseQueueDeleted)
+	} else {
+		c.deadLetter(e, reason)
+	}
+	c.q.v.tookLocked(1)
+	c.q.v.restLocked()
 }
 
 // returned takes one message back. One that has come back once too often it returns, to die.
@@ -369,7 +379,7 @@ func (c *quorum) fill(kept content) {
 func (c *quorum) booted() {
 	over := c.over
 	c.over = nil
-	c.tookBack(over, ended, nil)
+	c.tookBack(inParts(over), ended, nil)
 	if c.pending != nil && !c.q.deleted {
 		c.sendPendingNext()
 	}
@@ -414,7 +424,7 @@ func (d deliveringQuorum) proceed() { d.c.freed() }
 
 // deliverSome is a step of deliverReady. It reports whether there may be more to deliver. What has expired goes to late as
 // in expire.
-func (c *quorum) deliverSome(late *[]entry) (more bool) {
+func (c *quorum) deliverSome(late *fifo.Queue[entry]) (more bool) {
 	var few [4]assignment
 	batch := few[:0]
 	for n := 0; c.ready.n > 0; n++ {

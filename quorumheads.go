@@ -1,6 +1,9 @@
 package leveret
 
-import "github.com/leveretmq/leveret/internal/schedule"
+import (
+	"github.com/leveretmq/leveret/internal/fifo"
+	"github.com/leveretmq/leveret/internal/schedule"
+)
 
 // The heads of a quorum queue expire: the first message of the returned list, and that of each priority. One timer is
 // set for the earliest of them. // T-6, T-7
@@ -32,7 +35,7 @@ func (c *quorum) expireDue() {
 // expire expires heads that are due, at most limit of them; the timer brings the queue back for the rest. The head of
 // the returned list and that of each priority expire by themselves. They die at once, or if late is not nil wait there.
 // Rules: T-6, L-9.
-func (c *quorum) expire(limit int, late *[]entry) (n int) {
+func (c *quorum) expire(limit int, late *fifo.Queue[entry]) (n int) {
 	now := c.q.v.nowLocked()
 	for ; n < limit && c.deadlines > 0; n++ {
 		e, due := c.popDue(now)
@@ -46,9 +49,9 @@ func (c *quorum) expire(limit int, late *[]entry) (n int) {
 }
 
 // age ends the time of a message that has left the queue: the message dies, or waits in late for the end of the act.
-func (c *quorum) age(e entry, late *[]entry) {
+func (c *quorum) age(e entry, late *fifo.Queue[entry]) {
 	if late != nil {
-		*late = append(*late, e)
+		late.PushBack(e)
 	} else {
 		c.deadLetter(e, Expired)
 	}

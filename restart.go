@@ -261,7 +261,7 @@ func (ch *Channel) surrenderLocked(reason *Error, over map[*Queue][]entry) {
 		}
 		b.putLocked(of.q, ended, nil)
 		if len(b.over) > 0 {
-			over[of.q] = append(over[of.q], b.over...)
+			over[of.q] = slices.Concat(append([][]entry{over[of.q]}, b.over...)...)
 		}
 	}
 	ch.leaving = nil
@@ -329,5 +329,14 @@ func (v *vhost) reset() {
 // lostAtEndLocked drops messages that a restart does not keep.
 // Rules: R-4.
 func (q *Queue) lostAtEndLocked(lost []entry) {
-	q.dropListedLocked(lost, CauseNodeDown)
+	if q.v.log != nil {
+		for _, e := range lost {
+			q.v.log.leaves(e.seq)
+		}
+	}
+	q.lostAllLocked(len(lost), CauseNodeDown, func() (entry, Reason) {
+		e := lost[0]
+		lost = lost[1:]
+		return e, ""
+	})
 }

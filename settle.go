@@ -285,7 +285,7 @@ func (ch *Channel) settleAloneLocked(u *unacked, tag uint64, how settling) {
 	case q.deleted:
 	case there && how.requeue():
 		ch.requeuedEventLocked(u, tag)
-		q.impl.tookBack(q.impl.takeBack([]entry{u.e}, how, c), how, c)
+		q.impl.tookBack(inParts(q.impl.takeBack([]entry{u.e}, how, c)), how, c)
 	case there:
 		ch.discardLocked(u, tag, how)
 		fallthrough
@@ -313,9 +313,9 @@ func (ch *Channel) settleOneLocked(u *unacked, tag uint64, how settling, b *give
 
 // A giveBack is the messages that one holder gives back to a queue together.
 type giveBack struct {
-	back []entry // to be put to their places
-	any  bool    // some were
-	over []entry // those that are over the delivery limit, to die
+	back []entry   // to be put to their places
+	any  bool      // some were
+	over [][]entry // those that are over the delivery limit, to die: in parts, as to make room for a million at once takes long
 }
 
 // putLocked puts what is given back to its places.
@@ -324,8 +324,15 @@ func (b *giveBack) putLocked(q *Queue, how settling, from *Consumer) {
 		return
 	}
 	b.any = true
-	b.over = append(b.over, q.impl.takeBack(b.back, how, from)...)
+	b.over = append(b.over, inParts(q.impl.takeBack(b.back, how, from))...)
 	b.back = b.back[:0]
+}
+
+func inParts(few []entry) [][]entry {
+	if len(few) == 0 {
+		return nil
+	}
+	return [][]entry{few}
 }
 
 // byLevelLocked puts deliveries of a higher priority first.

@@ -148,7 +148,7 @@ func (ch *Channel) takeBackLocked(q *Queue, late func(*unacked) bool) {
 		}
 	}
 	if len(back) > 0 {
-		q.impl.tookBack(q.impl.takeBack(back, nackRequeue, nil), nackRequeue, nil)
+		q.impl.tookBack(inParts(q.impl.takeBack(back, nackRequeue, nil)), nackRequeue, nil)
 	}
 }
 
