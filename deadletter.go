@@ -273,7 +273,13 @@ func (v *vhost) deadLocked(l *deadLetter, x *Exchange, at int64) *message {
 	if v.rules.headerHistory { // DL-20
 		v.tookLocked(m.recordInHeaders(&n.death))
 	} else {
-		n.extra.record(&n.death)
+		d := &n.death
+		if n.extra.index != nil { // a history so long keeps no dead messages in memory
+			d = new(death)
+			*d = n.death
+		}
+		_, looked := n.extra.record(d)
+		v.tookLocked(looked / entriesOfHistory)
 	}
 	return m
 }

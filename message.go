@@ -69,6 +69,7 @@ type extra struct {
 	deaths       *death         // most recent first
 	firstDeath   *death         // as it was recorded
 	lastExchange *Exchange      // where it was published to before the last death
+	index        *deathIndex    // of a long history; it may have gone on with another message
 	common       *commonHistory // has this extra, if several messages share it; nil: it belongs to one message
 	number       uint64         // see EventMessage.Message
 	removed      int32          // bytes of properties that quorum queues count though they are gone

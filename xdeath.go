@@ -42,25 +42,46 @@ func (d *death) routingKeys() []string {
 }
 
 // record puts d in front. A death of the same queue and reason keeps everything but its
-// count, which grows; record reports whether there was one.
+// count, which grows; record reports whether there was one, and at how many entries it looked.
 // Rules: DL-13, DL-17, DL-18, DL-19.
-func (x *extra) record(d *death) (again bool) {
+func (x *extra) record(d *death) (again bool, looked int) {
 	old := x.deaths
-	for p := old; p != nil; p = p.next {
-		if p.queue == d.queue && p.reason == d.reason {
-			grown := *p
-			grown.count++
-			grown.next = old.except(p)
-			x.deaths = &grown
-			return true
-		}
+	index := x.index.of(old)
+	var before *death
+	if index == nil || index.has(d) {
+		before, looked = old.entry(d.queue, d.reason)
 	}
-	d.next = old
-	x.deaths = d
+	if before != nil {
+		grown := *before
+		grown.count++
+		grown.next = old.except(before)
+		x.deaths = &grown
+	} else {
+		d.next = old
+		x.deaths = d
+	}
 	if x.firstDeath == nil {
 		x.firstDeath = d
 	}
-	return false
+	switch {
+	case index != nil:
+		index.add(x.deaths)
+	case looked >= longHistory:
+		index = indexOf(x.deaths)
+		looked *= 10 // roughly
+	}
+	x.index = index
+	return before != nil, looked
+}
+
+// entry returns the entry of a queue and a reason, nil if there is none, and how many it looked at.
+func (d *death) entry(queue string, reason Reason) (entry *death, looked int) {
+	for ; d != nil; d = d.next {
+		if looked++; d.queue == queue && d.reason == reason {
+			return d, looked
+		}
+	}
+	return nil, looked
 }
 
 // A commonHistory is shared by messages that died alike all along: each time in the same queue and for the same reason,
@@ -73,7 +94,7 @@ type commonHistory struct {
 	again  bool   // the queue and reason had an entry, which has kept its time
 
 	extra extra
-	death death
+	death *death // apart: what dies later keeps it, and nothing else of this
 
 	wire struct { // the headers of a message that has no others, in the order in which RabbitMQ sends them
 		once   sync.Once
@@ -110,7 +131,7 @@ func (v *vhost) commonLocked(l *deadLetter, at int64) *extra {
 	}
 	last := &l.q.counters.died().histories[after%uint64(len(commonHistories{}))]
 	if h := *last; h != nil && h.after == after && (h.again || h.death.at == at) {
-		if d := &h.death; d.reason == l.reason && d.exchange == m.exchange && d.key == m.key {
+		if d := h.death; d.reason == l.reason && d.exchange == m.exchange && d.key == m.key {
 			return &h.extra
 		}
 	}
@@ -120,8 +141,10 @@ func (v *vhost) commonLocked(l *deadLetter, at int64) *extra {
 		h.extra = *m.extra
 	}
 	h.extra.common, h.extra.lastExchange = h, m.exchange
-	h.death = death{queue: l.q.name, reason: l.reason, count: 1, at: at, exchange: m.exchange, key: m.key}
-	h.again = h.extra.record(&h.death)
+	h.death = &death{queue: l.q.name, reason: l.reason, count: 1, at: at, exchange: m.exchange, key: m.key}
+	var looked int
+	h.again, looked = h.extra.record(h.death)
+	v.tookLocked(looked / entriesOfHistory)
 	*last = h
 	return &h.extra
 }
@@ -182,6 +205,9 @@ func (v *vhost) cyclic(m *message, reason Reason, t *Queue) bool {
 	}
 	if v.rules.headerHistory {
 		return cyclicHeader(m.headers(), t.name)
+	}
+	if index := m.extra.index.of(m.extra.deaths); index != nil {
+		return index.automatic(t.name)
 	}
 	diedThere, looked := m.extra.deaths.automatic(t.name)
 	v.tookLocked(looked / entriesOfHistory)

@@ -30,7 +30,7 @@ func BenchmarkCurves(b *testing.B) {
 		{"consumers-served", 1_000_000, serveConsumers},
 		{"consumers-leave", 1_000_000, cancelConsumers},
 		{"delayed-retries", 1_000_000, retryDelayed},
-		{"deaths", 10_000, dieAgain},
+		{"deaths", 100_000, dieAgain},
 		{"history-310", 5_000, dieWithHistory310}, // more does not fit into the properties of a message
 		{"channels", 10_000, openChannels},
 		{"users", 100_000, setUsers},
