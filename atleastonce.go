@@ -30,6 +30,7 @@ type pendingLetter struct {
 	e           entry
 	reason      Reason
 	died        int64           // when it was first tried, in seconds since 1970: what its history says
+	tried       bool            // once at least
 	hadTarget   bool            // some try had a target
 	beforeStop  bool            // it died before its queue told itself to stop, so the queue takes it even when stopped
 	purged      bool            // the queue does not count it any more, but goes on sending it // DL-29
@@ -145,8 +146,9 @@ func (p *pendingLetters) retryDue(now int64) {
 // Rules: DL-30, DL-32.
 func (c *quorum) try(d *pendingLetter) bool {
 	v := c.q.v
+	letter := &deadLetter{q: c.q, m: d.e.m, copy: d.e.seq, retry: d.tried, reason: d.reason}
+	d.tried = true
 	d.at = deadlineAfter(v.nowLocked(), pendingRetry)
-	letter := &deadLetter{q: c.q, m: d.e.m, copy: d.e.seq, reason: d.reason}
 	m, targets, _ := v.deadTargetsLocked(letter, d.died)
 	if len(targets) == 0 {
 		return false // a missing exchange, no route or only circles: it is kept // DL-30

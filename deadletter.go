@@ -28,6 +28,7 @@ type deadLetter struct {
 	m          *message
 	copy       uint64 // the number of m in q
 	deliveries uint32
+	retry      bool // with the at-least-once strategy: it was tried before
 	reason     Reason
 	task       task
 }
@@ -272,6 +273,9 @@ func (v *vhost) deadLocked(l *deadLetter, x *Exchange, at int64) *message {
 	}
 	if v.rules.headerHistory { // DL-20
 		v.tookLocked(m.recordInHeaders(&n.death))
+		if l.retry && !l.q.set.hasDLRK {
+			m.takeKeysOfHistory() // DL-31
+		}
 	} else {
 		d := &n.death
 		if n.extra.index != nil { // a history so long keeps no dead messages in memory

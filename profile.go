@@ -74,7 +74,7 @@ type rules struct {
 	channelAckTimeout bool // D-36: the consumer timeout holds for every queue type and closes the channel
 
 	// Dead letters.
-	headerHistory  bool // DL-22, DL-20: x-death itself is the history: clients' entries are continued
+	headerHistory  bool // DL-22, DL-20, DL-31: x-death itself is the history: clients' entries are continued
 	dropCCWithKey  bool // DL-9: a dead-letter routing key removes the CC header
 	keysWithoutBCC bool // DL-15: an entry's routing-keys are the routing key and the headers CC and BCC, none subtracted
 

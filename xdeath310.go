@@ -36,6 +36,29 @@ func (m *message) recordInHeaders(d *death) (looked int) {
 	return 0
 }
 
+// takeKeysOfHistory makes the routing keys in the newest entry of the history those of the message. They are others than those that
+// the message had in its queue if it had died there for the same reason before, and none of them is one of BCC.
+// Rules: DL-31.
+func (m *message) takeKeysOfHistory() {
+	deaths, _ := m.headers().Get(headerDeaths)
+	newest, _ := deaths.([]any)[0].(Fields)
+	v, _ := newest.Get(fieldDeathRoutingKeys)
+	array, _ := v.([]any)
+	var keys []string
+	for _, k := range array {
+		if key, ok := asBytes(k); ok {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return
+	}
+	m.key, m.extra.published = keys[0], nil
+	if len(keys) > 1 {
+		m.extra.published = &published{all: keys, routes: uint32(len(keys))}
+	}
+}
+
 // continued returns the array with one more death. The entry of this death comes first. The others follow, two or more
 // of them in reverse; elements that are no tables are dropped.
 // Rules: DL-20, DL-21, DL-22.
