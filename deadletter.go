@@ -28,7 +28,7 @@ type deadLetter struct {
 	m          *message
 	copy       uint64 // the number of m in q
 	deliveries uint32
-	retry      bool // with the at-least-once strategy: it was tried before
+	retry      bool // the at-least-once strategy has tried it before
 	reason     Reason
 	task       task
 }
@@ -278,7 +278,7 @@ func (v *vhost) deadLocked(l *deadLetter, x *Exchange, at int64) *message {
 		}
 	} else {
 		d := &n.death
-		if n.extra.index != nil { // a history so long keeps no dead messages in memory
+		if n.extra.index != nil { // the records of a long history are apart, or they would keep all dead messages in memory
 			d = new(death)
 			*d = n.death
 		}

@@ -2,6 +2,7 @@ package leveret_test
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"strings"
@@ -174,75 +175,99 @@ func channelOf(t *testing.T, conn *leveret.Conn, mode func(*leveret.Channel) err
 	return ch
 }
 
+// manyLeave are ways in which all messages of the queue q are lost at once, and what they need.
+var manyLeave = map[string]struct {
+	args leveret.Table
+	hold bool // the messages are in somebody's hands
+	back bool // and have come back from there, to wait for their retry; as many others are ready
+	lose func(*leveret.Broker) error
+}{
+	"purge":         {lose: purgeQ},
+	"delete":        {lose: deleteQ},
+	"delete, held":  {hold: true, lose: deleteQ},
+	"purge, quorum": {args: leveret.Table{leveret.ArgQueueType: "quorum"}, lose: purgeQ},
+	"purge, delayed retries": {args: leveret.Table{leveret.ArgQueueType: "quorum", "x-delayed-retry-type": "all", "x-delayed-retry-min": 60_000},
+		hold: true, back: true, lose: purgeQ},
+	"delete, pending dead letters": {args: leveret.Table{leveret.ArgQueueType: "quorum", leveret.ArgMessageTTL: 0,
+		leveret.ArgDeadLetterStrategy: "at-least-once", leveret.ArgDeadLetterExchange: "nowhere", leveret.ArgOverflow: "reject-publish"}, lose: deleteQ},
+}
+
+func purgeQ(b *leveret.Broker) error {
+	_, err := b.PurgeQueue("q")
+	return err
+}
+
+func deleteQ(b *leveret.Broker) error {
+	_, err := b.DeleteQueue("q", leveret.DeleteConfig{})
+	return err
+}
+
 // Messages that leave a queue many at once are noted in turns: others get in between, and all of the messages are noted when the
-// operation returns.
+// operation returns, also if somebody watches what is lost.
+// Rules: Q-40, D-33.
 func TestManyMessagesLeaveTheLogInTurns(t *testing.T) {
-	for name, act := range map[string]func(*testing.T, *leveret.Broker, *leveret.Channel){
-		"purge": func(t *testing.T, b *leveret.Broker, _ *leveret.Channel) {
-			n, err := b.PurgeQueue("q")
-			require.NoError(t, err)
-			require.Equal(t, 20, n)
-		},
-		"delete": func(t *testing.T, b *leveret.Broker, _ *leveret.Channel) {
-			_, err := b.DeleteQueue("q", leveret.DeleteConfig{})
-			require.NoError(t, err)
-		},
-		"delete/held": func(t *testing.T, b *leveret.Broker, ch *leveret.Channel) {
-			for range 20 {
-				_, ok, err := ch.Get("q", leveret.GetConfig{})
+	for name, way := range manyLeave {
+		for _, watched := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, watched=%t", name, watched), func(t *testing.T) {
+				n := 60 // 32 pending dead letters are tried at a time
+				length := turns.Length()
+				turns.SetLength(3)
+				defer turns.SetLength(length)
+				fs := &crashfs.FS{}
+				b, err := leveret.OpenFS(fs, smallSegments)
 				require.NoError(t, err)
-				require.True(t, ok)
-			}
-			_, err := b.DeleteQueue("q", leveret.DeleteConfig{})
-			require.NoError(t, err)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			length := turns.Length()
-			turns.SetLength(3)
-			defer turns.SetLength(length)
-			fs := &crashfs.FS{}
-			b, err := leveret.OpenFS(fs, smallSegments)
-			require.NoError(t, err)
-			defer b.Close()
-			for _, q := range []string{"q", "other"} {
-				_, err := b.DeclareQueue(q, leveret.QueueConfig{Durable: true})
+				defer b.Close()
+				for q, args := range map[string]leveret.Table{"q": way.args, "other": nil} {
+					_, err := b.DeclareQueue(q, leveret.QueueConfig{Durable: true, Arguments: args})
+					require.NoError(t, err)
+				}
+				conn, err := b.Connect("guest", "guest", "/")
 				require.NoError(t, err)
-			}
-			for range 20 {
-				_, err := b.Publish("", "q", persistentMessage())
+				ch, err := conn.Channel()
 				require.NoError(t, err)
-			}
-			conn, err := b.Connect("guest", "guest", "/")
-			require.NoError(t, err)
-			ch, err := conn.Channel()
-			require.NoError(t, err)
-			betweens := 0
-			turns.SetBetween(func() {
-				betweens++
-				_, err := b.Publish("", "other", persistentMessage())
+				for range n {
+					_, err := b.Publish("", "q", persistentMessage())
+					require.NoError(t, err)
+					if way.hold {
+						_, ok, err := ch.Get("q", leveret.GetConfig{})
+						require.NoError(t, err)
+						require.True(t, ok)
+					}
+				}
+				if way.back {
+					require.NoError(t, ch.Nack(0, true, true))
+					for range n {
+						_, err := b.Publish("", "q", persistentMessage())
+						require.NoError(t, err)
+					}
+					n *= 2
+				}
+				lost := map[uint64]bool{}
+				if watched {
+					defer b.Watch(leveret.Events{Dropped: func(e leveret.DroppedEvent) { lost[e.Copy] = true }})()
+				}
+				betweens := 0
+				turns.SetBetween(func() {
+					betweens++
+					_, err := b.Publish("", "other", persistentMessage())
+					require.NoError(t, err)
+					require.NoError(t, b.Check())
+				})
+				defer turns.SetBetween(nil)
+				require.NoError(t, way.lose(b))
+				turns.SetBetween(nil)
+				require.Greater(t, betweens, 5)
+				if watched {
+					require.Len(t, lost, n)
+				}
+				require.NoError(t, b.LogState())
+				_, err = b.Publish("", "other", persistentMessage()) // returns when the disk has this and all before
 				require.NoError(t, err)
-				require.NoError(t, b.Check())
+				again, err := leveret.OpenFS(fs.Crash(rand.New(rand.NewPCG(1, 1))), smallSegments)
+				require.NoError(t, err)
+				defer again.Close()
+				require.Equal(t, betweens+1, again.Recovered().Messages)
 			})
-			defer turns.SetBetween(nil)
-			act(t, b, ch)
-			turns.SetBetween(nil)
-			require.Greater(t, betweens, 5)
-			require.NoError(t, b.LogState())
-			_, err = b.Publish("", "other", persistentMessage()) // returns when the disk has this and all before
-			require.NoError(t, err)
-			again, err := leveret.OpenFS(fs.Crash(rand.New(rand.NewPCG(1, 1))), smallSegments)
-			require.NoError(t, err)
-			defer again.Close()
-			other, err := again.Queue("other")
-			require.NoError(t, err)
-			require.Equal(t, betweens+1, other.Info().Ready)
-			if q, err := again.Queue("q"); name == "purge" {
-				require.NoError(t, err)
-				require.Zero(t, q.Info().Ready)
-			} else {
-				require.Error(t, err)
-			}
-		})
+		}
 	}
 }

@@ -164,8 +164,8 @@ func (l *opLog) leave(n int, next func() uint64) {
 	}
 }
 
-// finishLocked ends what an operation notes. A crash between the turns brings back some of many copies that have left their queues, as
-// one after the operation may: nobody waits until the disk knows of copies that are gone.
+// finishLocked ends what an operation notes. Others get in while it notes many copies that have left their queues. A crash in between
+// brings some of these copies back, as a crash right after the operation may: nobody waits until the disk knows of copies that are gone.
 func (l *opLog) finishLocked() {
 	for len(l.departed) > 0 {
 		d := l.departed[0]

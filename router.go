@@ -55,7 +55,8 @@ func (v *vhost) routeLocked(x *Exchange, m *message) []*Queue {
 				r.toQueue(q)
 			}
 		}
-		return r.laterLast()
+		r.laterLast()
+		return r.queues
 	}
 	r.work = append(r.work[:0], x)
 	x.visited = r.visit
@@ -63,19 +64,16 @@ func (v *vhost) routeLocked(x *Exchange, m *message) []*Queue {
 		r.through(r.work[i], m)
 	}
 	clear(r.work)
-	return r.laterLast()
-}
-
-// laterLast returns the queues, with those that get their messages later behind the others.
-// Rules: X-18a.
-func (r *router) laterLast() []*Queue {
-	if r.later > 0 && r.later < len(r.queues) {
-		r.sortLaterLast()
-	}
+	r.laterLast()
 	return r.queues
 }
 
-func (r *router) sortLaterLast() {
+// laterLast moves the queues that get their messages later behind the others.
+// Rules: X-18a.
+func (r *router) laterLast() {
+	if r.later == 0 || r.later == len(r.queues) {
+		return
+	}
 	slices.SortStableFunc(r.queues, func(a, b *Queue) int {
 		switch {
 		case a.traits.enqueuesLater == b.traits.enqueuesLater:

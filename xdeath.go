@@ -68,7 +68,7 @@ func (x *extra) record(d *death) (again bool, looked int) {
 		index.add(x.deaths)
 	case looked >= longHistory:
 		index = indexOf(x.deaths)
-		looked *= 10 // roughly
+		looked *= 10 // to make an index takes about ten times as long as to look
 	}
 	x.index = index
 	return before != nil, looked

@@ -36,8 +36,9 @@ func (m *message) recordInHeaders(d *death) (looked int) {
 	return 0
 }
 
-// takeKeysOfHistory makes the routing keys in the newest entry of the history those of the message. They are others than those that
-// the message had in its queue if it had died there for the same reason before, and none of them is one of BCC.
+// takeKeysOfHistory gives the message the routing keys in the newest entry of its history. After a second death in a queue for the same
+// reason these are the keys of the first death, and no entry has keys of BCC. An entry without keys, which only a client can have
+// made, changes nothing.
 // Rules: DL-31.
 func (m *message) takeKeysOfHistory() {
 	deaths, _ := m.headers().Get(headerDeaths)

@@ -22,6 +22,8 @@ func TestOptionsOutOfRange(t *testing.T) {
 	} {
 		assert.PanicsWithValue(t, want, func() { leveret.New(opts...) })
 	}
+	assert.PanicsWithValue(t, "leveret: WithClock: 0001-01-01 00:00:00 is not a time from 1970-01-01 to 2262-04-11",
+		func() { leveret.New(leveret.WithClock(new(leveret.ManualClock))) }, "a clock that NewManualClock has not made")
 	for bytes, want := range map[int]int{0: 16 << 20, 1: 1, 512 << 20: 512 << 20} {
 		b := leveret.New(leveret.WithMaxMessageSize(bytes))
 		assert.Equal(t, want, b.MaxMessageSize())
