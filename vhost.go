@@ -3,7 +3,6 @@ package leveret
 import (
 	"maps"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -21,7 +20,7 @@ type vhost struct {
 	name   string
 	rules  *rules
 
-	mu sync.Mutex // guards what follows and everything that hangs on it
+	mu operationLock // guards what follows and everything that hangs on it
 	registry
 	routes
 	deaths worklist
