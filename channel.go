@@ -27,7 +27,8 @@ type Channel struct {
 	confirm   bool
 	sequence  uint64
 	tx        *transaction
-	cache     publishCache
+	cache     *publishCache // where it published last; nil: nowhere yet
+	caches    publishCaches
 	grants    permissionCache
 	directReply
 	getters *getTimer
