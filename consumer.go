@@ -33,6 +33,7 @@ type Consumer struct {
 	waiting  bool      // late, and behind the single active consumer: see waitAgainLocked
 	inbox    *Inbox    // of its connection; nil: see own
 	own      *ownInbox // nil for a consumer with a handler, and with an inbox
+	spares   *spares   // nil for a consumer whose deliveries are not used again
 	ackTimeout
 }
 
@@ -78,7 +79,7 @@ func (c *Consumer) handLocked(d *Delivery) {
 	case c.inbox != nil:
 		c.inbox.putLocked(Notification{Kind: Delivered, Channel: c.ch, Delivery: d, ConsumerTag: c.tag})
 	default:
-		c.ch.v.handleAfterLocked(c.cfg.Handler, d)
+		c.ch.v.handleAfterLocked(c, d)
 	}
 }
 
@@ -171,11 +172,14 @@ func (ch *Channel) subscribeLocked(c *Consumer) {
 	}
 	ch.v.subscribed++
 	c.number = ch.v.subscribed
+	if c.cfg.Reuse {
+		c.spares = new(spares)
+	}
 	if c.cfg.Handler != nil {
 		return
 	}
 	if c.inbox = ch.conn.cfg.Inbox; c.inbox == nil {
-		c.own = newOwnInbox(ch.v)
+		c.own = newOwnInbox(ch.v, c.spares)
 	}
 }
 

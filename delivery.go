@@ -21,19 +21,18 @@ type Delivery struct {
 
 var noProperties = &Properties{}
 
-// newDelivery makes what a client sees of an entry of q; q is nil for a direct reply.
+// fillDelivery makes d, which is zero, what a client sees of an entry of q; q is nil for a direct reply.
 // Rules: M-12.
-func (ch *Channel) newDelivery(q *Queue, e *entry) *Delivery {
+func (ch *Channel) fillDelivery(d *Delivery, q *Queue, e *entry) {
 	m := e.m
-	d := &Delivery{Exchange: m.exchange.name, RoutingKey: m.key, Properties: m.props, Body: m.body, ch: ch, m: m}
-	if d.Properties == nil {
+	d.Exchange, d.RoutingKey, d.Body, d.ch, d.m = m.exchange.name, m.key, m.body, ch, m
+	if d.Properties = m.props; d.Properties == nil {
 		d.Properties = noProperties
 	}
 	if q != nil {
 		d.Redelivered = q.redelivered(e)
 		d.counted, d.delivered, d.acquired = q.traits.counts, e.deliveries, e.returns
 	}
-	return d
 }
 
 // redelivered is the flag that e would be delivered with.
@@ -81,7 +80,8 @@ func (q *Queue) assignLocked(c *Consumer, m *message) {
 func (q *Queue) sendLocked(c *Consumer, e *entry) {
 	ch := c.ch
 	ch.usedLocked()
-	d := ch.newDelivery(q, e)
+	d := c.spares.take()
+	ch.fillDelivery(d, q, e)
 	d.ConsumerTag = c.tag
 	if c.cfg.NoAck {
 		if log := q.v.log; log != nil {
@@ -155,7 +155,13 @@ func (ch *Channel) getLocked(name string, cfg GetConfig) (*Delivery, *Error) {
 
 // deliverGetLocked gives e, the head, to basic.get.
 func (q *Queue) deliverGetLocked(ch *Channel, e entry, cfg GetConfig) *Delivery {
-	d := ch.newDelivery(q, &e)
+	d := cfg.Into
+	if d != nil {
+		*d = Delivery{}
+	} else {
+		d = new(Delivery)
+	}
+	ch.fillDelivery(d, q, &e)
 	if d.counted == oldCounts {
 		d.counted = oldCountGet // D-12
 	}

@@ -44,6 +44,10 @@
 //
 //	q.Consume(leveret.ConsumeConfig{Handler: func(d *leveret.Delivery) { … }})
 //
+// Where many goroutines publish and receive, they spend most of their time on each other's locks. [VHost.PublishAll],
+// [Queue.GetMany] and [AckAll] do in one operation what that many calls of Publish, Get and Ack do. With the option
+// Reuse of [ConsumeConfig] or Into of [GetConfig] a delivery allocates nothing.
+//
 // # Dead-lettering
 //
 // A message dies when it is rejected without requeue, when its time to live is over, when its queue

@@ -182,6 +182,21 @@ func ExampleChannel_Publish() {
 	// Output: 0 queues; came back: hello
 }
 
+// The second message has nowhere to go, and its outcome says so.
+func ExampleChannel_PublishAll() {
+	b := leveret.New()
+	defer b.Close()
+
+	ch := login(b)
+	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	outs, err := ch.PublishAll([]leveret.Publishing{
+		{RoutingKey: "q", Message: leveret.Message{Body: []byte("one")}},
+		{RoutingKey: "nowhere", Message: leveret.Message{Body: []byte("two")}},
+	})
+	fmt.Println(outs[0].Queues, outs[1].Queues, err)
+	// Output: 1 0 <nil>
+}
+
 func ExampleChannel_Qos() {
 	b := leveret.New()
 	defer b.Close()
@@ -235,6 +250,25 @@ func ExampleChannel_Get() {
 	d, ok, err := ch.Get("q", leveret.GetConfig{NoAck: true})
 	fmt.Printf("%s, and %d more; %v %v\n", d.Body, d.MessageCount, ok, err)
 	// Output: one, and 1 more; true <nil>
+}
+
+func ExampleChannel_GetMany() {
+	b := leveret.New()
+	defer b.Close()
+
+	ch := login(b)
+	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	try(ch.PublishAll([]leveret.Publishing{
+		{RoutingKey: "q", Message: leveret.Message{Body: []byte("one")}},
+		{RoutingKey: "q", Message: leveret.Message{Body: []byte("two")}},
+	}))
+	var buf [16]leveret.Delivery
+	n := try(ch.GetMany("q", buf[:], leveret.GetConfig{}))
+	fmt.Printf("%d messages, the last: %s\n", n, buf[n-1].Body)
+	fmt.Println(ch.Ack(buf[n-1].DeliveryTag, true))
+	// Output:
+	// 2 messages, the last: two
+	// <nil>
 }
 
 func ExampleChannel_Ack() {

@@ -97,6 +97,60 @@ func ExampleQueue_Get() {
 	// false <nil>
 }
 
+// With Into a program that receives often allocates nothing for it.
+func ExampleQueue_Get_into() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	var d leveret.Delivery
+	for _, body := range []string{"one", "two"} {
+		try(b.Publish("", "q", leveret.Message{Body: []byte(body)}))
+		_, ok, err := q.Get(leveret.GetConfig{Into: &d})
+		fmt.Println(string(d.Body), ok, err, d.Ack())
+	}
+	// Output:
+	// one true <nil> <nil>
+	// two true <nil> <nil>
+}
+
+// A worker that takes what there is, sixteen messages at most, does it in two operations.
+func ExampleQueue_GetMany() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.PublishAll([]leveret.Publishing{
+		{RoutingKey: "q", Message: leveret.Message{Body: []byte("one")}},
+		{RoutingKey: "q", Message: leveret.Message{Body: []byte("two")}},
+	}))
+	var buf [16]leveret.Delivery
+	got := buf[:try(q.GetMany(buf[:]))]
+	for _, d := range got {
+		fmt.Println(string(d.Body))
+	}
+	fmt.Println(leveret.AckAll(got))
+	// Output:
+	// one
+	// two
+	// <nil>
+}
+
+func ExampleAckAll() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	try(b.Publish("", "q", leveret.Message{}))
+	ds := make([]leveret.Delivery, 10)
+	n := try(q.GetMany(ds))
+	fmt.Println(n, q.Info().Unacked)
+	fmt.Println(leveret.AckAll(ds[:n]), q.Info().Unacked)
+	// Output:
+	// 1 1
+	// <nil> 0
+}
+
 func ExampleQueue_Purge() {
 	b := leveret.New()
 	defer b.Close()

@@ -166,6 +166,41 @@ func ExampleChannel_Confirm() {
 	// 2 nack: true
 }
 
+// A batch of messages is published in one operation.
+func ExampleVHost_PublishAll() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	var batch []leveret.Publishing
+	for i := range 100 {
+		batch = append(batch, leveret.Publishing{RoutingKey: "q", Message: leveret.Message{Body: fmt.Append(nil, i)}})
+	}
+	outs, err := b.PublishAll(batch)
+	fmt.Println(len(outs), err, q.Info().Ready)
+	// Output: 100 <nil> 100
+}
+
+// With Reuse the loop gets the same few deliveries again and again, and must not keep them.
+func ExampleConsumer_Deliveries_reuse() {
+	b := leveret.New()
+	defer b.Close()
+
+	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
+	c := try(q.Consume(leveret.ConsumeConfig{Prefetch: 20, Reuse: true}))
+	for i := range 3 {
+		try(b.Publish("", "q", leveret.Message{Body: fmt.Append(nil, i)}))
+	}
+	for d := range c.Deliveries(context.Background()) {
+		fmt.Printf("%s ", d.Body)
+		check(d.Ack())
+		if string(d.Body) == "2" {
+			break
+		}
+	}
+	// Output: 0 1 2
+}
+
 // A loop receives messages and ends when it breaks, when the context does, or when the consumer is cancelled.
 func ExampleConsumer_Deliveries() {
 	b := leveret.New()

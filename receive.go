@@ -26,6 +26,11 @@ type ConsumeConfig struct {
 	// operation that caused it has released its locks, by the goroutine of that or a concurrent
 	// operation. It may call the broker. With one driving goroutine a run is deterministic.
 	Handler func(*Delivery)
+
+	// Reuse has each Delivery used again for a later message of the consumer, when Handler has returned or the loop over
+	// Deliveries goes on: the program must not keep the Delivery. Its body and properties may be kept. So a delivery
+	// allocates nothing. What Receive returns is not used again. A connection with an Inbox ignores Reuse.
+	Reuse bool
 }
 
 // Tag returns the consumer tag.
@@ -75,11 +80,13 @@ func (c *Consumer) Err() error {
 // consumer.
 func (c *Consumer) Deliveries(ctx context.Context) iter.Seq[*Delivery] {
 	return func(yield func(*Delivery) bool) {
+		var used *Delivery
 		for {
-			d, err := c.Receive(ctx)
+			d, err := c.receive(ctx, used)
 			if err != nil || !yield(d) {
 				return
 			}
+			used = d
 		}
 	}
 }
@@ -87,7 +94,10 @@ func (c *Consumer) Deliveries(ctx context.Context) iter.Seq[*Delivery] {
 // Receive waits for the next message. If ctx is done, the error is ctx's, whatever messages wait. When the consumer has
 // ended and everything delivered to it was received, the error is that of Err. It is ErrClosed for a consumer with a
 // Handler, or of a connection with an Inbox: those get the messages.
-func (c *Consumer) Receive(ctx context.Context) (*Delivery, error) {
+func (c *Consumer) Receive(ctx context.Context) (*Delivery, error) { return c.receive(ctx, nil) }
+
+// receive is Receive of a program that is done with the delivery used.
+func (c *Consumer) receive(ctx context.Context, used *Delivery) (*Delivery, error) {
 	in := c.own
 	if in == nil {
 		return nil, ErrClosed
@@ -100,11 +110,12 @@ func (c *Consumer) Receive(ctx context.Context) (*Delivery, error) {
 			}
 			return nil, err
 		}
-		if d, ended := in.take(waited); d != nil {
+		if d, ended := in.take(waited, used); d != nil {
 			return d.render(), nil
 		} else if ended {
 			return nil, c.Err()
 		}
+		used = nil
 		select {
 		case <-in.ready:
 		case <-in.done:
@@ -116,6 +127,10 @@ func (c *Consumer) Receive(ctx context.Context) (*Delivery, error) {
 // GetConfig are the options of basic.get.
 type GetConfig struct {
 	NoAck bool // the delivery needs no acknowledgement
+
+	// Into, if not nil, is what Get fills and returns in place of a Delivery of its own, when there is a message. A
+	// program that uses the same one each time allocates nothing to receive.
+	Into *Delivery
 }
 
 // Get takes the queue's head. ok is false if the queue has no ready message. The delivery has to be settled, unless
@@ -161,14 +176,16 @@ type ownInbox struct {
 	mu      sync.Mutex  // held when the virtual host's lock is taken; guards what follows
 	batch   []*Delivery // taken from deliveries in one go, and not yet received
 	next    int         // index in batch
+	used    []*Delivery // to be used again
 	waiting int         // receivers that found nothing
 
-	ready chan struct{} // holds one token when there may be something for one that waits
-	done  chan struct{} // closed when the consumer has ended
+	spares *spares       // of its consumer
+	ready  chan struct{} // holds one token when there may be something for one that waits
+	done   chan struct{} // closed when the consumer has ended
 }
 
-func newOwnInbox(v *vhost) *ownInbox {
-	return &ownInbox{v: v, ready: make(chan struct{}, 1), done: make(chan struct{})}
+func newOwnInbox(v *vhost, s *spares) *ownInbox {
+	return &ownInbox{v: v, spares: s, ready: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
 func (in *ownInbox) putLocked(d *Delivery) {
@@ -193,10 +210,13 @@ func (in *ownInbox) signal() {
 	}
 }
 
-// take returns one delivery. It takes all there is from the virtual host at once, and locks that once for many. A
+// take returns one delivery, for a receiver that is done with the delivery used, or with none if that is nil. It takes all there is from the virtual host at once, and locks that once for many. A
 // receiver that found nothing waits and calls again, or calls leave.
-func (in *ownInbox) take(waited bool) (d *Delivery, ended bool) {
+func (in *ownInbox) take(waited bool, used *Delivery) (d *Delivery, ended bool) {
 	in.mu.Lock()
+	if used != nil && in.spares != nil && len(in.used) < maxKept {
+		in.used = append(in.used, used)
+	}
 	if waited {
 		in.waiting--
 	}
@@ -233,6 +253,11 @@ func (in *ownInbox) refill() (ended bool) {
 	in.v.mu.Lock()
 	in.batch, in.deliveries, in.next = in.deliveries, emptied(in.batch), 0
 	in.replies = 0
+	for i, d := range in.used {
+		in.spares.give(d)
+		in.used[i] = nil
+	}
+	in.used = emptied(in.used)
 	ended = in.ended
 	in.v.mu.Unlock()
 	return ended
@@ -257,4 +282,28 @@ func (c *Consumer) lockUnreceived() (tags []uint64, unlock func()) {
 	clear(in.deliveries)
 	in.deliveries, in.replies = emptied(in.deliveries), 0
 	return tags, v.unlock
+}
+
+// spares are deliveries that a consumer's program is done with, and that the consumer is going to use again. The virtual
+// host's lock guards them.
+type spares struct{ list []*Delivery }
+
+// take returns a delivery to be filled.
+func (s *spares) take() *Delivery {
+	if s == nil || len(s.list) == 0 {
+		return new(Delivery)
+	}
+	last := len(s.list) - 1
+	d := s.list[last]
+	s.list = s.list[:last]
+	return d
+}
+
+// give takes d back, and lets go of what it holds. Beyond maxKept nothing is kept.
+func (s *spares) give(d *Delivery) {
+	if s == nil || len(s.list) == maxKept {
+		return
+	}
+	*d = Delivery{}
+	s.list = append(s.list, d)
 }

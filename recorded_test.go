@@ -44,7 +44,8 @@ type sight struct {
 func sights(ch *Channel, m *message) (all []sight) {
 	for counted := noCounts; counted <= oldCountGet; counted++ {
 		for _, n := range []uint32{0, 2} {
-			d := ch.newDelivery(nil, &entry{m: m})
+			d := new(Delivery)
+			ch.fillDelivery(d, nil, &entry{m: m})
 			d.counted, d.delivered, d.acquired = counted, n, n
 			q := &Queue{v: ch.v, traits: &traits{}}
 			described := q.describeLocked(&entry{m: m})

@@ -184,7 +184,8 @@ func (ch *Channel) deliverReplyLocked(m *message) {
 	}
 	e := entry{m: m}
 	ch.usedLocked()
-	d := ch.newDelivery(nil, &e)
+	d := c.spares.take()
+	ch.fillDelivery(d, nil, &e)
 	d.ConsumerTag, d.DeliveryTag = c.tag, ch.tags.Last()+1
 	if !ch.v.rules.repliesUncounted {
 		ch.tags.Skip()

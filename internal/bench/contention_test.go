@@ -12,7 +12,8 @@ import (
 
 // BenchmarkContention has sixteen goroutines publish to eight queues, receive and acknowledge, and one goroutine alone, in turns. It
 // prints how many times as many messages a second the sixteen manage, as the median of the turns. The anchor impl=chan tells what the
-// machine has to give; impl=leveret-vhosts has a virtual host for each queue. The processors that are used are powers of two, up to those of the machine.
+// machine has to give; impl=leveret-vhosts has a virtual host for each queue, impl=leveret-batch publishes, gets and acknowledges sixteen
+// messages at a time. The processors that are used are powers of two, up to those of the machine.
 func BenchmarkContention(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -23,6 +24,11 @@ func BenchmarkContention(b *testing.B) {
 			v, err := open(b).VHost("/")
 			must(b, err)
 			return hostCycles(b, func(string) *leveret.VHost { return v })
+		}},
+		{"leveret-batch", func(b *testing.B) []func() {
+			v, err := open(b).VHost("/")
+			must(b, err)
+			return batchCycles(b, v)
 		}},
 		{"leveret-vhosts", func(b *testing.B) []func() {
 			br := open(b)
@@ -113,4 +119,48 @@ func hostCycles(b *testing.B, host func(name string) *leveret.VHost) []func() {
 		})
 	}
 	return cycles
+}
+
+// batchCycles are cycles of which every sixteenth does the work of all.
+func batchCycles(b *testing.B, v *leveret.VHost) []func() {
+	var cycles []func()
+	for _, name := range benchQueueNames(contended) {
+		q, err := v.DeclareQueue(name, leveret.QueueConfig{})
+		must(b, err)
+		batches := sync.Pool{New: func() any { return &batch{b: b, v: v, q: q} }}
+		cycles = append(cycles, func() {
+			c := batches.Get().(*batch)
+			c.add(name)
+			batches.Put(c)
+		})
+	}
+	return cycles
+}
+
+// A batch is what a goroutine has to publish.
+type batch struct {
+	b        *testing.B
+	v        *leveret.VHost
+	q        *leveret.Queue
+	messages []leveret.Publishing
+	ds       [16]leveret.Delivery
+}
+
+func (c *batch) add(key string) {
+	c.messages = append(c.messages, leveret.Publishing{RoutingKey: key, Message: leveret.Message{Body: body100}})
+	if len(c.messages) < len(c.ds) {
+		return
+	}
+	outs, err := c.v.PublishAll(c.messages)
+	if err != nil {
+		c.b.Error(outs, err)
+	}
+	n, err := c.q.GetMany(c.ds[:])
+	if err != nil || n < len(c.ds) {
+		c.b.Error(n, err)
+	}
+	if err := leveret.AckAll(c.ds[:n]); err != nil {
+		c.b.Error(err)
+	}
+	c.messages = c.messages[:0]
 }

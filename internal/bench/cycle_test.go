@@ -34,6 +34,29 @@ func BenchmarkCycle(b *testing.B) {
 			getAck(b, q)
 		}
 	})
+	b.Run("impl=leveret-eight", func(b *testing.B) { // eight queues in turns
+		br := open(b)
+		names := benchQueueNames(8)
+		qs := bound(b, br, names...)
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			publish(b, br, names[0], names[i%8])
+			getAck(b, qs[i%8])
+		}
+	})
+	b.Run("impl=leveret-into", func(b *testing.B) { // the program brings its Delivery
+		br := open(b)
+		q := bound(b, br, "q")[0]
+		var d leveret.Delivery
+		b.ReportAllocs()
+		for b.Loop() {
+			publish(b, br, "q", "q")
+			if _, ok, err := q.Get(leveret.GetConfig{Into: &d}); !ok {
+				b.Fatal(err)
+			}
+			must(b, d.Ack())
+		}
+	})
 	b.Run("impl=leveret-channel", func(b *testing.B) { // a client's channel, permissions asked for
 		br := open(b)
 		bound(b, br, "q")
@@ -117,34 +140,40 @@ func BenchmarkHeaders(b *testing.B) {
 
 // BenchmarkConsumer publishes to a queue with a consumer, which acknowledges, in one goroutine.
 func BenchmarkConsumer(b *testing.B) {
-	b.Run("impl=handler", func(b *testing.B) {
-		br := open(b)
-		q := bound(b, br, "q")[0]
-		n := 0
-		_, err := q.Consume(leveret.ConsumeConfig{Handler: func(d *leveret.Delivery) { must(b, d.Ack()); n++ }})
-		must(b, err)
-		b.ReportAllocs()
-		published := 0
-		for b.Loop() {
-			publish(b, br, "q", "q")
-			published++
+	for _, reuse := range []bool{false, true} {
+		suffix := ""
+		if reuse {
+			suffix = "-reuse"
 		}
-		if n != published {
-			b.Fatal(n, published)
-		}
-	})
-	b.Run("impl=deliveries", func(b *testing.B) {
-		br := open(b)
-		c, err := bound(b, br, "q")[0].Consume(leveret.ConsumeConfig{})
-		must(b, err)
-		b.ReportAllocs()
-		publish(b, br, "q", "q")
-		for d := range c.Deliveries(context.Background()) {
-			must(b, d.Ack())
-			if !b.Loop() {
-				break
+		b.Run("impl=handler"+suffix, func(b *testing.B) {
+			br := open(b)
+			q := bound(b, br, "q")[0]
+			n := 0
+			_, err := q.Consume(leveret.ConsumeConfig{Reuse: reuse, Handler: func(d *leveret.Delivery) { must(b, d.Ack()); n++ }})
+			must(b, err)
+			b.ReportAllocs()
+			published := 0
+			for b.Loop() {
+				publish(b, br, "q", "q")
+				published++
 			}
+			if n != published {
+				b.Fatal(n, published)
+			}
+		})
+		b.Run("impl=deliveries"+suffix, func(b *testing.B) {
+			br := open(b)
+			c, err := bound(b, br, "q")[0].Consume(leveret.ConsumeConfig{Reuse: reuse})
+			must(b, err)
+			b.ReportAllocs()
 			publish(b, br, "q", "q")
-		}
-	})
+			for d := range c.Deliveries(context.Background()) {
+				must(b, d.Ack())
+				if !b.Loop() {
+					break
+				}
+				publish(b, br, "q", "q")
+			}
+		})
+	}
 }
