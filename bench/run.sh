@@ -32,7 +32,7 @@ for _ in $(seq "$reps"); do
   bench latency 1s 2 Latency
   bench durable 1s 2 Durable
   bench connections 1x 2 'AMQP(Start|Connections)'
-  bench costs 200ms 1 'Headers|Reject' own
+  bench costs 200ms 1 'Headers|Reject|Consumer' own
   bench contention 5x 2 Contention own
   bench curves 1x 2 Curves own
   bench bystander 1x 2 Bystander own

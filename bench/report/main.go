@@ -158,6 +158,10 @@ func (p *page) costs() {
 		fmt.Fprint(w, "| | ns | times a plain cycle | octets | allocations |\n|---|---:|---:|---:|---:|\n")
 		for _, row := range []struct{ title, benchmark string }{
 			{"plain", "BenchmarkHeaders/values=none"},
+			{"a consumer's handler in place of `Queue.Get`", "BenchmarkConsumer/impl=handler"},
+			{"a handler, with `Reuse`", "BenchmarkConsumer/impl=handler-reuse"},
+			{"a loop over `Deliveries`", "BenchmarkConsumer/impl=deliveries"},
+			{"a loop over `Deliveries`, with `Reuse`", "BenchmarkConsumer/impl=deliveries-reuse"},
 			{"three headers, read", "BenchmarkHeaders/values=canonical"},
 			{"three headers of other Go types, read", "BenchmarkHeaders/values=int"},
 			{"the expiration property", "BenchmarkHeaders/values=expiration"},

@@ -125,9 +125,10 @@ func (p *page) curve(name string) (points plotter.XYs) {
 func (p *page) contention() {
 	p.section("Cores",
 		"Sixteen goroutines that publish to eight queues, receive and acknowledge: how many times as many messages a second as one goroutine alone. `leveret` has all queues in one virtual host, whose lock "+
-			"they share; `leveret-vhosts` has a virtual host for each queue, which is how a program uses more cores. `chan` is a Go channel for each queue: what the machine has to give.",
+			"they share; `leveret-batch` does so sixteen messages at a time; `leveret-vhosts` has a virtual host for each queue, which is how a program uses more cores. `chan` is a Go channel for each "+
+			"queue: what the machine has to give. In parentheses are the ns a message that the sixteen need together.",
 		func(w io.Writer) bool {
-			rows := map[string]plotter.XYs{}
+			rows, cells := map[string]plotter.XYs{}, map[string]string{}
 			var names, cores []string
 			p.each("BenchmarkContention", "times-alone", func(name string, s *measured.Series) {
 				cpus, impl, _ := strings.Cut(strings.TrimPrefix(name, "cpus="), "/impl=")
@@ -142,6 +143,7 @@ func (p *page) contention() {
 					p.fail(err)
 				}
 				rows[impl] = append(rows[impl], plotter.XY{X: n, Y: s.Median()})
+				cells[impl] += fmt.Sprintf(" %.2f (%.0f) |", s.Median(), p.Of("BenchmarkContention/"+name, "together-ns").Median())
 			})
 			if len(names) == 0 {
 				return false
@@ -149,11 +151,7 @@ func (p *page) contention() {
 			fmt.Fprintf(w, "| processors | %s |\n|---|%s\n", strings.Join(cores, " | "), strings.Repeat("---:|", len(cores)))
 			var lines []line
 			for _, name := range names {
-				fmt.Fprintf(w, "| %s |", name)
-				for _, xy := range rows[name] {
-					fmt.Fprintf(w, " %.2f |", xy.Y)
-				}
-				fmt.Fprintln(w)
+				fmt.Fprintf(w, "| %s |%s\n", name, cells[name])
 				lines = append(lines, line{name, rows[name]})
 			}
 			fmt.Fprintf(w, "\n%s", p.draw("performance-cores.svg", "Sixteen goroutines on eight queues", "processors", "times one goroutine alone",
