@@ -63,11 +63,8 @@ type publication struct {
 // publishLocked is Publish as one step of an operation.
 // Rules: M-1, M-2, M-3, C-9.
 func (ch *Channel) publishLocked(exchange, key string, m *Message) (Outcome, *Error) {
+	ch.cache = ch.caches.of(key)
 	again := ch.cache.leads(exchange, key, ch.v.topology)
-	if !again {
-		ch.cache = ch.caches.of(key)
-		again = ch.cache.leads(exchange, key, ch.v.topology)
-	}
 	if again && ch.cache.toQueues() && ch.super && m.isPlain() && uint64(len(m.Body)) <= uint64(ch.v.b.maxMessageSize) {
 		return ch.publishAgainLocked(key, m), nil
 	}
