@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// Batches: many messages in one operation. What contending goroutines pay for most is the lock, and a program with a
-// store the disk: a batch pays once.
+// Batches: many messages in one operation. Goroutines that contend spend most of their time on the lock, and a broker
+// with a directory spends most of its time on the disk. A batch takes the lock and waits for the disk once.
 
 // A Publishing is a message and where it is published to.
 type Publishing struct {
@@ -16,7 +16,7 @@ type Publishing struct {
 }
 
 // PublishAll publishes messages one after another, as a call of Publish for each does, in one operation: handlers are
-// called and, with a store, the disk is waited for when all are published. Others are served in between if there are
+// called when all are published, and a broker with a directory waits for the disk then. Others are served in between if there are
 // many. It returns the outcomes of the messages that were published; the error is that of the next one, and the rest is
 // not published.
 func (ch *Channel) PublishAll(messages []Publishing) ([]Outcome, error) {
