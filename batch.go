@@ -18,7 +18,7 @@ type Publishing struct {
 // PublishAll publishes messages one after another, as a call of Publish for each does, in one operation: handlers are
 // called when all are published, and a broker with a directory waits for the disk then. Others are served in between if there are
 // many. It returns the outcomes of the messages that were published; the error is that of the next one, and the rest is
-// not published.
+// not published. When the disk has failed, the error is ErrInternal, and the outcomes say only what the queues took.
 func (ch *Channel) PublishAll(messages []Publishing) ([]Outcome, error) {
 	v := ch.v
 	if v.log != nil {

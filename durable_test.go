@@ -72,38 +72,55 @@ func TestOpenRefuses(t *testing.T) {
 
 // After a failure of the disk nothing is confirmed any more, and the broker can be closed.
 func TestDiskFails(t *testing.T) {
+	publish := func(b *leveret.Broker) error {
+		_, err := b.Publish("", "q", leveret.Message{Properties: persistent})
+		return err
+	}
+	publishAll := func(b *leveret.Broker) error {
+		message := leveret.Message{Properties: persistent}
+		_, err := b.PublishAll([]leveret.Publishing{{RoutingKey: "q", Message: message}, {RoutingKey: "q", Message: message}})
+		return err
+	}
+	confirmed := func(b *leveret.Broker) error {
+		ch := openChannel(t, b)
+		require.NoError(t, ch.Confirm())
+		_, err := ch.PublishAll([]leveret.Publishing{{RoutingKey: "q", Message: leveret.Message{Properties: persistent}}})
+		return err
+	}
 	for _, op := range []string{"write", "sync"} {
-		fails := false
-		fs := &crashfs.FS{}
-		fs.Fail = func(_ int, what, _ string) error {
-			if fails && what == op {
-				return errors.New("no such luck")
+		for _, publish := range []func(*leveret.Broker) error{publish, publishAll, confirmed} {
+			fails := false
+			fs := &crashfs.FS{}
+			fs.Fail = func(_ int, what, _ string) error {
+				if fails && what == op {
+					return errors.New("no such luck")
+				}
+				return nil
 			}
-			return nil
+			b, err := leveret.OpenFS(fs, smallSegments)
+			require.NoError(t, err)
+			_, err = b.DeclareQueue("q", leveret.QueueConfig{Durable: true})
+			require.NoError(t, err)
+			require.NoError(t, b.SyncLog())
+			require.NoError(t, b.Err())
+			fails = true
+			for range 2 { // it does not get better by itself
+				err = publish(b)
+				require.ErrorIs(t, err, leveret.ErrInternal)
+				assert.ErrorContains(t, err, "the message store has failed: ")
+				assert.ErrorContains(t, err, "no such luck")
+			}
+			_, err = b.DeclareQueue("r", leveret.QueueConfig{Durable: true})
+			assert.ErrorIs(t, err, leveret.ErrInternal)
+			assert.ErrorIs(t, b.AddUser("ann", "secret"), leveret.ErrInternal)
+			assert.ErrorIs(t, b.SetGlobalParameter(leveret.GlobalParameter{Name: "n"}), leveret.ErrInternal)
+			_, err = b.CreateVHost("v")
+			assert.ErrorIs(t, err, leveret.ErrInternal)
+			assert.ErrorIs(t, b.SetPolicy(leveret.Policy{Name: "p", Definition: leveret.Table{"max-length": 1}}), leveret.ErrInternal)
+			assert.ErrorIs(t, b.Err(), leveret.ErrInternal)
+			assert.ErrorIs(t, b.Close(), leveret.ErrInternal)
+			assert.NoError(t, b.Err(), "it is closed")
 		}
-		b, err := leveret.OpenFS(fs, smallSegments)
-		require.NoError(t, err)
-		_, err = b.DeclareQueue("q", leveret.QueueConfig{Durable: true})
-		require.NoError(t, err)
-		require.NoError(t, b.SyncLog())
-		require.NoError(t, b.Err())
-		fails = true
-		for range 2 { // it does not get better by itself
-			_, err = b.Publish("", "q", leveret.Message{Properties: persistent})
-			require.ErrorIs(t, err, leveret.ErrInternal)
-			assert.ErrorContains(t, err, "the message store has failed: ")
-			assert.ErrorContains(t, err, "no such luck")
-		}
-		_, err = b.DeclareQueue("r", leveret.QueueConfig{Durable: true})
-		assert.ErrorIs(t, err, leveret.ErrInternal)
-		assert.ErrorIs(t, b.AddUser("ann", "secret"), leveret.ErrInternal)
-		assert.ErrorIs(t, b.SetGlobalParameter(leveret.GlobalParameter{Name: "n"}), leveret.ErrInternal)
-		_, err = b.CreateVHost("v")
-		assert.ErrorIs(t, err, leveret.ErrInternal)
-		assert.ErrorIs(t, b.SetPolicy(leveret.Policy{Name: "p", Definition: leveret.Table{"max-length": 1}}), leveret.ErrInternal)
-		assert.ErrorIs(t, b.Err(), leveret.ErrInternal)
-		assert.ErrorIs(t, b.Close(), leveret.ErrInternal)
-		assert.NoError(t, b.Err(), "it is closed")
 	}
 }
 
