@@ -70,6 +70,37 @@ func TestOpenRefuses(t *testing.T) {
 	assert.Panics(t, func() { leveret.WithSync(9)(leveret.New()) })
 }
 
+// Copies that only an earlier kill of the node has seen keep their numbers: a new message is not taken for one of them.
+func TestNumbersOfLostCopiesAreNotGivenAgain(t *testing.T) {
+	fs := &crashfs.FS{}
+	b, err := leveret.OpenFS(fs, smallSegments)
+	require.NoError(t, err)
+	_, err = b.DeclareQueue("q", leveret.QueueConfig{Durable: true})
+	require.NoError(t, err)
+	for range 5 {
+		_, err = b.Publish("", "q", leveret.Message{})
+		require.NoError(t, err)
+	}
+	require.NoError(t, b.Restart(leveret.KilledNode))
+	require.NoError(t, b.Close())
+
+	b, err = leveret.OpenFS(fs, smallSegments)
+	require.NoError(t, err)
+	_, err = b.Publish("", "q", leveret.Message{Properties: persistent})
+	require.NoError(t, err)
+	require.NoError(t, b.Close())
+
+	b, err = leveret.OpenFS(fs, smallSegments)
+	require.NoError(t, err)
+	q, err := b.Queue("q")
+	require.NoError(t, err)
+	d, ok, err := q.Get()
+	require.NoError(t, err)
+	require.True(t, ok)
+	assert.False(t, d.Redelivered)
+	require.NoError(t, b.Close())
+}
+
 // After a failure of the disk nothing is confirmed any more, and the broker can be closed.
 func TestDiskFails(t *testing.T) {
 	publish := func(b *leveret.Broker) error {

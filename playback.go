@@ -132,11 +132,12 @@ func (p *playback) read(data []byte, s journal.Segment) error {
 			if p.in == nil {
 				continue
 			}
-			p.in.stored.lastCopy = max(p.in.stored.lastCopy, item.Copy)
+			p.mention(item.Copy)
 			*of.at(item.Copy, true) = loaded{m: m, queue: item.Queue, deadline: item.Deadline, deliveries: item.Deliveries,
 				returns: item.Returns, place: places.Place{Segment: uint32(s), Octets: item.Charge}}
 		case *record.Turn:
 			if l := of.at(item.Copy, false); l != nil && l.m != nil {
+				p.mention(item.Behind)
 				l.turn = item
 			}
 		case *record.Gone:
@@ -147,6 +148,7 @@ func (p *playback) read(data []byte, s journal.Segment) error {
 			}
 		case *record.Killed:
 			if p.in != nil {
+				p.mention(item.Copy)
 				p.in.log.killed = item.Copy
 			}
 		case *record.Used:
@@ -166,6 +168,12 @@ func (p *playback) read(data []byte, s journal.Segment) error {
 		}
 	}
 	return nil
+}
+
+// mention has no new copy get a number that the log knows. Of copies that were not to be kept the log has at most that they were
+// there: when another one became ready behind them, or the node was killed.
+func (p *playback) mention(copy uint64) {
+	p.in.stored.lastCopy = max(p.in.stored.lastCopy, copy)
 }
 
 // Live counts what each segment has of the copies that are left, and enters their places. Those whose queue is not there are
