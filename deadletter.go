@@ -300,7 +300,6 @@ func (v *vhost) describeDeath(d *death, l *deadLetter, at int64) {
 // dropExpiration takes the expiration away, so that the dead letter does not expire again because of it.
 // Rules: T-12.
 func (m *message) dropExpiration() {
-	m.extra.expiration = -1
 	if p := m.props; p != nil && p.Has()&PropExpiration != 0 {
 		own := m.editProps()
 		m.extra.removed += int32(1 + len(own.Expiration))
@@ -343,7 +342,7 @@ func (m *message) dropHeader(name string) {
 // publishedExpiration is the expiration as consumers see it, nil if the message has none.
 // Rules: T-11, DL-16.
 func (m *message) publishedExpiration() *string {
-	if m.expiration() < 0 || m.extra.hidesExpiration {
+	if m.props == nil || m.props.Expiration == "" || m.extra != nil && m.extra.hidesExpiration {
 		return nil
 	}
 	return &m.props.Expiration

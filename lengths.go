@@ -67,9 +67,12 @@ func (m *Message) tooLongString(exchange, key string) *Error {
 	return nil
 }
 
-// checkProperties refuses properties that no frame has room for. Without headers they always fit.
-func (m *message) checkProperties() *Error {
-	if !m.hasHeaders() {
+// maxHeaders is how large headers may be beside the largest other properties: two octets of flags, ten strings and ten of numbers.
+const maxHeaders = maxProperties - 2 - 10*(1+maxShort) - 10
+
+// checkProperties refuses properties that no frame has room for, with headers of a size. Without headers they always fit.
+func (m *message) checkProperties(headers int) *Error {
+	if headers <= maxHeaders {
 		return nil
 	}
 	if n := m.propertiesSize(); n > maxProperties {

@@ -197,13 +197,8 @@ func (ch *Channel) checkMessage(x *Exchange, key string, m *Message) (*message, 
 	if keysAreFree && m.Properties.unchecked() {
 		return stored, nil
 	}
-	if err := stored.takeHeaders(); err != nil {
+	if err := stored.takeHeaders(ch.isRemote()); err != nil {
 		return nil, err
-	}
-	if !ch.isRemote() {
-		if err := stored.checkProperties(); err != nil {
-			return nil, err
-		}
 	}
 	checks := publishChecks43
 	if ch.v.rules.oldPublishChecks {

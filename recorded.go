@@ -61,7 +61,7 @@ func (r *recording) takeProperties(p *Properties) {
 }
 
 func (r *recording) takeExtra(x *extra) {
-	r.extra = record.Extra{Expiration: x.expiration, Number: x.number, Removed: x.removed, HideExpiration: x.hidesExpiration}
+	r.extra = record.Extra{Number: x.number, Removed: x.removed, HideExpiration: x.hidesExpiration}
 	if p := x.published; p != nil {
 		r.published = record.Published{Keys: p.all, Routes: p.routes, BCC: p.bcc, Wire: p.wire}
 		r.extra.Published = &r.published
@@ -209,7 +209,7 @@ func (v *vhost) recordedExtraLocked(r *record.Extra) *extra {
 	if mayShareHistory(r) {
 		return &v.recordedHistoryLocked(r).extra
 	}
-	x := &extra{expiration: r.Expiration, number: r.Number, removed: r.Removed, hidesExpiration: r.HideExpiration}
+	x := &extra{number: r.Number, removed: r.Removed, hidesExpiration: r.HideExpiration}
 	if p := r.Published; p != nil {
 		x.published = &published{all: p.Keys, routes: p.Routes, bcc: p.BCC, wire: p.Wire}
 	}
@@ -243,7 +243,7 @@ func (v *vhost) recordedDeathLocked(r *record.Death) death {
 // mayShareHistory reports whether the message of a record may share its history: it has nothing else of what few messages
 // have.
 func mayShareHistory(r *record.Extra) bool {
-	if len(r.Deaths) == 0 || r.Published != nil || r.Expiration >= 0 || r.Number != 0 || r.Removed != 0 || r.HideExpiration {
+	if len(r.Deaths) == 0 || r.Published != nil || r.Number != 0 || r.Removed != 0 || r.HideExpiration {
 		return false
 	}
 	for i := range r.Deaths {
@@ -263,7 +263,7 @@ func (v *vhost) recordedHistoryLocked(r *record.Extra) *commonHistory {
 		}
 	}
 	v.lastHistory++
-	h := &commonHistory{number: v.lastHistory, extra: extra{expiration: -1}}
+	h := &commonHistory{number: v.lastHistory}
 	h.extra.common = h
 	v.takeDeathsLocked(&h.extra, r)
 	known[v.recovery.oldest] = h

@@ -136,11 +136,14 @@ func TestCanonicalIsStable(t *testing.T) {
 func TestCanonicalTables(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table := fieldsGen(2).Draw(t, "fields").Table()
-		require.True(t, isCanonicalTable(table, 0))
+		size, canonical := canonicalTableSize(table, 0)
+		require.True(t, canonical)
+		require.Equal(t, tableSize(table), size)
 		if other := rapid.SampledFrom([]any{nil, 1, uint(2), []string{"a"}, Fields{{"x", 1}}, map[string]any{"y": 1}, Table(nil), []any(nil),
 			time.Unix(1, 5), []any{Table{"z": 1}}, Table{"z": []any{Fields{}}}}).Draw(t, "other"); other != nil {
 			table["other"] = other
-			require.False(t, isCanonicalTable(table, 0))
+			_, canonical := canonicalTableSize(table, 0)
+			require.False(t, canonical)
 		}
 		fields, err := table.Fields()
 		require.NoError(t, err)

@@ -121,7 +121,9 @@ func (h *commonHistory) properties() *Properties {
 type commonHistories [4]*commonHistory
 
 // sharesHistory reports whether a message that dies may share its new history with others.
-func (m *message) sharesHistory() bool { return m.extra == nil || m.extra.common != nil }
+func (m *message) sharesHistory() bool {
+	return m.expiration() < 0 && (m.extra == nil || m.extra.common != nil)
+}
 
 // commonLocked returns the extra of a message that shares its history and dies now, at a time in seconds.
 func (v *vhost) commonLocked(l *deadLetter, at int64) *extra {
@@ -136,7 +138,7 @@ func (v *vhost) commonLocked(l *deadLetter, at int64) *extra {
 		}
 	}
 	v.lastHistory++
-	h := &commonHistory{number: v.lastHistory, after: after, extra: extra{expiration: -1}}
+	h := &commonHistory{number: v.lastHistory, after: after}
 	if m.extra != nil {
 		h.extra = *m.extra
 	}

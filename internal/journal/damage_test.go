@@ -182,7 +182,7 @@ func TestTornTailIsReported(t *testing.T) {
 }
 
 func TestOtherFormat(t *testing.T) {
-	for at, octet := range map[int]byte{0: 'x', 8: 2} {
+	for at, octet := range map[int]byte{0: 'x', 8: 1} {
 		fs, _ := smallLog(t, true)
 		fs.Edit(segmentFiles(t, fs)[0], func(b []byte) []byte {
 			b[at] = octet

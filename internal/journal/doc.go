@@ -50,7 +50,7 @@
 // A segment is a header of 52 octets, the snapshot, frames, and zeros up to the size that was allocated:
 //
 //	 0  8  "leveretJ"
-//	 8  4  version of the format, 1
+//	 8  4  version of the format, 2
 //	12  4  number of the segment
 //	16  4  number of the oldest segment when this one was begun
 //	20  4  seed, drawn at random

@@ -28,7 +28,7 @@ import (
 // are synced: under its own name it was whole once.
 const (
 	magic      = "leveretJ"
-	version    = 1
+	version    = 2
 	headerSize = 52
 
 	segmentSuffix = ".journal"
@@ -36,7 +36,7 @@ const (
 
 	// The lock file is empty until the first segment is there. A directory that has the text and no segment has lost them.
 	lockName = "lock"
-	lockText = "leveret journal, format 1\n"
+	lockText = "leveret journal, format 2\n"
 )
 
 // fileName is the name of a segment's file.

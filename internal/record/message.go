@@ -26,7 +26,6 @@ type Properties struct {
 // Extra is what few messages have.
 type Extra struct {
 	Published      *Published
-	Expiration     int64   // ms; -1: none
 	Deaths         []Death // most recent first
 	FirstDeath     uint32  // which of them
 	LastExchange   *string // where it was published to before the last death
@@ -88,7 +87,6 @@ func (c *coder) properties(p *Properties) {
 // extra has, if it has deaths, the first of them and the last exchange.
 func (c *coder) extra(x *Extra) {
 	optional(c, &x.Published, (*coder).published)
-	c.int64(&x.Expiration)
 	list(c, &x.Deaths, (*coder).death)
 	unsigned(c, &x.FirstDeath)
 	c.optionalText(&x.LastExchange)
