@@ -342,7 +342,7 @@ func (m *message) dropHeader(name string) {
 // publishedExpiration is the expiration as consumers see it, nil if the message has none.
 // Rules: T-11, DL-16.
 func (m *message) publishedExpiration() *string {
-	if m.props == nil || m.props.Expiration == "" || m.extra != nil && m.extra.hidesExpiration {
+	if !m.hasExpiration() || m.extra != nil && m.extra.hidesExpiration {
 		return nil
 	}
 	return &m.props.Expiration

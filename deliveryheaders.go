@@ -93,7 +93,7 @@ func (d *Delivery) WireProperties() string {
 	switch {
 	case wire == "", d.counted == noCounts:
 		return wire
-	case d.counted == oldCounts && d.delivered == 0 && d.m.expiration() >= 0:
+	case d.counted == oldCounts && d.delivered == 0 && d.m.hasExpiration():
 		return wire // a quorum queue keeps the properties of such a message, to read the expiration there
 	}
 	return ""

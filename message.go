@@ -131,13 +131,22 @@ func (m *message) bccKeys() []string {
 
 // expiration is the per-message TTL in ms, -1 for none.
 func (m *message) expiration() int64 {
-	if m.props == nil || m.props.Expiration == "" {
+	if !m.hasExpiration() {
 		return -1
 	}
-	if ms, ok := plainNumber(m.props.Expiration); ok {
+	return checkedExpiration(m.props.Expiration)
+}
+
+// hasExpiration reports whether the message has a per-message TTL.
+func (m *message) hasExpiration() bool { return m.props != nil && m.props.Expiration != "" }
+
+// checkedExpiration is the number of an expiration that a publish has checked. 3.10 keeps forms like +5.
+// Rules: M-6.
+func checkedExpiration(s string) int64 {
+	if ms, ok := plainNumber(s); ok {
 		return ms
 	}
-	ms, _ := strconv.ParseInt(m.props.Expiration, 10, 64) // the publish has checked the property; 3.10 keeps forms like +5 // M-6
+	ms, _ := strconv.ParseInt(s, 10, 64)
 	return ms
 }
 

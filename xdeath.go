@@ -122,7 +122,7 @@ type commonHistories [4]*commonHistory
 
 // sharesHistory reports whether a message that dies may share its new history with others.
 func (m *message) sharesHistory() bool {
-	return m.expiration() < 0 && (m.extra == nil || m.extra.common != nil)
+	return !m.hasExpiration() && (m.extra == nil || m.extra.common != nil)
 }
 
 // commonLocked returns the extra of a message that shares its history and dies now, at a time in seconds.
