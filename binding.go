@@ -41,9 +41,9 @@ func (b *binding) info() BindingInfo {
 	return i
 }
 
-func sortByAge(all []*binding) {
-	slices.SortFunc(all, func(x, y *binding) int { return cmp.Compare(x.seq, y.seq) })
-}
+func sortByAge(all []*binding) { slices.SortFunc(all, byAge) }
+
+func byAge(x, y *binding) int { return cmp.Compare(x.seq, y.seq) }
 
 // A bindRequest is one of the four methods: queue or exchange, bind or unbind.
 type bindRequest struct {

@@ -25,6 +25,7 @@ type diskDriver struct {
 	clock   *leveret.ManualClock
 	profile leveret.Profile
 	fs      *crashfs.FS
+	opened  uint64 // how often
 	direct  *scenario.Direct
 }
 
@@ -37,8 +38,10 @@ func newDiskDriver(t *testing.T, p leveret.Profile) *diskDriver {
 // smallSegments has logs copy forward all the time.
 var smallSegments = journal.Options{SegmentSize: 4 << 10, Growing: true}
 
+// open opens the directory with another seed each time, or the names of direct replies would come again.
 func (d *diskDriver) open() {
-	b, err := leveret.OpenFS(d.fs, smallSegments, leveret.WithClock(d.clock), leveret.WithProfile(d.profile), leveret.WithSeed(1),
+	d.opened++
+	b, err := leveret.OpenFS(d.fs, smallSegments, leveret.WithClock(d.clock), leveret.WithProfile(d.profile), leveret.WithSeed(d.opened),
 		leveret.WithSync(leveret.SyncNever))
 	require.NoError(d.t, err)
 	d.direct = scenario.DirectTo(b, d.clock)

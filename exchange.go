@@ -391,13 +391,6 @@ func (o *outgoing) living() []*binding {
 	return all
 }
 
-// sorted returns the bindings that lead somewhere, the oldest first.
-func (o *outgoing) sorted() []*binding {
-	all := o.living()
-	sortByAge(all)
-	return all
-}
-
 // A bindingList removes in constant time: each binding knows its place, and the last one
 // takes the place of the one removed.
 type bindingList struct{ b []*binding }

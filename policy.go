@@ -239,7 +239,7 @@ func (v *vhost) applyPolicyChangeLocked(c policyChange) {
 		v.restLocked()
 	}
 	// Queues are reconfigured in a fixed order: what one of them drops may reach another.
-	sortQueues(changed)
+	slices.SortFunc(changed, byName)
 	for _, q := range changed {
 		if !q.deleted { // in between
 			q.reconfigureLocked()

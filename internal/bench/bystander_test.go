@@ -67,6 +67,9 @@ func BenchmarkBystander(b *testing.B) {
 		{"topic-permissions/hard-patterns", hardClients(hardTopicPermissions, publishToTopic)},
 		{"import-again", importAgain},
 		{"list", listQueues},
+		{"list/exchanges", listExchanges},
+		{"list/bindings", listBindings},
+		{"list/consumers", listConsumers},
 		{"history-310", longHistory310},
 		{"publishers", new(rush).make},
 		{"directory/purge", onDirectory(purgeIt)},
@@ -354,10 +357,42 @@ func manyQueues(b *testing.B, n int) *leveret.Broker {
 // listQueues lists 100,000 queues.
 func listQueues(b *testing.B) (*leveret.Broker, func()) {
 	br := manyQueues(b, 100_000)
-	return br, func() {
-		if n := len(br.Queues()); n < 100_000 {
-			b.Errorf("%d queues are listed", n)
-		}
+	return br, func() { listed(b, len(br.Queues())) }
+}
+
+// listExchanges lists 100,000 exchanges.
+func listExchanges(b *testing.B) (*leveret.Broker, func()) {
+	br := newBroker(b)
+	for i := range 100_000 {
+		_, err := br.DeclareExchange("exchange-"+strconv.Itoa(i), leveret.Direct, leveret.ExchangeConfig{})
+		must(b, err)
+	}
+	return br, func() { listed(b, len(br.Exchanges())) }
+}
+
+// listBindings lists 100,000 bindings of one exchange.
+func listBindings(b *testing.B) (*leveret.Broker, func()) {
+	br := newBroker(b)
+	for i := range 100_000 {
+		must(b, br.BindQueue("dead", "amq.direct", strconv.Itoa(i), nil))
+	}
+	return br, func() { listed(b, len(br.Bindings())) }
+}
+
+// listConsumers lists 100,000 consumers of one queue.
+func listConsumers(b *testing.B) (*leveret.Broker, func()) {
+	br := newBroker(b)
+	ch := guestChannel(b, br)
+	for range 100_000 {
+		_, err := ch.Consume("dead", leveret.ConsumeConfig{Handler: func(*leveret.Delivery) {}})
+		must(b, err)
+	}
+	return br, func() { listed(b, len(br.Consumers())) }
+}
+
+func listed(b *testing.B, n int) {
+	if n < 100_000 {
+		b.Errorf("%d are listed", n)
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -440,6 +442,67 @@ func TestQueueGoesWhileTheNodeComesUp(t *testing.T) {
 	require.EqualValues(t, 1, b.Counters().Dropped.QueueDeleted)
 	for _, c := range l.copies {
 		require.True(t, c.ended)
+	}
+}
+
+// A list of exchanges, or of what one exchange or queue has, lets others in, too. What they end meanwhile is missing.
+func TestListsOfOneLetOthersIn(t *testing.T) {
+	shortTurns(t)
+	b, _ := newTestBroker(t)
+	conn, err := b.Connect("guest", "guest", "/")
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	mustDeclare(t, b, "q", nil)
+	var want []string
+	for i := range 50 {
+		name := fmt.Sprintf("x%02d", i)
+		_, err := b.DeclareExchange(name, leveret.Direct, leveret.ExchangeConfig{})
+		require.NoError(t, err)
+		require.NoError(t, b.BindExchange(name, "amq.fanout", "", nil))
+		_, err = ch.Consume("q", leveret.ConsumeConfig{Tag: name})
+		require.NoError(t, err)
+		want = append(want, name)
+	}
+	last := want[len(want)-1]
+	for name, list := range map[string]func() (names []string){
+		"exchanges": func() (names []string) {
+			for _, x := range b.Exchanges() {
+				names = append(names, x.Name)
+			}
+			return names
+		},
+		"bindings": func() (names []string) {
+			for _, i := range b.Bindings() {
+				if i.Source != "" {
+					names = append(names, i.Destination)
+				}
+			}
+			return names
+		},
+		"consumers": func() (names []string) {
+			for _, c := range b.Consumers() {
+				names = append(names, c.Tag)
+			}
+			return names
+		},
+	} {
+		times := 0
+		turns.SetBetween(func() {
+			if times++; times == 5 {
+				require.NoError(t, b.DeleteExchange(last, leveret.DeleteConfig{}))
+				require.NoError(t, ch.Cancel(last))
+			}
+		})
+		got := slices.DeleteFunc(list(), func(name string) bool { return name == "" || strings.HasPrefix(name, "amq.") })
+		turns.SetBetween(nil)
+		require.Equal(t, want[:len(want)-1], got, name)
+		require.Greater(t, times, 10, name)
+		_, err := b.DeclareExchange(last, leveret.Direct, leveret.ExchangeConfig{})
+		require.NoError(t, err)
+		require.NoError(t, b.BindExchange(last, "amq.fanout", "", nil))
+		_, err = ch.Consume("q", leveret.ConsumeConfig{Tag: last})
+		require.NoError(t, err)
 	}
 }
 
