@@ -239,3 +239,35 @@ func BenchmarkQueueTimers(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkRetries simulates a service that fails twice with each message: three deliveries whose headers are read, two rejections
+// and two waits of a second in another queue, on virtual time. An operation is a message.
+func BenchmarkRetries(b *testing.B) {
+	clock := leveret.NewManualClock(time.Unix(1_800_000_000, 0))
+	br := leveret.New(leveret.WithClock(clock))
+	defer br.Close()
+	work := declare(b, br, "work", leveret.Table{leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: "wait"})
+	declare(b, br, "wait", leveret.Table{leveret.ArgMessageTTL: 1000, leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: "work"})
+	done := 0
+	_, err := work.Consume(leveret.ConsumeConfig{Handler: func(d *leveret.Delivery) {
+		if deaths, _ := d.Headers["x-death"].([]any); len(deaths) > 0 && deaths[0].(leveret.Table)["count"] == int64(2) {
+			done++
+			must(b, d.Ack())
+			return
+		}
+		must(b, d.Reject(false))
+	}})
+	must(b, err)
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		publish(b, br, "", "work")
+		clock.Advance(time.Millisecond)
+		n++
+	}
+	clock.Advance(3 * time.Second)
+	if done != n {
+		b.Fatalf("%d of %d messages are done", done, n)
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "messages/s")
+}
