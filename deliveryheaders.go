@@ -117,5 +117,6 @@ func (d *Delivery) countFields() (f Fields) {
 	return f
 }
 
-// Deaths returns the message's dead-letter history, most recent first; nil if it never died.
+// Deaths returns the message's dead-letter history, most recent first; nil if it never died. It is shared with other deliveries:
+// read only.
 func (d *Delivery) Deaths() []Death { return d.m.history() }

@@ -104,6 +104,10 @@ type commonHistory struct {
 		once  sync.Once
 		props *Properties
 	}
+	typed struct { // see Delivery.Deaths
+		once   sync.Once
+		deaths []Death
+	}
 }
 
 func (h *commonHistory) fields() Fields {
@@ -296,13 +300,30 @@ func (d *death) public() Death {
 	return p
 }
 
-// history is the typed history of a message, from the records or, in 3.10, from the header.
-func (m *message) history() []Death {
-	var out []Death
-	for d := m.deaths(); d != nil; d = d.next {
+// deaths is the history as Delivery.Deaths tells it. To make it for each message takes BenchmarkReject/headers=typed 17 % more
+// instructions.
+func (h *commonHistory) deaths() []Death {
+	h.typed.once.Do(func() { h.typed.deaths = h.extra.publicDeaths() })
+	return h.typed.deaths
+}
+
+func (x *extra) publicDeaths() (out []Death) {
+	for d := x.deaths; d != nil; d = d.next {
 		out = append(out, d.public())
 	}
-	if out == nil && m.extra != nil && m.extra.lastExchange != nil {
+	return slices.Clip(out) // who appends to it leaves it as it is
+}
+
+// history is the typed history of a message, from the records or, in 3.10, from the header.
+func (m *message) history() (out []Death) {
+	switch {
+	case m.extra == nil:
+		return nil
+	case m.extra.common != nil:
+		return m.extra.common.deaths()
+	}
+	out = m.extra.publicDeaths()
+	if out == nil && m.extra.lastExchange != nil {
 		out = headerHistory(m.headers())
 	}
 	return out
