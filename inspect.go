@@ -38,8 +38,8 @@ func (v *vhost) sortedExchangesLocked() []*Exchange {
 
 func exchangesByName(x, y *Exchange) int { return cmp.Compare(x.name, y.name) }
 
-// eachInTurnsLocked calls f for all of them, in an order that nothing changes, or as they are if it is nil. Others get in between,
-// and what has gone by then is passed over.
+// eachInTurnsLocked calls f for all, in an order that nothing changes, or as they stand if order is nil. Others get in between, and
+// what has gone by then is passed over.
 func eachInTurnsLocked[T any](v *vhost, all []T, order func(x, y T) int, gone func(T) bool, f func(T)) {
 	switch {
 	case order == nil:
@@ -67,8 +67,8 @@ func (v *vhost) eachExchangeLocked(f func(*Exchange)) {
 	eachInTurnsLocked(v, slices.Collect(maps.Values(v.exchanges)), exchangesByName, func(x *Exchange) bool { return x.deleted }, f)
 }
 
-// A listing is what a list says, in pages. To make one slice for a hundred thousand descriptions, or to have one grow, holds up
-// others: BenchmarkBystander/list/consumers waits 70 ms with one slice, and 3 ms with pages.
+// A listing collects descriptions in pages. One slice for a hundred thousand descriptions takes long to make and to grow, and others
+// wait meanwhile: BenchmarkBystander/list/consumers waits 70 ms with one slice, and 3 ms with pages.
 type listing[T any] struct{ pages [][]T }
 
 func (l *listing[T]) add(described T) {

@@ -324,8 +324,8 @@ func (ch *Channel) takeExpiration(m *message) *Error {
 	return nil
 }
 
-// plainNumber reads a number of at most 11 digits in the form in which it would be printed. Such an expiration is below ten years
-// and needs no other check. To read it again costs less than to keep the number: BenchmarkHeaders/values=expiration takes two
+// plainNumber reads a number of at most 11 digits in the form in which the number would be printed. Such an expiration is below ten
+// years and needs no other check. To read the property again costs less than to keep the number: BenchmarkHeaders/values=expiration takes two
 // allocations in place of three, and three quarters of the instructions.
 func plainNumber(s string) (n int64, ok bool) {
 	if s == "" || len(s) > 11 || s[0] == '0' && len(s) > 1 {

@@ -170,8 +170,8 @@ func (p *playback) read(data []byte, s journal.Segment) error {
 	return nil
 }
 
-// mention has no new copy get a number that the log knows. Of copies that were not to be kept the log has at most that they were
-// there: when another one became ready behind them, or the node was killed.
+// mention keeps new copies from getting the number of a copy that the log names. The log has no record of a copy that a restart
+// loses, but may name its number: another copy became ready behind it, or it was the last one when the node was killed.
 func (p *playback) mention(copy uint64) {
 	p.in.stored.lastCopy = max(p.in.stored.lastCopy, copy)
 }

@@ -9,6 +9,38 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Messages that died alike share what Deaths returns. Who appends to it does not change it for others.
+func TestDeathsAreAppendedTo(t *testing.T) {
+	b, _ := newTestBroker(t)
+	targets := []string{"a", "b", "c", "end"}
+	for i, name := range targets {
+		args := leveret.Table{}
+		if i < len(targets)-1 {
+			args = leveret.Table{leveret.ArgDeadLetterExchange: "", leveret.ArgDeadLetterRoutingKey: targets[i+1]}
+		}
+		mustDeclare(t, b, name, args)
+	}
+	get := func(queue string) *leveret.Delivery {
+		q, err := b.Queue(queue)
+		require.NoError(t, err)
+		d, _, err := q.Get()
+		require.NoError(t, err)
+		return d
+	}
+	var appended [][]leveret.Death
+	for i := range int64(2) {
+		mustPublish(t, b, "a", "m", "")
+		for _, name := range targets[:3] {
+			require.NoError(t, get(name).Reject(false))
+		}
+		deaths := get("end").Deaths()
+		require.Len(t, deaths, 3)
+		appended = append(appended, append(deaths, leveret.Death{Count: i}))
+	}
+	assert.EqualValues(t, 0, appended[0][3].Count)
+	assert.EqualValues(t, 1, appended[1][3].Count)
+}
+
 // What dies alike shares its history: here nothing of one message may show in another.
 func TestDeathsAlike(t *testing.T) {
 	start := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)

@@ -445,6 +445,13 @@ func TestQueueGoesWhileTheNodeComesUp(t *testing.T) {
 	}
 }
 
+func namesOf[T any](all []T, name func(T) string) (names []string) {
+	for _, t := range all {
+		names = append(names, name(t))
+	}
+	return names
+}
+
 // A list of exchanges, or of what one exchange or queue has, lets others in, too. What they end meanwhile is missing.
 func TestListsOfOneLetOthersIn(t *testing.T) {
 	shortTurns(t)
@@ -465,26 +472,16 @@ func TestListsOfOneLetOthersIn(t *testing.T) {
 		want = append(want, name)
 	}
 	last := want[len(want)-1]
-	for name, list := range map[string]func() (names []string){
-		"exchanges": func() (names []string) {
-			for _, x := range b.Exchanges() {
-				names = append(names, x.Name)
-			}
-			return names
+	for name, list := range map[string]func() []string{
+		"exchanges": func() []string {
+			return namesOf(b.Exchanges(), func(x leveret.ExchangeInfo) string { return x.Name })
 		},
-		"bindings": func() (names []string) {
-			for _, i := range b.Bindings() {
-				if i.Source != "" {
-					names = append(names, i.Destination)
-				}
-			}
-			return names
+		"bindings": func() []string {
+			made := slices.DeleteFunc(b.Bindings(), func(i leveret.BindingInfo) bool { return i.Source == "" })
+			return namesOf(made, func(i leveret.BindingInfo) string { return i.Destination })
 		},
-		"consumers": func() (names []string) {
-			for _, c := range b.Consumers() {
-				names = append(names, c.Tag)
-			}
-			return names
+		"consumers": func() []string {
+			return namesOf(b.Consumers(), func(c leveret.ConsumerInfo) string { return c.Tag })
 		},
 	} {
 		times := 0
@@ -522,24 +519,15 @@ func TestListsLetOthersIn(t *testing.T) {
 		require.NoError(t, err)
 		want = append(want, name)
 	}
-	for name, list := range map[string]func() (names []string){
-		"queues": func() (names []string) {
-			for _, q := range b.Queues() {
-				names = append(names, q.Name)
-			}
-			return names
+	for name, list := range map[string]func() []string{
+		"queues": func() []string {
+			return namesOf(b.Queues(), func(q leveret.QueueInfo) string { return q.Name })
 		},
-		"bindings": func() (names []string) {
-			for _, i := range b.Bindings() {
-				names = append(names, i.Destination)
-			}
-			return names
+		"bindings": func() []string {
+			return namesOf(b.Bindings(), func(i leveret.BindingInfo) string { return i.Destination })
 		},
-		"consumers": func() (names []string) {
-			for _, c := range b.Consumers() {
-				names = append(names, c.Queue)
-			}
-			return names
+		"consumers": func() []string {
+			return namesOf(b.Consumers(), func(c leveret.ConsumerInfo) string { return c.Queue })
 		},
 	} {
 		times := 0
