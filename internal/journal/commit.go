@@ -22,6 +22,8 @@ type output struct {
 	segment *segment
 	written int64 // offset in the file behind the last frame
 	synced  int64 // offset in the file up to which it is synced
+	cleared int64 // offset in the file up to which something has been written once, if only zeros
+	end     int64 // offset in the file up to which there is space
 	spare   batch // emptied, for its space
 	due     []waiter
 }
@@ -90,6 +92,7 @@ func (l *Log) commitBatch(out *output, b batch) error {
 	}
 	l.reached(out, Written, b.end)
 	synced, wanted := l.syncWanted()
+	unsynced := out.written - out.synced
 	if wanted {
 		if err := out.sync(); err != nil {
 			return err
@@ -97,6 +100,11 @@ func (l *Log) commitBatch(out *output, b batch) error {
 		synced = b.end
 	}
 	l.reached(out, Synced, synced)
+	if wanted && unsynced <= clearBelow {
+		if err := out.clear(); err != nil {
+			return err
+		}
+	}
 	if cap(b.frames) <= 2*l.options.MaxPending { // more was one large record, or nobody heeded Room
 		out.spare = batch{frames: b.frames[:0], cuts: b.cuts[:0]}
 	}
@@ -128,6 +136,30 @@ func (o *output) sync() error {
 	o.synced = o.written
 	return nil
 }
+
+// clear writes zeros where the next batches will stand. When something is written for the first time to space that was only
+// allocated, a file system such as ext4 notes that in its own log, and a sync waits for the log, too. Without the zeros
+// BenchmarkCommit/synced/growing=false/100B/100 takes 2.2 times as long, and bench's BenchmarkDurable/queue=quorum/outstanding=100
+// 13 to 15 % longer with 20 % more processor time. Large syncs gain less, and everything would be written twice.
+func (o *output) clear() error {
+	from := max(o.cleared, o.written)
+	to := min(from+clearSize, o.end)
+	if from-o.written > clearBelow || from >= to {
+		return nil
+	}
+	if _, err := o.file.WriteAt(zeros[:to-from], from); err != nil {
+		return failed("write", o.header.number.fileName(), from, err)
+	}
+	o.cleared = to
+	return nil
+}
+
+const (
+	clearSize  = 256 << 10 // octets that are cleared at once
+	clearBelow = 32 << 10  // a sync of more octets has nothing cleared
+)
+
+var zeros [clearSize]byte
 
 // roll ends the segment that is written and begins the next. The order makes each step one that recovery understands: the
 // old segment is synced, the new one is there with its snapshot, then the seal says so, and only then the new one is written.
@@ -170,7 +202,7 @@ func (l *Log) begin(out *output, next *segment, found Pos) error {
 		return err
 	}
 	out.file, out.header, out.segment = f, h, next
-	out.written, out.synced = h.start(), h.start()
+	out.written, out.synced, out.cleared, out.end = h.start(), h.start(), h.start(), h.start()+space
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.resizeLocked(next, h.start()+space)

@@ -85,6 +85,8 @@
 // segments only the last can lack its seal, and a new one behind an unsealed one is empty. Open always begins a new segment,
 // and the seal that it writes in the one before makes durable what it has replayed.
 //
+// Zeros are written in advance behind the last frame, so that small syncs need not wait for the file system's own log.
+//
 // A segment is removed when all that made it dispensable is synced: the copies, and the records that ended what was not copied.
 //
 // Snapshots are taken while others append. One can know operations whose records were never written. It is not used then:

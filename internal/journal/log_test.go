@@ -112,6 +112,42 @@ func TestLevels(t *testing.T) {
 	require.NoError(t, l.log.Close())
 }
 
+// TestClearedSpace counts writes: after the first small sync zeros are written for many more, and otherwise none.
+func TestClearedSpace(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		growing bool
+		level   journal.Level
+		value   int
+		clears  int
+	}{
+		{"synced", false, journal.Synced, 100, 1},
+		{"large", false, journal.Synced, 40_000, 0},
+		{"written", false, journal.Written, 100, 0},
+		{"growing", true, journal.Synced, 100, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			writes := 0
+			fs := &crashfs.FS{Fail: func(_ int, op, _ string) error {
+				if op == "write" {
+					writes++
+				}
+				return nil
+			}}
+			l, err := open(fs, journal.Options{SegmentSize: 1 << 20, Growing: c.growing})
+			require.NoError(t, err)
+			opening := writes
+			for id := range uint64(10) {
+				p, err := l.put(id, strings.Repeat("x", c.value))
+				require.NoError(t, err)
+				require.NoError(t, l.log.Wait(p, c.level))
+			}
+			assert.Equal(t, 10+c.clears, writes-opening)
+			require.NoError(t, l.log.Close())
+		})
+	}
+}
+
 func TestLargeRecords(t *testing.T) {
 	fs := &crashfs.FS{}
 	r, err := begin(fs, nil)
