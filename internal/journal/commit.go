@@ -1,18 +1,57 @@
 package journal
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A batch is what is written at once.
 type batch struct {
-	frames []byte
-	cuts   []cut // where a new segment begins
-	end    Pos   // behind the last frame
+	segment *segment // where it stands
+	frames  []byte
+	end     Pos // behind the last frame
 }
 
-// A cut is a place in a batch at which a new segment begins.
-type cut struct {
-	at      int
-	segment *segment
+// A backlog is what the committer has not taken. Much is several batches: so what is written first is told while the rest is
+// written. In one batch bench's BenchmarkDurable/queue=classic/outstanding=1000/body=65536 takes 4 to 15 % longer, and its p99 is
+// 20 to 30 % longer.
+type backlog struct {
+	batches []batch
+	octets  int      // of all batches
+	full    int      // a batch of so many octets takes no further frame
+	spares  [][]byte // emptied frames, for their space
+}
+
+const backlogBatches = 4 // so many batches have MaxPending octets
+
+// batchLocked returns the batch for the next frame, which stands in s. A new one begins with a mark.
+func (b *backlog) batchLocked(s *segment) *batch {
+	if n := len(b.batches); n > 0 && b.batches[n-1].segment == s && len(b.batches[n-1].frames) < b.full {
+		return &b.batches[n-1]
+	}
+	var frames []byte
+	if n := len(b.spares); n > 0 {
+		frames, b.spares = b.spares[n-1], b.spares[:n-1]
+	}
+	b.batches = append(b.batches, batch{segment: s, frames: appendNumber(frames, KindMark, 0)})
+	b.octets += markSize
+	s.used += markSize
+	return &b.batches[len(b.batches)-1]
+}
+
+// takeLocked removes the first batch.
+func (b *backlog) takeLocked() batch {
+	first := b.batches[0]
+	b.batches = slices.Delete(b.batches, 0, 1)
+	b.octets -= len(first.frames)
+	return first
+}
+
+// keepLocked keeps the space of frames that were written, unless it is for one large record, or nobody heeded Room.
+func (b *backlog) keepLocked(frames []byte) {
+	if cap(frames) <= 2*b.full && len(b.spares) <= backlogBatches {
+		b.spares = append(b.spares, frames[:0])
+	}
 }
 
 // An output is the segment that is written. It is the committer's own.
@@ -24,7 +63,6 @@ type output struct {
 	synced  int64 // offset in the file up to which it is synced
 	cleared int64 // offset in the file up to which something has been written once, if only zeros
 	end     int64 // offset in the file up to which there is space
-	spare   batch // emptied, for its space
 	due     []waiter
 }
 
@@ -33,9 +71,9 @@ type output struct {
 func (l *Log) commit(out *output) {
 	defer close(l.committer.done)
 	var err error
-	for err == nil {
-		b, ok := l.take(out)
-		if !ok {
+	var b batch
+	for ok := true; err == nil; {
+		if b, ok = l.take(out, b.frames); !ok {
 			err = l.finish(out)
 			break
 		}
@@ -58,36 +96,35 @@ func (l *Log) finish(out *output) error {
 	return ErrClosed
 }
 
-// take waits for something to write or to sync. It reports false when the log is to be closed and all is written and synced.
-func (l *Log) take(out *output) (batch, bool) {
+// take waits for something to write or to sync, and keeps the space of what was written. It reports false when the log is to be
+// closed and all is written and synced.
+func (l *Log) take(out *output, written []byte) (batch, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for len(l.pending.frames) == 0 && !l.progress.hasWork() {
+	if written != nil {
+		l.backlog.keepLocked(written)
+	}
+	for l.backlog.octets == 0 && !l.progress.hasWork() {
 		if l.committer.stopping {
 			l.err = ErrClosed // no record comes behind the seal
 			return batch{}, false
 		}
 		l.sleepLocked(&l.committer)
 	}
-	b := l.pending
-	b.end = l.end
-	l.pending, out.spare = out.spare, batch{}
-	return b, true
+	if l.backlog.octets == 0 {
+		return batch{segment: out.segment, end: l.end}, true
+	}
+	return l.backlog.takeLocked(), true
 }
 
 // commitBatch writes a batch, tells those who wait for that, and syncs if somebody waits for that.
 func (l *Log) commitBatch(out *output, b batch) error {
-	at := 0
-	for _, c := range b.cuts {
-		if err := out.write(b.frames[at:c.at]); err != nil {
+	if b.segment != out.segment {
+		if err := l.roll(out, b.segment); err != nil {
 			return err
 		}
-		if err := l.roll(out, c.segment); err != nil {
-			return err
-		}
-		at = c.at
 	}
-	if err := out.write(b.frames[at:]); err != nil {
+	if err := out.write(b.frames); err != nil {
 		return err
 	}
 	l.reached(out, Written, b.end)
@@ -104,9 +141,6 @@ func (l *Log) commitBatch(out *output, b batch) error {
 		if err := out.clear(); err != nil {
 			return err
 		}
-	}
-	if cap(b.frames) <= 2*l.options.MaxPending { // more was one large record, or nobody heeded Room
-		out.spare = batch{frames: b.frames[:0], cuts: b.cuts[:0]}
 	}
 	return nil
 }

@@ -168,8 +168,8 @@ func (l *Log) Room() error {
 	case l.err != nil:
 		defer l.mu.Unlock()
 		return l.err
-	case len(l.pending.frames) > l.options.MaxPending:
-		last := l.end - 1
+	case l.backlog.octets > l.options.MaxPending:
+		last := l.backlog.batches[0].end - 1
 		l.mu.Unlock()
 		return l.Wait(last, Written)
 	case !l.crowdedLocked():

@@ -9,9 +9,9 @@
 // different questions about one record, need not be the same.
 //
 // One goroutine, the committer, writes and syncs. While it does, the records of other operations collect; they are the next
-// batch. So a hundred operations that wait share a sync, one that is alone waits for its own, and there is no timer. A batch
-// is synced if somebody waits for that. Records for which nobody does are synced with the next batch that is, when a segment
-// ends, and by Close.
+// batch, or several if they are more than a quarter of [Options].MaxPending. So a hundred operations that wait share a sync, one
+// that is alone waits for its own, and there is no timer. A batch is synced if somebody waits for that. Records for which nobody
+// does are synced with the next batch that is, when a segment ends, and by Close.
 //
 // # What waits for what
 //

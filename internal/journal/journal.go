@@ -69,7 +69,7 @@ type Log struct {
 	segments []*segment // oldest first; records go to the last
 	capacity int64      // octets of records that the last segment may have
 	end      Pos        // where the next record goes
-	pending  batch      // what the committer has not taken
+	backlog  backlog    // what the committer has not taken
 	progress progress
 	space    space
 	err      error // the log has failed or is closed
@@ -104,6 +104,7 @@ func Open(fs FS, owner Owner, options Options) (*Log, error) {
 		return nil, failed("lock", lockName, -1, err)
 	}
 	l := &Log{fs: fs, owner: owner, options: options, lock: lock, committer: newWorker(), compactor: newWorker()}
+	l.backlog.full = max(options.MaxPending/backlogBatches, 1)
 	out, err := l.recover()
 	if err != nil {
 		lock.Close()
@@ -165,30 +166,28 @@ func (l *Log) appendLocked(kind Kind, live int, parts [][]byte) (Pos, int, error
 	if size > MaxRecord {
 		return 0, 0, fmt.Errorf("journal: a record of %d octets is larger than %d", size, MaxRecord)
 	}
-	s, p := l.reserveLocked(Overhead + size)
-	l.pending.frames = appendFrame(l.pending.frames, kind, size, parts...)
+	s := l.segmentLocked(Overhead + size)
+	b := l.backlog.batchLocked(s)
+	b.frames = appendFrame(b.frames, kind, size, parts...)
+	p := place(s.number, s.used)
+	s.used += int64(Overhead + size)
+	b.end = place(s.number, s.used)
+	l.end = b.end
+	l.backlog.octets += Overhead + size
 	s.live += int64(live)
 	l.space.live += int64(live)
 	l.committer.wakeLocked()
 	return p, Overhead + size, nil
 }
 
-// reserveLocked finds the place of a frame. What is written at once begins with a mark.
-func (l *Log) reserveLocked(size int) (*segment, Pos) {
+// segmentLocked returns the segment for a frame and a mark, a new one if the last has no room.
+func (l *Log) segmentLocked(size int) *segment {
 	s := l.segments[len(l.segments)-1]
 	if s.used > 0 && s.used+markSize+int64(size) > l.capacity {
 		s = &segment{number: s.number + 1}
 		l.segments = append(l.segments, s)
-		l.pending.cuts = append(l.pending.cuts, cut{len(l.pending.frames), s})
 	}
-	if s.used == 0 || len(l.pending.frames) == 0 {
-		l.pending.frames = appendNumber(l.pending.frames, KindMark, 0)
-		s.used += markSize
-	}
-	p := place(s.number, s.used)
-	s.used += int64(size)
-	l.end = place(s.number, s.used)
-	return s, p
+	return s
 }
 
 // Stats are figures of a log.
@@ -206,7 +205,7 @@ type Stats struct {
 func (l *Log) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return Stats{len(l.segments), l.space.total, l.space.live, len(l.pending.frames), l.space.copied, l.end, l.space.err}
+	return Stats{len(l.segments), l.space.total, l.space.live, l.backlog.octets, l.space.copied, l.end, l.space.err}
 }
 
 // Recovered tells what Open found.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -109,6 +110,56 @@ func TestLevels(t *testing.T) {
 	require.ErrorIs(t, err, journal.ErrClosed)
 	require.ErrorIs(t, l.log.Room(), journal.ErrClosed)
 	require.NoError(t, l.log.Wait(p, journal.Synced))
+	require.NoError(t, l.log.Close())
+}
+
+// TestWhatIsWrittenIsTold holds a write back: those who wait for the one before have been told, and Room has returned.
+func TestWhatIsWrittenIsTold(t *testing.T) {
+	held, goOn := make(chan bool), make(chan bool)
+	holds := false
+	fs := &crashfs.FS{Fail: func(_ int, op, _ string) error {
+		if holds && op == "write" {
+			held <- true
+			<-goOn
+		}
+		return nil
+	}}
+	l, err := open(fs, journal.Options{MaxPending: 4000}) // 1,000 octets are written at once, or what is the first to make more
+	require.NoError(t, err)
+	p, err := l.put(0, "a")
+	require.NoError(t, err)
+	require.NoError(t, l.log.Wait(p, journal.Written))
+	holds = true
+	var told []uint64
+	put := func(id uint64) {
+		p, err := l.put(id, strings.Repeat("x", 600))
+		require.NoError(t, err)
+		require.NoError(t, l.log.Notify(p, journal.Written, func(err error) {
+			assert.NoError(t, err)
+			told = append(told, id)
+		}))
+	}
+	put(1)
+	<-held
+	for id := range uint64(8) {
+		put(2 + id)
+	}
+	after := func(writes int) []uint64 { // lets so many happen, and holds the next
+		for range writes {
+			goOn <- true
+			<-held
+		}
+		return slices.Clone(told)
+	}
+	numbers := make(chan []uint64, 1)
+	go func() { numbers <- after(2) }()
+	require.NoError(t, l.log.Room()) // of more than 4,000 octets some are written now, and no more
+	assert.Equal(t, []uint64{1, 2, 3}, <-numbers)
+	assert.Equal(t, []uint64{1, 2, 3, 4, 5}, after(1))
+	assert.Equal(t, []uint64{1, 2, 3, 4, 5, 6, 7}, after(1))
+	goOn <- true
+	require.NoError(t, l.log.Wait(^journal.Pos(0), journal.Written))
+	holds = false
 	require.NoError(t, l.log.Close())
 }
 
