@@ -119,7 +119,7 @@ func withPauses() func(int) {
 
 const pause = 20_000 // steps, as in a virtual host's lock
 
-// A waiting operation is what a goroutine wants to have done.
+// A waiting is the operation that a goroutine waits for.
 type waiting struct {
 	wanted atomic.Bool
 	note   *note

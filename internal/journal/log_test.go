@@ -113,7 +113,7 @@ func TestLevels(t *testing.T) {
 	require.NoError(t, l.log.Close())
 }
 
-// TestWhatIsWrittenIsTold holds a write back: those who wait for the one before have been told, and Room has returned.
+// TestWhatIsWrittenIsTold holds each write back. Those who wait for the writes before it have been told, and Room has returned.
 func TestWhatIsWrittenIsTold(t *testing.T) {
 	held, goOn := make(chan bool), make(chan bool)
 	holds := false
@@ -124,7 +124,7 @@ func TestWhatIsWrittenIsTold(t *testing.T) {
 		}
 		return nil
 	}}
-	l, err := open(fs, journal.Options{MaxPending: 4000}) // 1,000 octets are written at once, or what is the first to make more
+	l, err := open(fs, journal.Options{MaxPending: 4000}) // a batch of 1,000 octets or more takes no further record
 	require.NoError(t, err)
 	p, err := l.put(0, "a")
 	require.NoError(t, err)
@@ -163,7 +163,7 @@ func TestWhatIsWrittenIsTold(t *testing.T) {
 	require.NoError(t, l.log.Close())
 }
 
-// TestClearedSpace counts writes: after the first small sync zeros are written for many more, and otherwise none.
+// TestClearedSpace counts writes. The first small sync writes zeros for many that follow; other syncs write none.
 func TestClearedSpace(t *testing.T) {
 	for _, c := range []struct {
 		name    string
