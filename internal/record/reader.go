@@ -1,6 +1,6 @@
 package record
 
-import "hash/maphash"
+import "hash/crc32"
 
 // A Reader reads many operations with few allocations. Its zero value is ready to use.
 //
@@ -20,7 +20,8 @@ const knownNames = 256
 // maxName is the length of the longest name of AMQP.
 const maxName = 255
 
-var namesSeed = maphash.MakeSeed()
+// A name has the same place in every process: so its reader allocates the same.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Items yields the items of an operation or a snapshot, as the function [Items] does.
 func (r *Reader) Items(data []byte) func(yield func(Item, error) bool) {
@@ -36,7 +37,7 @@ func (r *Reader) name(b []byte) string {
 	if len(b) > maxName {
 		return string(b)
 	}
-	known := &r.names[maphash.Bytes(namesSeed, b)%knownNames]
+	known := &r.names[crc32.Checksum(b, castagnoli)%knownNames]
 	if *known != string(b) {
 		*known = string(b)
 	}
