@@ -342,12 +342,12 @@ func (s *machine) commit(t *rapid.T) {
 	want, all := 0, true
 	pubs, acks := c.model.txPubs, c.model.txAcks
 	c.model.txPubs, c.model.txAcks = nil, nil
-	fails := slices.ContainsFunc(pubs, func(p mBuffered) bool { _, _, text := s.m.committed(p.queues); return text != "" })
+	fails := slices.ContainsFunc(pubs, func(p mBuffered) bool { _, _, text := s.m.committed(p); return text != "" })
 	if !fails {
 		s.m.settleThose(acks, true)
 	}
 	for _, p := range pubs {
-		queues, lost, text := s.m.committed(p.queues)
+		queues, lost, text := s.m.committed(p)
 		if text != "" {
 			c.model.txAcks = acks // they are not settled
 			s.m.drain()

@@ -58,7 +58,7 @@ func (m *model) next(q *mQueue) *mConsumer {
 	}
 }
 
-func (c *mConsumer) full() bool { return !c.noAck && c.prefetch > 0 && c.unacked >= c.prefetch }
+func (c *mConsumer) full() bool { return c.prefetch > 0 && c.unacked >= c.prefetch }
 
 func (m *model) first(q *mQueue) *mConsumer {
 	m.chooseActive(q)
@@ -120,8 +120,13 @@ func (m *model) deliver(c *mConsumer, e *mEntry, redelivered bool) {
 func (m *model) assign(c *mConsumer) {
 	q := c.q
 	q.rotation = slices.DeleteFunc(q.rotation, func(x *mConsumer) bool { return x == c })
-	if !c.noAck {
+	if !c.noAck || q.quorum {
 		c.unacked++
+	}
+	if c.noAck && q.quorum {
+		if c.settling++; c.settling == 1 {
+			m.jobs = append(m.jobs, mJob{settled: c})
+		}
 	}
 	if !q.quorum || !c.full() {
 		q.rotation = append(q.rotation, c)
@@ -159,6 +164,18 @@ func (m *model) resume(c *mConsumer) {
 	if !c.full() {
 		c.q.rotation = append(c.q.rotation, c)
 	}
+}
+
+// settleItself settles what a no-ack consumer of a quorum queue got in a step: until then it counts for the window.
+func (m *model) settleItself(c *mConsumer) {
+	c.unacked, c.settling = c.unacked-c.settling, 0
+	if m.queue(c.q.name) != c.q {
+		return
+	}
+	m.resume(c)
+	m.pump(c.q)
+	m.expire(c.q)
+	m.updateRejecting(c.q)
 }
 
 // leave takes a consumer out of its queue.

@@ -66,17 +66,21 @@ func (m *model) die(e *mEntry, q *mQueue, reason string) {
 		m.jobs = append(m.jobs, mJob{q: q})
 		return
 	}
-	m.jobs = append(m.jobs, mJob{e.mMessage, q, reason})
+	m.jobs = append(m.jobs, mJob{m: e.mMessage, q: q, reason: reason})
 }
 
-// drain routes the dead letters, the oldest death first.
+// drain does what is left of a step: it routes dead letters, the oldest death first, and settles what no-ack consumers of quorum
+// queues got.
 func (m *model) drain() {
 	for len(m.jobs) > 0 {
 		j := m.jobs[0]
 		m.jobs = m.jobs[1:]
-		if j.reason == "" {
+		switch {
+		case j.settled != nil:
+			m.settleItself(j.settled)
+		case j.reason == "":
 			m.tryPending(j.q)
-		} else {
+		default:
 			m.deadLetter(j)
 		}
 	}

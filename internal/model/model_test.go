@@ -70,6 +70,7 @@ type mConsumer struct {
 	priority int
 	seq      int
 	unacked  int
+	settling int // of those, what the channel of a no-ack consumer settles
 }
 
 type mUnacked struct {
@@ -106,6 +107,8 @@ type mJob struct {
 	m      mMessage
 	q      *mQueue
 	reason string
+
+	settled *mConsumer // what it got without acknowledgement is settled
 }
 
 // mDelivery is what a consumer or a getter is given.

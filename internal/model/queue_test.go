@@ -162,15 +162,17 @@ func (m *model) cut(q *mQueue) {
 func (m *model) updateRejecting(q *mQueue) {
 	maxN, okN := m.number(q, "max-length")
 	maxB, okB := m.number(q, "max-length-bytes")
-	if !q.quorum || m.text(q, "overflow", "drop-head") != "reject-publish" || !okN && !okB {
+	if !q.quorum {
 		return
 	}
 	n, bytes := q.length()
 	low := (!okN || n <= maxN*8/10) && (!okB || bytes <= maxB*8/10)
-	if m.over(q, 0, 0) {
-		q.tell(true)
-	} else if low && !q.low {
-		q.tell(false)
+	if m.text(q, "overflow", "drop-head") == "reject-publish" && (okN || okB) {
+		if m.over(q, 0, 0) {
+			q.tell(true)
+		} else if low && !q.low {
+			q.tell(false)
+		}
 	}
 	q.low = low
 }

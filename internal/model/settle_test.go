@@ -118,17 +118,17 @@ func (m *model) giveBack(e *mEntry, q *mQueue, how string) {
 
 // committed returns where a transaction's message goes that was routed to queues: to those that are still there, and
 // to a quorum queue that was declared anew. What a new classic queue should get is lost. text is the error of
-// the whole commit.
-func (m *model) committed(routed []*mQueue) (queues []*mQueue, lost bool, text string) {
+// the whole commit: of several queues that are missing it names the last by name, the first if the exchange is the default one.
+func (m *model) committed(p mBuffered) (queues []*mQueue, lost bool, text string) {
 	worst := ""
-	for _, was := range routed {
+	for _, was := range p.queues {
 		now := m.queue(was.name)
 		switch {
 		case now == was, now != nil && now.quorum && was.quorum:
 			queues = append(queues, now)
 		case now != nil && !now.quorum && !was.quorum:
 			lost = true
-		case was.name > worst:
+		case worst == "" || (p.m.exchange == "") == (was.name < worst):
 			worst = was.name
 			text = "541 INTERNAL_ERROR"
 			if now == nil {
