@@ -242,12 +242,13 @@ func TestCutOffData(t *testing.T) {
 	dir := t.TempDir()
 	p, url := serveData(t, dir)
 	publishData(t, url)
+	publishOne(t, channelTo(t, side{url: url}), "classic", amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte("cut off")})
 	p.end(syscall.SIGKILL)
 	file := filepath.Join(dir, "00000001.journal")
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
-	copy(data[len(bytes.TrimRight(data, "\x00"))+64:], "torn")
-	require.NoError(t, os.WriteFile(file, data, 0o600))
+	data = bytes.TrimRight(data, "\x00")
+	require.NoError(t, os.WriteFile(file, data[:len(data)-1], 0o600)) // as if the last write had not been synced
 
 	out, errs, status := called("", "check", dir)
 	assert.Zero(t, status, errs)

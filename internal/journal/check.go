@@ -10,7 +10,7 @@ import (
 type Report struct {
 	Segments []SegmentReport
 	Torn     *Error  // where the last write was cut off by a crash, which is no problem; nil if it was not
-	Lost     int64   // octets of that write that are there
+	Lost     int64   // octets of that write that are dropped
 	Problems []error // why Open refuses the log; empty if it does not
 }
 

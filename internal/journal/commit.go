@@ -61,7 +61,7 @@ type output struct {
 	segment *segment
 	written int64 // offset in the file behind the last frame
 	synced  int64 // offset in the file up to which it is synced
-	cleared int64 // offset in the file up to which something has been written once, if only zeros
+	cleared int64 // offset in the file up to which something has been written once, if only zeros, or by another segment
 	end     int64 // offset in the file up to which there is space
 	due     []waiter
 }
@@ -223,21 +223,22 @@ func (l *Log) begin(out *output, next *segment, found Pos) error {
 		return failed("write", next.number.fileName(), headerSize, fmt.Errorf("the snapshot has %d octets, more than %d", len(snapshot), MaxRecord))
 	}
 	l.mu.Lock()
-	l.capacity = min(max(int64(l.options.SegmentSize), snapshotShare*int64(len(snapshot))), maxSegmentSize)
-	h := header{next.number, l.segments[0].number, newSeed(), snapshot, l.end, found}
+	h := header{next.number, l.segments[0].number, out.header.seed + seedStep, snapshot, l.end, found}
+	l.fileSize = min(max(int64(l.options.SegmentSize), snapshotShare*int64(len(snapshot))), maxSegmentSize)
+	l.capacity = max(l.fileSize-h.start()-markSize, l.fileSize/2) // the half if a snapshot is as large as a segment can be
 	space := max(l.capacity, next.used) + markSize
-	l.mu.Unlock()
 	if l.options.Growing {
 		space = 0
 	}
-	f, err := createSegment(l.fs, h, space)
+	used := l.space.takeSpareLocked()
+	l.resizeLocked(next, max(used.octets, h.start()+space))
+	l.mu.Unlock()
+	f, err := createSegment(l.fs, h, space, used.name)
 	if err != nil {
 		return err
 	}
 	out.file, out.header, out.segment = f, h, next
-	out.written, out.synced, out.cleared, out.end = h.start(), h.start(), h.start(), h.start()+space
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.resizeLocked(next, h.start()+space)
+	out.written, out.synced, out.end = h.start(), h.start(), h.start()+space
+	out.cleared = max(h.start(), used.octets)
 	return nil
 }

@@ -154,7 +154,7 @@ func TestSnapshotOfLostOperations(t *testing.T) {
 	require.Error(t, r.log.Close())
 
 	fs = fs.Crash(nil)
-	fs.Fail = at("remove") // the first segment goes, the second stays
+	fs.Fail = at("rename") // the first segment goes, the second stays
 	r, err = begin(fs, r.states)
 	require.NoError(t, err)
 	require.NoError(t, r.verify(r.states, 1))

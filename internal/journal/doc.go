@@ -35,6 +35,9 @@
 // at a time. The log is bounded by twice what is live and four segments, for an owner that calls [Log.Room] before
 // operations that clients ask for. Only a sudden release of much can exceed that, for as long as the compactor needs.
 //
+// The files of up to three removed segments stay, as far as that bound lets them, and the next segments take them. Their names end
+// in .spare.
+//
 // Because the oldest goes first, a record that only speaks of an older one is not live: as long as the older one is there,
 // so is it. An acknowledgement, a count, a dead letter that takes its body from the record of the message that died: all of
 // them are appended with live 0. When an entry is copied forward, the one new record says everything about it.
@@ -47,13 +50,14 @@
 // All numbers are little-endian. The directory has a file named lock, whose lock (flock, LockFileEx) a process holds while it uses
 // the log, and whose text says that there were segments; and the segments, named by their numbers: 00000001.journal.
 //
-// A segment is a header of 52 octets, the snapshot, frames, and zeros up to the size that was allocated:
+// A segment is a header of 52 octets, the snapshot, frames, and up to the size that was allocated zeros, or what stood in the file
+// when it was another segment's:
 //
 //	 0  8  "leveretJ"
-//	 8  4  version of the format, 2
+//	 8  4  version of the format, 3
 //	12  4  number of the segment
 //	16  4  number of the oldest segment when this one was begun
-//	20  4  seed, drawn at random
+//	20  4  seed: of the first segment drawn at random, of each other 0x9e3779b9 more than that of the one before
 //	24  4  octets of the snapshot
 //	28  4  CRC-32C of the snapshot, begun with the seed
 //	32  8  place up to which the snapshot may know the records
@@ -68,8 +72,8 @@
 //	8  1  kind
 //	9     data
 //
-// The log's own frames have eight octets of data, one number. A mark begins each batch and says up to which offset the file
-// was synced before. A seal ends a segment and names the next one, or 0 if the log was closed. A record of kind retired,
+// The log's own frames have eight octets of data, one number or two. A mark begins each batch. It says up to which offset the file
+// was synced before, in the first four octets, and where the batch ends. A seal ends a segment and names the next one, or 0 if the log was closed. A record of kind retired,
 // synced before a file is removed, says that it is not needed any more.
 //
 // # What a crash leaves
@@ -77,17 +81,18 @@
 // A write that was under way can be there in part, in any order. It was not synced, so nobody was told that it was. Recovery
 // stops at the first frame that is not good and looks at what is behind it. A mark that says that the bad place had been
 // synced, a seal, or a segment that was begun proves that the disk lost what it had: Open refuses the log with file and
-// offset. Without such a proof the rest is the write that was under way. It is dropped, and reported with its offset in
-// [Recovery].
+// offset. Without such a proof the rest is the write that was under way. It is dropped and, if its mark is there, reported with its
+// offset in [Recovery]. What stands behind it from another segment is not taken for a frame: no two segments have the same seed.
 //
 // A new segment is made in steps of which each is durable before the next: the old one is synced; the new one is written
 // under a name that ends in .new, synced, and renamed; the seal is written and synced; then records follow. So of two
 // segments only the last can lack its seal, and a new one behind an unsealed one is empty. Open always begins a new segment,
 // and the seal that it writes in the one before makes durable what it has replayed.
 //
-// Zeros are written in advance behind the last frame, so that small syncs need not wait for the file system's own log.
+// Zeros are written in advance behind the last frame of a new file, so that small syncs need not wait for the file system's own log.
 //
 // A segment is removed when all that made it dispensable is synced: the copies, and the records that ended what was not copied.
+// Nothing is written to its file before the removal of its name is synced, too. Open removes the spares that it finds.
 //
 // Snapshots are taken while others append. One can know operations whose records were never written. It is not used then:
 // each segment that Open begins says where the log was found to end, and recovery takes the oldest snapshot that knew of

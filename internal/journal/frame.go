@@ -13,8 +13,8 @@ import (
 //	8  1  kind
 //	9     data
 //
-// The seed is drawn anew for each segment, so a frame is good in one place only: neither a block that a disk wrote elsewhere nor
-// octets that a publisher put in a message are taken for a frame.
+// Each segment has a seed of its own, so a frame is good in one place only: neither a block that a disk wrote elsewhere, nor octets
+// that a publisher put in a message, nor what stood in the file when it was another segment's are taken for a frame.
 const (
 	crcAt, lengthAt, kindAt = 0, 4, 8
 
@@ -34,7 +34,7 @@ const LastKind Kind = 0xef
 // The log's own kinds. Only Records and Check show them. No kind is 0, so zeroed space is not a frame.
 const (
 	KindSnapshot Kind = 0xf0 + iota // not a frame: the snapshot at the head of a segment
-	KindMark                        // begins what is written at once; data: the offset up to which the file was synced before
+	KindMark                        // begins what is written at once; data: a mark
 	KindSeal                        // ends a segment; data: the number of the next one, or 0 if the log was closed
 	KindRetired                     // data: the number of the last segment that is no longer needed
 )
@@ -59,11 +59,24 @@ func (k Kind) valid() bool {
 	return k >= 1 && k <= LastKind || k == KindMark || k == KindSeal || k == KindRetired
 }
 
-// Data of the log's own frames is one number.
+// Data of the log's own frames is one number, of a mark two of half the size.
 const (
 	numberSize = 8
 	markSize   = Overhead + numberSize
 )
+
+// A mark stands before what is written at once. Offsets are less than 4 GiB.
+type mark struct {
+	synced int64 // offset up to which the file was synced before
+	end    int64 // offset behind what is written
+}
+
+func (m mark) number() uint64 { return uint64(m.end)<<32 | uint64(m.synced) }
+
+func markOf(data []byte) mark {
+	n := number(data)
+	return mark{synced: int64(n & (1<<32 - 1)), end: int64(n >> 32)}
+}
 
 // mustBeOwners panics for a kind that recovery would not give to the owner.
 func (k Kind) mustBeOwners() {
@@ -102,12 +115,14 @@ func frameLength(b []byte) int {
 	return Overhead + int(binary.LittleEndian.Uint32(b[lengthAt:]))
 }
 
-// finish gives frames their CRC. They will be written at offset; marks say that the file was synced up to synced.
+// finish gives frames their CRC, and the mark before them, if there is one, what it says. They will be written at offset, in a
+// file that is synced up to synced.
 func finish(frames []byte, seed uint32, offset, synced int64) {
+	m := mark{synced, offset + int64(len(frames))}
 	for len(frames) > 0 {
 		frame := frames[:frameLength(frames)]
 		if Kind(frame[kindAt]) == KindMark {
-			binary.LittleEndian.PutUint64(frame[Overhead:], uint64(synced))
+			binary.LittleEndian.PutUint64(frame[Overhead:], m.number())
 		}
 		binary.LittleEndian.PutUint32(frame[crcAt:], sum(seed, offset, frame))
 		offset += int64(len(frame))

@@ -33,8 +33,8 @@ type Owner interface {
 
 // Options are settings of a log. Zero values are the defaults.
 type Options struct {
-	// SegmentSize is how many octets of records a segment has, by default 16 MiB and at least 4 KiB. A larger record has a
-	// segment of its own; with a snapshot of more than an eighth of this the segments are eight times the snapshot.
+	// SegmentSize is how many octets a segment's file has, by default 16 MiB and at least 4 KiB. A larger record has a segment of
+	// its own; with a snapshot of more than an eighth of this the segments are eight times the snapshot.
 	SegmentSize int
 
 	// MaxPending is how many octets may wait to be written before Room waits. By default 8 MiB.
@@ -67,6 +67,7 @@ type Log struct {
 
 	mu       sync.Mutex // guards all below; the innermost lock: nothing is called while it is held
 	segments []*segment // oldest first; records go to the last
+	fileSize int64      // octets of the last segment's file, unless one record needs more
 	capacity int64      // octets of records that the last segment may have
 	end      Pos        // where the next record goes
 	backlog  backlog    // what the committer has not taken
@@ -193,7 +194,7 @@ func (l *Log) segmentLocked(size int) *segment {
 // Stats are figures of a log.
 type Stats struct {
 	Segments int   // files
-	Octets   int64 // sizes of the files
+	Octets   int64 // sizes of the files, those of no segment, too
 	Live     int64 // octets that are still needed
 	Pending  int   // octets that wait to be written
 	Copied   int64 // octets that were copied forward since the log was opened
@@ -205,7 +206,7 @@ type Stats struct {
 func (l *Log) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return Stats{len(l.segments), l.space.total, l.space.live, l.backlog.octets, l.space.copied, l.end, l.space.err}
+	return Stats{len(l.segments), l.space.files(), l.space.live, l.backlog.octets, l.space.copied, l.end, l.space.err}
 }
 
 // Recovered tells what Open found.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 )
 
@@ -29,7 +30,7 @@ type ending struct {
 	offset int64   // in the file
 	sealed bool    // a seal ends the segment
 	next   Segment // of the last seal
-	bad    int64   // octets that are not zero from offset up to the last of them; 0 if there is a clean end
+	lost   int64   // octets that are missing from offset on of what was written at once; 0 if there is a clean end
 }
 
 // continued reports whether there must be a next segment.
@@ -57,6 +58,7 @@ func readImage(fs FS, name string, buf []byte) (image, error) {
 // frames calls visit for each good frame from the first on, up to a seal that names the next segment.
 func (i image) frames(visit func(Record) error) (e ending, err error) {
 	e.offset = i.start()
+	var last mark
 	for !e.continued() {
 		frame := goodFrame(i.file, i.seed, e.offset)
 		if frame == nil {
@@ -67,16 +69,18 @@ func (i image) frames(visit func(Record) error) (e ending, err error) {
 		if e.sealed && r.Kind != KindSeal {
 			return e, damaged(i.name, r.Offset, "a record stands behind the seal")
 		}
-		if r.Kind == KindSeal {
+		switch r.Kind {
+		case KindSeal:
 			e.sealed, e.next = true, Segment(number(r.Data))
+		case KindMark:
+			last = markOf(r.Data)
 		}
 		if err := visit(r); err != nil {
 			return e, err
 		}
 	}
 	if !e.continued() {
-		rest := bytes.TrimRight(i.file[e.offset:], "\x00")
-		e.bad = int64(len(rest))
+		e.lost = max(last.end-e.offset, 0)
 		err = i.verifyTail(e)
 	}
 	return e, err
@@ -85,28 +89,40 @@ func (i image) frames(visit func(Record) error) (e ending, err error) {
 // verifyTail tells a torn write, which nobody was told of, from damage. A mark or a seal behind the last good frame that
 // was written when the frames before were synced already proves damage: a synced frame can only be bad if the disk lost it.
 func (i image) verifyTail(e ending) error {
-	if e.sealed && e.bad > markSize { // less is a seal that names the next segment, torn
-		return damaged(i.name, e.offset, "%d octets stand behind the seal", e.bad)
-	}
-	for _, kind := range []Kind{KindMark, KindSeal} {
-		pattern := appendNumber(nil, kind, 0)[lengthAt:Overhead]
-		for at := e.offset; ; at++ {
-			next := bytes.Index(i.file[at:], pattern)
-			if next < 0 {
-				break
-			}
-			at += int64(next)
-			frame := goodFrame(i.file, i.seed, max(at-lengthAt, 0))
-			if frame != nil && at-lengthAt >= e.offset && (kind == KindSeal || int64(number(frame[Overhead:])) > e.offset) {
-				return damaged(i.name, e.offset, "no record is here, but %s at offset %d says that there was one", kind, at-lengthAt)
-			}
+	for kind, frame := range i.search(e.offset) {
+		if kind == KindSeal || markOf(i.file[frame+Overhead:]).synced > e.offset {
+			return damaged(i.name, e.offset, "no record is here, but %s at offset %d says that there was one", kind, frame)
 		}
 	}
 	return nil
 }
 
-// isEmpty reports whether nothing was ever written behind the snapshot.
-func (i image) isEmpty() bool { return len(bytes.Trim(i.file[i.start():], "\x00")) == 0 }
+// begun reports whether something was written behind the snapshot.
+func (i image) begun() bool {
+	for range i.search(i.start()) {
+		return true
+	}
+	return false
+}
+
+// search yields the offsets of good marks and seals from one on, wherever they stand.
+func (i image) search(from int64) iter.Seq2[Kind, int64] {
+	return func(yield func(Kind, int64) bool) {
+		for _, kind := range []Kind{KindMark, KindSeal} {
+			pattern := appendNumber(nil, kind, 0)[lengthAt:Overhead]
+			for at := from; ; at++ {
+				next := bytes.Index(i.file[min(at+lengthAt, int64(len(i.file))):], pattern)
+				if next < 0 {
+					break
+				}
+				at += int64(next)
+				if goodFrame(i.file, i.seed, at) != nil && !yield(kind, at) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // segmentsOf lists the segments of a directory, oldest first. It fails if one between the first and the last is not there, or
 // all of them.
@@ -219,7 +235,7 @@ func walk(fs FS, segments []Segment, open func(i, base image) error, visit func(
 		buf = i.file
 		if n > 0 && !w.end.continued() {
 			// The process ended between making this segment and sealing the one before, or the seal was destroyed.
-			if n < len(segments)-1 || !i.isEmpty() {
+			if n < len(segments)-1 || i.begun() {
 				return w, damaged(w.last.name, w.end.offset, "the segment has no seal here, and %s was begun", i.name)
 			}
 			w.unused = i.name
@@ -273,10 +289,10 @@ func (w walked) verify(segments []Segment) error {
 	return nil
 }
 
-// torn tells where the last write was cut off, and how many octets of it are there.
+// torn tells where the last write was cut off, and how many octets of it are dropped.
 func (w walked) torn() (*Error, int64) {
-	if w.end.bad == 0 {
+	if w.end.lost == 0 {
 		return nil, 0
 	}
-	return &Error{"read", w.last.name, w.end.offset, errTorn}, w.end.bad
+	return &Error{"read", w.last.name, w.end.offset, errTorn}, w.end.lost
 }

@@ -12,7 +12,7 @@ type Recovery struct {
 	Octets   int64         // of the files
 	Took     time.Duration // reading and replaying
 	Torn     *Error        // where the last write was cut off by a crash; nil if it was not
-	Lost     int64         // octets of that write that were there, and are dropped
+	Lost     int64         // octets of that write that are dropped
 }
 
 // recover reads the log and begins a new segment.
@@ -39,14 +39,16 @@ func (l *Log) recover() (*output, error) {
 	return l.resume(w)
 }
 
-// removeUnfinished removes segments that were not renamed when the process ended.
+// removeUnfinished removes segments that were not renamed when the process ended, and spares.
 func (l *Log) removeUnfinished() error {
 	names, err := l.fs.List()
 	if err != nil {
 		return failed("list", "the directory", -1, err)
 	}
 	for _, name := range names {
-		if old, unfinished := strings.CutSuffix(name, newSuffix); unfinished && segmentOf(old) != 0 {
+		old, unfinished := strings.CutSuffix(name, newSuffix)
+		number, used := strings.CutSuffix(name, spareSuffix)
+		if unfinished && segmentOf(old) != 0 || used && segmentOf(number+segmentSuffix) != 0 {
 			if err := l.fs.Remove(name); err != nil {
 				return failed("remove", name, -1, err)
 			}
@@ -79,7 +81,10 @@ func (l *Log) resume(w walked) (*output, error) {
 	next := &segment{number: w.last.number + 1}
 	l.segments = append(l.segments, next)
 	l.end = place(next.number, 0)
-	out := &output{}
+	out := &output{header: header{seed: w.last.seed}}
+	if w.last.name == "" {
+		out.header.seed = newSeed()
+	}
 	if err := l.begin(out, next, w.place()); err != nil {
 		return nil, err
 	}

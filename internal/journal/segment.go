@@ -4,19 +4,22 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
+	"os"
 	"strconv"
 	"strings"
 )
 
-// A segment is a file: a header, a snapshot, frames, and zeros up to the size that was allocated.
+// A segment is a file: a header, a snapshot, frames, and up to the size that was allocated zeros, or what stood there when the file
+// was another segment's.
 //
 //	 0  8  "leveretJ"
 //	 8  4  version of the format
 //	12  4  number of the segment
 //	16  4  number of the oldest segment when this one was begun
-//	20  4  seed, drawn at random
+//	20  4  seed
 //	24  4  octets of the snapshot
 //	28  4  CRC-32C of the snapshot, begun with the seed
 //	32  8  place up to which the snapshot may know the records
@@ -28,15 +31,16 @@ import (
 // are synced: under its own name it was whole once.
 const (
 	magic      = "leveretJ"
-	version    = 2
+	version    = 3
 	headerSize = 52
 
 	segmentSuffix = ".journal"
 	newSuffix     = ".new"
+	spareSuffix   = ".spare"
 
 	// The lock file is empty until the first segment is there. A directory that has the text and no segment has lost them.
 	lockName = "lock"
-	lockText = "leveret journal, format 2\n"
+	lockText = "leveret journal, format 3\n"
 )
 
 // fileName is the name of a segment's file.
@@ -64,7 +68,16 @@ type header struct {
 // start is the offset of the first frame.
 func (h header) start() int64 { return headerSize + int64(len(h.snapshot)) }
 
-// newSeed draws a seed.
+// spareName is the name of a segment's file when the segment is no longer needed.
+func (s Segment) spareName() string {
+	return strings.TrimSuffix(s.fileName(), segmentSuffix) + spareSuffix
+}
+
+// seedStep is the difference between the seeds of two segments that follow each other. It is odd, so no two of a log have the same
+// seed, and no frame is good in a file that was another segment's.
+const seedStep = 0x9e3779b9
+
+// newSeed draws the seed of the first segment.
 func newSeed() uint32 {
 	var seed [4]byte
 	_, _ = rand.Read(seed[:]) // never fails
@@ -122,12 +135,13 @@ func decodeFields(name string, b []byte) (h header, snapshot int64, err error) {
 	return h, int64(le.Uint32(b[24:])), nil
 }
 
-// createSegment makes the file of a segment, durable with its header, and opens it. With allocate octets are reserved for it.
-func createSegment(fs FS, h header, allocate int64) (f File, err error) {
+// createSegment makes the file of a segment, durable with its header, and opens it. With allocate octets are reserved for it. If
+// there is a file named spare it is used.
+func createSegment(fs FS, h header, allocate int64, spare string) (f File, err error) {
 	name := h.number.fileName()
 	temporary := name + newSuffix
-	if f, err = fs.Create(temporary); err != nil {
-		return nil, failed("create", temporary, -1, err)
+	if f, err = createFile(fs, temporary, spare); err != nil {
+		return nil, err
 	}
 	if err = fillSegment(f, temporary, h, allocate); err != nil {
 		f.Close()
@@ -144,6 +158,20 @@ func createSegment(fs FS, h header, allocate int64) (f File, err error) {
 	}
 	f, err = fs.Open(name)
 	return f, failed("open", name, -1, err)
+}
+
+func createFile(fs FS, name, spare string) (f File, err error) {
+	if spare != "" {
+		switch err = fs.Rename(spare, name); {
+		case err == nil:
+			f, err = fs.Open(name)
+			return f, failed("open", name, -1, err)
+		case !errors.Is(err, os.ErrNotExist): // somebody made room
+			return nil, failed("rename", spare, -1, err)
+		}
+	}
+	f, err = fs.Create(name)
+	return f, failed("create", name, -1, err)
 }
 
 func fillSegment(f File, name string, h header, allocate int64) error {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"sync"
 
@@ -112,24 +113,26 @@ func (i *inode) survivor(rng *rand.Rand) []byte {
 	for _, c := range i.unsynced {
 		switch {
 		case mode == 0 || mode == 2 && rng.IntN(3) == 0:
-			continue
 		case mode == 2 && len(c.octets) > 0 && rng.IntN(2) == 0:
-			c = c.torn(rng)
+			for _, c := range c.torn(rng) {
+				b = c.apply(b)
+			}
+		default:
+			b = c.apply(b)
 		}
-		b = c.apply(b)
 	}
 	return b
 }
 
-// torn returns a part of a write: the beginning, or all but a piece that is zeros instead.
-func (c change) torn(rng *rand.Rand) change {
+// torn returns parts of a write: the beginning, or all but a piece. In place of what is missing stands what stood there before.
+func (c change) torn(rng *rand.Rand) []change {
 	at := rng.IntN(len(c.octets))
+	parts := []change{{c.offset, c.octets[:at:at]}}
 	if rng.IntN(2) == 0 {
-		return change{c.offset, c.octets[:at:at]}
+		return parts
 	}
-	octets := slices.Clone(c.octets)
-	clear(octets[at:min(len(octets), at+1+rng.IntN(512))])
-	return change{c.offset, octets}
+	end := min(len(c.octets), at+1+rng.IntN(512))
+	return append(parts, change{c.offset + int64(end), c.octets[end:]})
 }
 
 // call begins a call.
@@ -192,7 +195,7 @@ func (fs *FS) Open(name string) (f journal.File, err error) {
 	err = fs.do("open", name, func() error {
 		i := fs.now[name]
 		if i == nil {
-			return errors.New("no such file")
+			return os.ErrNotExist
 		}
 		f = handle{fs, name, i}
 		return nil
@@ -206,6 +209,9 @@ func (fs *FS) ReadFile(name string) (journal.File, error) { return fs.Open(name)
 // Rename gives a file another name.
 func (fs *FS) Rename(from, to string) error {
 	return fs.do("rename", from, func() error {
+		if fs.now[from] == nil {
+			return os.ErrNotExist
+		}
 		fs.now[to] = fs.now[from]
 		delete(fs.now, from)
 		return nil
@@ -215,6 +221,9 @@ func (fs *FS) Rename(from, to string) error {
 // Remove removes a name.
 func (fs *FS) Remove(name string) error {
 	return fs.do("remove", name, func() error {
+		if fs.now[name] == nil {
+			return os.ErrNotExist
+		}
 		delete(fs.now, name)
 		return nil
 	})
