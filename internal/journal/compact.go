@@ -88,44 +88,36 @@ func (l *Log) countLocked(s Segment, octets int) {
 }
 
 // removableLocked reports whether the oldest segment holds nothing that is needed.
-func (l *Log) removableLocked() bool { return l.segments[0].removable() }
-
-func (s *segment) removable() bool { return s.sealed && s.live == 0 }
+func (l *Log) removableLocked() bool {
+	oldest := l.segments[0]
+	return oldest.sealed && oldest.live == 0
+}
 
 // copyableLocked reports whether the oldest segment is to be copied forward.
 func (l *Log) copyableLocked() bool {
 	return l.segments[0].sealed && l.space.credit > 0 && l.space.total > l.space.enough(l.fileSize)
 }
 
-// tightLocked reports whether a log with so many spares may soon take more than it should. Before a segment is removed two can be
-// begun: one for the copies and one for what clients ask for. Either takes a spare if there is one. Meanwhile what is live can
-// become less, and with it the size that is not to be exceeded.
-func (l *Log) tightLocked(segments int64, spares int) bool {
+// tightLocked reports whether the log may soon take more than it should. Before a segment is removed two can be begun: one for the
+// copies and one for what clients ask for. Either takes a spare if there is one. Meanwhile what is live can become less, and with it
+// the size that is not to be exceeded.
+func (l *Log) tightLocked() bool {
+	soon := l.space.total + int64(max(2, len(l.space.spares)))*l.fileSize
 	released := min(l.copyBudgetLocked(), 2*l.space.live)
-	return segments+int64(max(2, spares))*l.fileSize > l.space.most(l.fileSize)-released
+	return soon > l.space.most(l.fileSize)-released
 }
 
 // surplusLocked reports whether a spare is to go.
-func (l *Log) surplusLocked() bool {
-	spares := len(l.space.spares)
-	return spares > 0 && l.tightLocked(l.space.total, spares)
-}
+func (l *Log) surplusLocked() bool { return len(l.space.spares) > 0 && l.tightLocked() }
 
 // hasStepLocked reports whether the compactor has something to do.
 func (l *Log) hasStepLocked() bool {
 	return l.surplusLocked() || l.removableLocked() || l.copyableLocked()
 }
 
-// sparesLocked reports whether the file of the oldest segment is to be a spare. The file of a very large record is none.
-func (l *Log) sparesLocked() bool {
-	segments, spares := l.space.total, len(l.space.spares)+1
-	for _, s := range l.segments {
-		if !s.removable() { // those before will not be there any more
-			break
-		}
-		segments -= s.file
-	}
-	return spares <= maxSpares && l.segments[0].file <= l.fileSize && !l.options.Growing && !l.tightLocked(segments, spares)
+// sparesLocked reports whether a segment's file is to be a spare. The file of a very large record is none.
+func (l *Log) sparesLocked(s *segment) bool {
+	return len(l.space.spares) < maxSpares && s.file <= l.fileSize && !l.options.Growing
 }
 
 // compact is the compactor. It works in small steps, and between them others get their turn at the owner's locks and the disk.
@@ -186,7 +178,7 @@ func (l *Log) remove(oldest *segment) error {
 	l.mu.Lock()
 	p, _, err := l.appendLocked(KindRetired, 0, [][]byte{number[:]})
 	kept := spare{oldest.number.spareName(), oldest.file}
-	keeps := l.sparesLocked()
+	keeps := l.sparesLocked(oldest)
 	l.mu.Unlock()
 	if err == nil {
 		err = l.Wait(p, Synced)
@@ -269,6 +261,6 @@ func (l *Log) Room() error {
 
 // crowdedLocked reports whether the log may soon take more than it should, and the compactor is about to change that.
 func (l *Log) crowdedLocked() bool {
-	return l.tightLocked(l.space.total, len(l.space.spares)) && l.space.err == nil && !l.compactor.stopping &&
+	return l.tightLocked() && l.space.err == nil && !l.compactor.stopping &&
 		l.hasStepLocked()
 }
