@@ -150,7 +150,7 @@ func TestIdleSince(t *testing.T) {
 			for _, path := range []string{"queues/%2F/q", "channels/own%20(1)", "channels"} {
 				assert.Empty(t, since(path), path)
 			}
-			time.Sleep(11 * time.Second) // not at the instant of a look
+			time.Sleep(10_500 * time.Millisecond) // between two looks, which are a second apart
 			for _, path := range []string{"queues/%2F/q", "channels/own%20(1)", "channels"} {
 				assert.Equal(t, at, since(path), path)
 			}
