@@ -178,13 +178,10 @@ func TestEveryPrefix(t *testing.T) {
 
 func TestMissingSegment(t *testing.T) {
 	fs := &crashfs.FS{}
-	r, err := begin(fs, nil)
+	l, err := open(fs, small)
 	require.NoError(t, err)
-	for id := range uint64(20) {
-		_, err := r.put(id, strings.Repeat("x", 1000))
-		require.NoError(t, err)
-	}
-	require.NoError(t, r.log.Close())
+	fill(t, l, 20)
+	require.NoError(t, l.log.Close())
 	files := segmentFiles(t, fs)
 	require.Greater(t, len(files), 3)
 	for _, name := range files[:len(files)-1] {

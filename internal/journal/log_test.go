@@ -309,16 +309,21 @@ func spareFiles(t *testing.T, fs journal.FS) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, ".spare") })
 }
 
+// fill puts so many entries, of which a small segment has three.
+func fill(t *testing.T, l *ledger, entries uint64) {
+	for id := range entries {
+		_, err := l.put(id, strings.Repeat("x", 1000))
+		require.NoError(t, err)
+	}
+}
+
 // TestSeeds opens a log several times: no two segments have the same seed.
 func TestSeeds(t *testing.T) {
 	fs := &crashfs.FS{}
 	for range 5 {
 		l, err := open(fs, small)
 		require.NoError(t, err)
-		for id := range uint64(10) {
-			_, err := l.put(id, strings.Repeat("x", 900))
-			require.NoError(t, err)
-		}
+		fill(t, l, 10)
 		require.NoError(t, l.log.Close())
 	}
 	seeds := map[string]bool{}

@@ -20,7 +20,7 @@ const knownNames = 256
 // maxName is the length of the longest name of AMQP.
 const maxName = 255
 
-// A name has the same place in every process: so its reader allocates the same.
+// castagnoli gives a name its place. The place is the same in every process: so a reader allocates the same, too.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Items yields the items of an operation or a snapshot, as the function [Items] does.
