@@ -21,10 +21,9 @@ import (
 // timing is the heap of timers and the one wake-up that is armed.
 type timing struct {
 	turn    turnTaken
-	clock   settableClock // nil: the clock cannot be set
-	read    time.Time     // what the clock showed when it was last read
-	agreed  int64         // ahead when the timers were last put right
-	late    bool          // something is due that was left to an operation that waits for its next turn
+	clock   reading
+	agreed  int64 // by how many ns the clock was ahead of the time that passes when the timers were last put right
+	late    bool  // something is due that was left to an operation that waits for its next turn
 	heap    schedule.Heap[wakeable]
 	armed   Timer
 	epochs  epochs
@@ -33,11 +32,8 @@ type timing struct {
 
 // aheadLocked is by how many ns the clock is ahead of the time that has passed.
 func (v *vhost) aheadLocked() int64 {
-	if v.timing.clock == nil {
-		return 0
-	}
-	now := v.nowLocked()
-	return now - int64(v.timing.clock.Elapsed(v.timing.read))
+	v.nowLocked()
+	return v.timing.clock.ahead
 }
 
 // elapsedLocked is the time that has passed, in ns: what a clock would show that nobody sets.

@@ -60,7 +60,7 @@ func newVHost(b *Broker, name string) *vhost {
 	v.meta = newVHostInfo(name)
 	v.events, v.effects.idle.L = b.events, &v.mu
 	v.timing.epochs.current = 1
-	v.timing.clock, _ = b.clock.(settableClock)
+	v.timing.clock = newReading(b.clock)
 	v.openLogLocked()
 	v.predeclareLocked()
 	v.system = &Channel{v: v, super: true, consumers: map[string]*Consumer{}}
@@ -138,8 +138,7 @@ func (v *vhost) releaseAndUpdateAlarm() {
 // nowLocked is the time of the operation that holds the lock. The clock is read at most once an operation.
 func (v *vhost) nowLocked() int64 {
 	if v.timing.turn.now == 0 {
-		v.timing.read = v.b.clock.Now()
-		v.timing.turn.now = v.timing.read.UnixNano()
+		v.timing.turn.now = v.timing.clock.now()
 	}
 	return v.timing.turn.now
 }

@@ -16,9 +16,10 @@ type setClock struct {
 }
 
 func (c *setClock) Now() time.Time { return c.ManualClock.Now().Add(c.ahead) }
-func (c *setClock) Elapsed(now time.Time) time.Duration {
-	return now.Add(-c.ahead).Sub(start) + time.Hour
+func (c *setClock) Elapsed() time.Duration {
+	return c.ManualClock.Now().Sub(start) + time.Hour
 }
+func (c *setClock) Read() (time.Time, time.Duration) { return c.Now(), c.Elapsed() }
 
 // Queues that nobody uses go when the time has passed, whatever the clock shows meanwhile. Messages expire by what it
 // shows.
