@@ -18,7 +18,7 @@ const (
 func (d *Delivery) render() *Delivery {
 	m := d.m
 	switch {
-	case m.props == nil && m.extra == nil && d.counted == noCounts: // most messages
+	case m.extra == nil && d.counted == noCounts && (m.props == nil || m.props.HeaderFields == nil): // most messages
 	case m.props != nil && m.props.HeaderFields != nil: // a client sent them, or 3.10 has recorded a death in them
 		own := *m.props
 		own.Headers, own.HeaderFields = d.WireHeaders().Table(), nil

@@ -88,13 +88,13 @@ const (
 func (p *Properties) given(nonzero bool, bit Property) bool { return nonzero || p.Present&bit != 0 }
 
 // unchecked reports whether p has none of the properties that a publish checks or takes something from, but for the
-// common delivery modes.
+// expiration and the common delivery modes.
 func (p *Properties) unchecked() bool {
-	const checked = PropHeaders | PropReplyTo | PropExpiration | PropUserID
+	const checked = PropHeaders | PropReplyTo | PropUserID
 	if p == nil {
 		return true
 	}
 	return p.Present&checked == 0 && p.Headers == nil && p.HeaderFields == nil &&
-		p.ReplyTo == "" && p.Expiration == "" && p.UserID == "" &&
+		p.ReplyTo == "" && p.UserID == "" &&
 		(p.DeliveryMode == transient || p.DeliveryMode == persistent || !p.given(p.DeliveryMode != 0, PropDeliveryMode))
 }
