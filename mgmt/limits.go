@@ -21,13 +21,19 @@ func (c *call) vhostLimits() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	vhosts := c.visible()
-	if v != nil {
-		vhosts = []*leveret.VHost{v}
-	}
 	l := list{}
-	for _, v := range vhosts {
+	if v != nil {
 		if limits := v.Info().Limits; limits != noVHostLimits {
+			l = append(l, shown(object{"vhost": v.Name(), "value": limits}))
+		}
+		return l, nil
+	}
+	for _, v := range c.visible() {
+		limits := c.limitsOf(v)
+		if _, none := limits.([]any); none && !c.oldFeatures {
+			limits = object{} // 3.10 shows the list
+		}
+		if limits != nil {
 			l = append(l, shown(object{"vhost": v.Name(), "value": limits}))
 		}
 	}
