@@ -2,6 +2,8 @@ package leveret_test
 
 import (
 	"errors"
+	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -169,6 +171,35 @@ func TestHooksOfTheDiskMayClose(t *testing.T) {
 				synctest.Wait()
 				assert.Equal(t, 1, closed)
 			})
+		})
+	}
+}
+
+// A failure of the disk is told once, also if the broker is closed at once, or if only its last write fails.
+func TestFailureIsToldBeforeTheEnd(t *testing.T) {
+	for _, publish := range []bool{true, false} {
+		t.Run(fmt.Sprint("publish=", publish), func(t *testing.T) {
+			for range 50 {
+				var burns atomic.Bool
+				fs := &crashfs.FS{Fail: func(int, string, string) error {
+					if burns.Load() {
+						return errors.New("the disk is on fire")
+					}
+					return nil
+				}}
+				told := 0
+				b := spaceBroker(t, fs, leveret.WithEvents(leveret.Events{StoreFailed: func(leveret.StoreEvent) { told++ }}))
+				_, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true})
+				require.NoError(t, err)
+				burns.Store(true)
+				if publish {
+					_, err = b.Publish("", "q", persistentMessage())
+					require.ErrorContains(t, err, "on fire")
+				}
+				require.ErrorContains(t, b.Close(), "on fire")
+				b.Settle()
+				require.Equal(t, 1, told)
+			}
 		})
 	}
 }

@@ -101,6 +101,7 @@ type disk struct {
 	lastQueue atomic.Uint64                  // the ID of the last queue
 	noted     atomic.Uint64                  // the place of the last record of note
 	retired   uint64                         // the last number of a copy in a virtual host that is gone; guarded by Broker.mu
+	told      bool                           // watchers know that the log has failed; guarded by the lock of Broker.vhost
 	found     Recovery
 	writers   sync.Pool
 }
@@ -273,14 +274,19 @@ func (d *disk) failure(err error) error {
 	return &Error{Code: InternalError, Reason: "the message store has failed: " + err.Error()}
 }
 
-// failed tells of a log that has failed: on a goroutine of its own, because a hook may close the broker.
-func (d *disk) failed(err error) {
-	go func() {
-		v := d.b.vhost
-		v.lock()
-		defer v.unlock()
-		v.storeEventLocked(d.failure(err))
-	}()
+// failed tells watchers of a log that has failed: on a goroutine of its own, because a hook may close the broker. A broker that is
+// closed does not wait for the goroutine.
+func (d *disk) failed(err error) { go d.tellOnce(d.failure(err)) }
+
+// tellOnce tells watchers of the failure, unless they know.
+func (d *disk) tellOnce(failure error) {
+	v := d.b.vhost
+	v.lock()
+	defer v.unlock()
+	if !d.told {
+		d.told = true
+		v.storeEventLocked(failure)
+	}
 }
 
 // room waits while the log has too much to do: publishers are held up, nobody else.
@@ -354,7 +360,11 @@ func (d *disk) close() error {
 	d.note(&record.Node{Profile: d.b.behaviour.profile.String()})
 	d.on.Store(false)
 	d.b.space.unwatch()
-	return d.failure(d.log.Close())
+	err := d.failure(d.log.Close())
+	if err != nil {
+		d.tellOnce(err)
+	}
+	return err
 }
 
 // Snapshot is what the log has of a virtual host beside its messages.

@@ -312,6 +312,7 @@ func (srv *server) close() error {
 	}
 	close(srv.stopped)
 	err := srv.broker.Close()
+	srv.broker.Settle() // what has happened is in the log
 	close(srv.ended)
 	return err
 }
