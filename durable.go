@@ -274,8 +274,8 @@ func (d *disk) failure(err error) error {
 	return &Error{Code: InternalError, Reason: "the message store has failed: " + err.Error()}
 }
 
-// failed tells watchers of a log that has failed: on a goroutine of its own, because a hook may close the broker. A broker that is
-// closed does not wait for the goroutine.
+// failed tells watchers of a log that has failed: on a goroutine of its own, because a hook may close the broker. Close does not
+// wait for the goroutine: close tells, too.
 func (d *disk) failed(err error) { go d.tellOnce(d.failure(err)) }
 
 // tellOnce tells watchers of the failure, unless they know.

@@ -192,7 +192,8 @@ var publishChecks310 = []publishCheck{
 // checkMessage makes the stored form of a message and the checks that are about it, in the release's order.
 func (ch *Channel) checkMessage(x *Exchange, key string, m *Message) (*message, *Error) {
 	stored := &message{exchange: x, key: key, body: m.Body, props: m.Properties}
-	// Most messages have nothing to check but an expiration. Without this shortcut BenchmarkPublish/by=guest/properties takes 12 % longer.
+	// Most messages have nothing to check but an expiration. Without this shortcut BenchmarkPublish/by=guest/properties takes
+	// 12 % longer, and if an expiration takes the long way BenchmarkHeaders/values=expiration takes 4 %.
 	keysAreFree := ch.super || x.kind != Topic
 	if keysAreFree && m.Properties.unchecked() {
 		if err := ch.takeExpiration(stored); err != nil {

@@ -16,6 +16,8 @@ const (
 	maxQueues      = "max-queues"
 )
 
+// vhostLimits lists the virtual hosts that have the parameter of limits, also those whose limits were taken away. A virtual
+// host that is asked for alone is shown only if it has a limit.
 func (c *call) vhostLimits() (any, error) {
 	v, err := c.vhost()
 	if err != nil {
@@ -31,7 +33,7 @@ func (c *call) vhostLimits() (any, error) {
 	for _, v := range c.visible() {
 		limits := c.limitsOf(v)
 		if _, none := limits.([]any); none && !c.oldFeatures {
-			limits = object{} // 3.10 shows the list
+			limits = object{} // 3.10 shows the empty list as it is
 		}
 		if limits != nil {
 			l = append(l, shown(object{"vhost": v.Name(), "value": limits}))
