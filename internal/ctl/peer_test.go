@@ -314,16 +314,26 @@ func TestPathsThatAreTooLong(t *testing.T) {
 	for _, path := range []string{
 		filepath.Join(dir, strings.Repeat("x", 108-len(dir))),
 		filepath.Join(dir, strings.Repeat("x", 93-len(dir)), "y", strings.Repeat("z", 10)),
+		filepath.Join(dir, strings.Repeat("x", 93-len(dir)), "s"), // too long or not by what the name of a temporary directory is
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		_, err := Listen(path, testNode(t))
 		assert.ErrorContains(t, err, path+" is too long for a socket: the path may have ")
+		if runtime.GOOS == "linux" {
+			assert.ErrorContains(t, err, "107 bytes, that of its directory 93")
+		}
 	}
 	if runtime.GOOS != "linux" {
 		return
 	}
-	path := filepath.Join(dir, strings.Repeat("x", 107-len(dir)-1))
-	listen(t, path)
-	_, stderr, status := ask("", "--control", path, "ping")
-	assert.Zero(t, status, stderr)
+	longestDirectory := filepath.Join(dir, strings.Repeat("x", 93-len(dir)-1))
+	require.NoError(t, os.MkdirAll(longestDirectory, 0o700))
+	for _, path := range []string{
+		filepath.Join(dir, strings.Repeat("x", 107-len(dir)-1)),
+		filepath.Join(longestDirectory, strings.Repeat("x", 107-len(longestDirectory)-1)),
+	} {
+		listen(t, path)
+		_, stderr, status := ask("", "--control", path, "ping")
+		assert.Zero(t, status, stderr)
+	}
 }

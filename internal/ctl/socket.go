@@ -73,17 +73,18 @@ func Listen(path string, node *Node) (*Server, error) {
 // path when it has its mode: made at path, it would be open to others for a moment. A link, unlike
 // a rename, does not replace what another server has put there meanwhile.
 func listenPrivately(path string) (*net.UnixListener, error) {
+	most := maxSocketPath()
+	mostForDirectory := most - len("/.4294967295/s") // the longest name that MkdirTemp gives, so that chance does not decide
+	if len(path) > most || len(filepath.Dir(path)) > mostForDirectory {
+		return nil, fmt.Errorf("%s is too long for a socket: the path may have %d bytes, that of its directory %d",
+			path, most, mostForDirectory)
+	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	private := filepath.Join(dir, "s")
-	if most := maxSocketPath(); len(path) > most || len(private) > most {
-		mostForDirectory := most - (len(private) - len(filepath.Dir(path)))
-		return nil, fmt.Errorf("%s is too long for a socket: the path may have %d bytes, that of its directory %d",
-			path, most, mostForDirectory)
-	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: private, Net: "unix"})
 	if err != nil {
 		return nil, err
