@@ -24,7 +24,8 @@ const (
 // episode plays one, shows what has died and what is left in their order, and takes away what it has made.
 func (g *generator) episode() {
 	all := []func(){g.hands, g.hands, g.hands, g.causes, g.settlements, g.twiceBound, g.namesOfBytes, g.wholeNumbers, g.twiceImported, g.replyNames,
-		g.oneChannel, g.oneChannel, g.lostVHost, g.lostUser, g.channelWindow, g.channelWindow}
+		g.oneChannel, g.oneChannel, g.lostVHost, g.lostUser, g.channelWindow, g.channelWindow,
+		g.diesTwice, g.diesTwice}
 	if g.profile == leveret.RabbitMQ310 {
 		all = append(all, g.emptyHistory)
 	}
@@ -334,6 +335,68 @@ func (g *generator) channelWindow() {
 	publish()
 	window()
 	g.some(7+g.IntN(7), publish, publish, get, get, window, consume, settle)
+}
+
+// diesTwice has what one queue has dead-lettered die again in the next, and perhaps come back: at least once from the first queue, in
+// either way from the second.
+func (g *generator) diesTwice() {
+	const letters = " x-dead-letter-exchange="
+	kept := " quorum x-overflow=reject-publish x-dead-letter-strategy=at-least-once"
+	limits := func() string { return g.pick("", "", " x-max-length=1", " x-max-length=2", " x-delivery-limit=1") }
+	ages := ""
+	if g.timed {
+		ages = g.pick("", " x-message-ttl=1000")
+	}
+	exchange := func() { g.do("t", "declare exchange e "+g.pick("direct", "fanout")) }
+	bind := func() { g.do("t", "bind "+g.pick(episodeLetter, episodeLetter, episodeQueue)+" e/"+episodeQueue) }
+	g.do("t", "declare queue "+episodeQueue+kept+limits()+letters+g.pick(`"" x-dead-letter-routing-key=f`, `"" x-dead-letter-routing-key=f`, "e", "z"))
+	second := episodeLetter
+	switch g.IntN(4) {
+	case 0:
+		second += g.pick("", " x-max-length=1", " x-max-length=1 x-overflow=reject-publish", " x-max-length=1 x-overflow=reject-publish-dlx")
+	case 1:
+		second += " quorum" + limits()
+	default:
+		second += kept + limits()
+	}
+	back := g.pick(`"" x-dead-letter-routing-key=e`, `"" x-dead-letter-routing-key=e`, `"" x-dead-letter-routing-key=f`, "e", "z")
+	if _, ok := g.do("t", "declare queue "+second+ages+letters+back); !ok { // the name was that of a queue of the other type
+		return
+	}
+	if g.one(2) {
+		exchange()
+		g.some(1+g.IntN(2), bind)
+	}
+	queue := func() string { return g.pick(episodeQueue, episodeLetter) }
+	publish := func() { g.publishTo(1+g.IntN(2), " headers={CC=[f]}", " delivery-mode=2") }
+	get := func() { g.do(g.pick(episodeActor, episodeOther), "get "+queue()) }
+	consume := func() {
+		g.do(episodeOther, "qos "+g.pick("1", "2"))
+		g.do(episodeOther, "consume "+queue()+" "+g.newTag(episodeOther))
+	}
+	settle := func(ways ...string) {
+		actor := g.pick(episodeActor, episodeOther)
+		if b := g.book(actor); len(b.held) > 0 {
+			m := b.held[0]
+			b.held = slices.Clone(b.held[1:])
+			g.do(actor, fmt.Sprintf(g.pick(ways...), m))
+		}
+	}
+	die := func() {
+		get()
+		settle("reject %s discard", "nack %s discard")
+	}
+	giveBack := func() { settle("reject %s requeue") }
+	publish()
+	of := []func(){publish, publish, get, die, die, die, die, die, giveBack, consume, exchange, bind,
+		func() { g.do("t", "purge "+queue()) },
+		func() { g.do("t", "count "+queue()) },
+		func() { g.do("t", "delete exchange e") }}
+	if g.timed {
+		of = append(of, g.advance, g.advance)
+	}
+	g.some(8+g.IntN(10), of...)
+	g.do("z", "purge "+queue())
 }
 
 // emptyHistory dead-letters a message with a history that a client made up, and shows the order of the fields.
