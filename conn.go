@@ -40,6 +40,10 @@ type ConnConfig struct {
 	ChannelMax       int              // how many channels may be open, at most 65535; 0: 2047; NoLimit: any number
 	Inbox            *Inbox           // what the client is told without asking; nil: each consumer has an inbox of its own
 	Describe         func() Transport // what carries the connection, asked without any lock; nil: Transport is zero
+
+	// Uncounted is for single operations of an operator's tool, such as the management API: no limit counts the connection and its
+	// channels or refuses them, and no event tells of them.
+	Uncounted bool
 }
 
 // defaultChannelMax is how many channels a connection may have if nobody says otherwise.
@@ -83,17 +87,17 @@ func (b *Broker) Open(cfg ConnConfig) (*Conn, error) {
 	v.lock()
 	defer v.unlock()
 	// The limits come before the permission.
-	if err := v.hasRoomLocked(cfg.User); err != nil {
+	if err := v.hasRoomLocked(&cfg); err != nil {
 		return nil, err
 	}
 	access := b.access.Load()
 	limit := access.limits(cfg.User).MaxConnections
-	if !b.sessions.take(b.sessions.conns, cfg.User, limit) {
+	if !cfg.Uncounted && !b.sessions.take(b.sessions.conns, cfg.User, limit) {
 		return nil, connectionRefused(cfg.User,
 			"connection refused for user '%s': user connection limit (%d) is reached", cfg.User, limit)
 	}
 	if !access.hasVHost(cfg.User, cfg.VHost) {
-		b.sessions.release(b.sessions.conns, cfg.User)
+		c.release()
 		return nil, connectionRefused(cfg.VHost, "access to vhost '%s' refused for user '%s'", cfg.VHost, cfg.User)
 	}
 	v.admitLocked(c)
@@ -107,20 +111,23 @@ func connectionRefused(name, format string, args ...any) *Error {
 	return err
 }
 
-// hasRoomLocked refuses a connection of the user if the virtual host has as many as it may have.
+// hasRoomLocked refuses a connection if the virtual host has as many as it may have.
 // Rules: A-12.
-func (v *vhost) hasRoomLocked(user string) error {
+func (v *vhost) hasRoomLocked(cfg *ConnConfig) error {
 	if v.closed {
 		return ErrClosed
 	}
-	if n := v.meta.Limits.MaxConnections; n >= 0 && len(v.conns) >= n {
+	if n := v.meta.Limits.MaxConnections; n >= 0 && !cfg.Uncounted && len(v.conns)-v.uncounted >= n {
 		return connectionRefused(v.name,
-			"access to vhost '%s' refused for user '%s': connection limit (%d) is reached", v.name, user, n)
+			"access to vhost '%s' refused for user '%s': connection limit (%d) is reached", v.name, cfg.User, n)
 	}
 	return nil
 }
 
 func (v *vhost) admitLocked(c *Conn) {
+	if c.cfg.Uncounted {
+		v.uncounted++
+	}
 	c.id = v.b.lastConn.Add(1)
 	c.opened = v.timeLocked()
 	if in := c.cfg.Inbox; in != nil {
@@ -195,7 +202,7 @@ func (c *Conn) admitChannelLocked(number uint16) *Error {
 	}
 	s, user := &c.v.b.sessions, c.cfg.User
 	limit := c.v.b.access.Load().limits(user).MaxChannels
-	if s.take(s.channels, user, limit) {
+	if c.cfg.Uncounted || s.take(s.channels, user, limit) {
 		return nil
 	}
 	text := "number of channels opened for user '%s' has reached the maximum allowed user limit of %d"
@@ -206,8 +213,15 @@ func (c *Conn) admitChannelLocked(number uint16) *Error {
 }
 
 func (c *Conn) releaseChannel() {
-	if !c.super {
+	if !c.super && !c.cfg.Uncounted {
 		c.v.b.sessions.release(c.v.b.sessions.channels, c.cfg.User)
+	}
+}
+
+// release counts the connection no more among those of its user.
+func (c *Conn) release() {
+	if !c.cfg.Uncounted {
+		c.v.b.sessions.release(c.v.b.sessions.conns, c.cfg.User)
 	}
 }
 
@@ -259,7 +273,10 @@ func (c *Conn) goneLocked(reason *Error) {
 	}
 	close(c.done)
 	delete(v.conns, c.id)
-	v.b.sessions.release(v.b.sessions.conns, c.cfg.User)
+	if c.cfg.Uncounted {
+		v.uncounted--
+	}
+	c.release()
 	v.connectionEventLocked(c, reason)
 	if in := c.cfg.Inbox; in != nil && reason != nil {
 		in.putLocked(Notification{Kind: ConnClosed, Err: reason})

@@ -226,7 +226,7 @@ func (v *vhost) policyEventLocked(name string, operator, set bool) {
 
 // connectionEventLocked tells that c was opened, or closed because of reason, nil if the client wants it.
 func (v *vhost) connectionEventLocked(c *Conn, reason *Error) {
-	if ev := v.events; ev != nil {
+	if ev := v.events; ev != nil && !c.cfg.Uncounted {
 		tell(v, either(c.err == nil, ev.ConnectionOpened, ev.ConnectionClosed),
 			ConnectionEvent{v.timeLocked(), v.name, c.cfg.User, c.id, c.cfg.Name, reason})
 	}
@@ -234,7 +234,7 @@ func (v *vhost) connectionEventLocked(c *Conn, reason *Error) {
 
 // channelEventLocked tells that ch was opened, or closed because of reason, nil if the client wants it.
 func (v *vhost) channelEventLocked(ch *Channel, reason *Error) {
-	if ev := v.events; ev != nil && !ch.super {
+	if ev := v.events; ev != nil && !ch.super && !ch.conn.cfg.Uncounted {
 		tell(v, either(ch.err == nil, ev.ChannelOpened, ev.ChannelClosed),
 			ChannelEvent{v.timeLocked(), v.name, ch.session(), reason})
 	}

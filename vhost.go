@@ -45,6 +45,7 @@ type registry struct {
 	nameless  *Exchange // the default exchange, also exchanges[""]
 	queues    map[string]*Queue
 	conns     map[uint64]*Conn
+	uncounted int                       // of conns
 	replies   map[replyAddress]*Channel // by direct reply-to address: the channel that gets the replies
 	lastReply uint32                    // how many channels have consumed replies
 	ending    []*Channel                // channels that end in this operation and have not given back what they hold
