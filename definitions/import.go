@@ -4,8 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"errors"
-	"slices"
-	"strings"
+	"fmt"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
@@ -141,7 +140,7 @@ func (im *importer) find(name string) (*leveret.VHost, error) {
 	}
 	v, err := im.b.VHost(name)
 	if err != nil {
-		return nil, refuse("Please create virtual host \"%s\" prior to importing definitions.", name)
+		return nil, &leveret.Error{Code: leveret.NotFound, Name: name, Reason: fmt.Sprintf("Please create virtual host \"%s\" prior to importing definitions.", name)}
 	}
 	return v, nil
 }
@@ -163,11 +162,7 @@ func (im *importer) user(e *User) error {
 	if err != nil {
 		return err
 	}
-	tags := slices.Clone(*e.Tags)
-	for i, tag := range tags {
-		tags[i] = strings.Trim(tag, " ")
-	}
-	if err := im.b.SetUser(e.Name, password, tags...); err != nil || e.Limits == nil {
+	if err := im.b.SetUser(e.Name, password, *e.Tags...); err != nil || e.Limits == nil {
 		return refused(err)
 	}
 	return refused(im.b.SetUserLimits(e.Name, leveret.UserLimits{MaxConnections: limits[1], MaxChannels: limits[0]}))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/jsondoc"
@@ -118,8 +119,8 @@ func wrongForm(err error) error {
 		expected = "a number"
 	}
 	text := fmt.Sprintf("should be %s, actually was a %s", expected, wrong.Value)
-	if wrong.Field != "" {
-		text = wrong.Field + " " + text
+	if field := strings.TrimPrefix(wrong.Field, "entry."); field != "" { // of a type within UnmarshalJSON
+		text = field + " " + text
 	}
 	return refuse("%s", text)
 }

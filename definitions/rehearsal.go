@@ -153,6 +153,9 @@ func (d *Definitions) checkQueueLimits(b *leveret.Broker) error {
 		}
 		info, n := v.Info(), added[name]
 		if limit := info.Limits.MaxQueues; limit >= 0 && info.Queues+n > limit {
+			if limit == 0 {
+				info.Queues = 0 // RabbitMQ does not count then
+			}
 			return &Error{"queues", -1, "", refuse("Adding %d queue(s) to virtual host \"%s\" would exceed the limit of %d queue(s).\n\n"+
 				"This virtual host currently has %d queue(s) defined.\n\nImport aborted!", n, name, limit, info.Queues)}
 		}

@@ -121,7 +121,7 @@ func (im *importer) setLimitParameter(v *leveret.VHost, e *Parameter) error {
 // Rules: J-9.
 func (im *importer) exchange(e *Exchange) error {
 	v, err := im.find(e.VHost)
-	if err != nil || e.Name == "" || isReserved(e.Name) {
+	if err != nil || e.Name == "" || isReserved(e.Name) || exchangeExists(v, e.Name) {
 		return err
 	}
 	return refusedByCode(v.ImportExchange(e.Name, leveret.ExchangeType(e.Type), leveret.ExchangeConfig{
@@ -181,7 +181,7 @@ func queueExists(v *leveret.VHost, name string) bool {
 // Rules: J-9.
 func (im *importer) binding(e *Binding) error {
 	v, err := im.find(e.VHost)
-	if err != nil {
+	if err != nil && e.VHost == "" {
 		return err
 	}
 	exists := queueExists
@@ -193,10 +193,10 @@ func (im *importer) binding(e *Binding) error {
 		return refuse("destination_type should be queue or exchange, actually was '%s'", e.DestinationType)
 	}
 	var absent erl.List
-	if !exchangeExists(v, e.Source) {
+	if v == nil || !exchangeExists(v, e.Source) {
 		absent = append(absent, notFound(e.VHost, "exchange", e.Source))
 	}
-	if !exists(v, e.Destination) {
+	if v == nil || !exists(v, e.Destination) {
 		absent = append(absent, notFound(e.VHost, e.DestinationType, e.Destination))
 	}
 	if absent != nil {

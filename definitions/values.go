@@ -242,6 +242,29 @@ func (t *Tags) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// UnmarshalJSON reads an entry, whose tags may be of more types than others are.
+// Rules: J-3.
+func (e *User) UnmarshalJSON(data []byte) error {
+	type entry User
+	var plain struct {
+		entry
+		Tags json.RawMessage `json:"tags"`
+	}
+	if err := json.Unmarshal(data, &plain); err != nil {
+		return err
+	}
+	*e = User(plain.entry)
+	if plain.Tags == nil || string(plain.Tags) == "null" {
+		return nil
+	}
+	tags, ok := jsondoc.UserTags(plain.Tags)
+	if !ok {
+		return errors.New("tags are neither a list nor a string")
+	}
+	e.Tags = newTags(tags)
+	return nil
+}
+
 // Priority is a policy's priority. Whole numbers are written without a fraction.
 type Priority float64
 

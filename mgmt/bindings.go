@@ -15,19 +15,36 @@ func (c *call) bindings() (any, error) {
 
 func (c *call) bindingsOfSource() (any, error) {
 	name := c.exchangeName("exchange")
-	return c.listBindings(func(b leveret.BindingInfo) bool { return b.Source == name })
+	return c.bindingsAt("", func(b leveret.BindingInfo) bool { return b.Source == name })
 }
 
 func (c *call) bindingsOfExchange() (any, error) {
-	return c.bindingsTo(leveret.DestinationExchange, c.exchangeName("exchange"))
+	name := c.exchangeName("exchange")
+	return c.bindingsAt("", func(b leveret.BindingInfo) bool {
+		return b.DestinationType == leveret.DestinationExchange && b.Destination == name
+	})
 }
 
 func (c *call) bindingsOfQueue() (any, error) {
-	return c.bindingsTo(leveret.DestinationQueue, c.path("queue"))
+	name := c.path("queue")
+	return c.bindingsAt(name, func(b leveret.BindingInfo) bool {
+		return b.DestinationType == leveret.DestinationQueue && b.Destination == name
+	})
 }
 
-func (c *call) bindingsTo(kind leveret.DestinationType, name string) (any, error) {
-	return c.listBindings(func(b leveret.BindingInfo) bool { return b.DestinationType == kind && b.Destination == name })
+// bindingsAt lists the bindings at an exchange or a queue. Nobody looks whether that is there, or its virtual host: every name of
+// a queue that is asked for has its binding to the default exchange.
+func (c *call) bindingsAt(queue string, which func(leveret.BindingInfo) bool) (any, error) {
+	v, missing := c.vhost()
+	if missing != nil {
+		return list{}, nil
+	}
+	if _, missing := v.Queue(queue); missing != nil && queue != "" {
+		b := leveret.BindingInfo{VHost: v.Name(), Destination: queue, DestinationType: leveret.DestinationQueue, RoutingKey: queue}
+		o, err := describeBinding(b)
+		return list{shown(o)}, err
+	}
+	return c.listBindings(which)
 }
 
 func (c *call) listBindings(which func(leveret.BindingInfo) bool) (any, error) {
@@ -81,24 +98,20 @@ func (c *call) destination(kind leveret.DestinationType) string {
 	return c.path("destination")
 }
 
-// bindingsBetween lists none of a virtual host that is missing: nobody looks whether the ends of a binding are there.
 func (c *call) bindingsBetween() (any, error) {
-	_, which, err := c.between()
+	kind, which, err := c.between()
 	if err != nil {
 		return nil, err
 	}
-	if _, missing := c.vhost(); missing != nil {
-		return list{}, nil
+	queue := ""
+	if kind == leveret.DestinationQueue && c.exchangeName("source") == "" {
+		queue = c.path("destination")
 	}
-	return c.listBindings(which)
+	return c.bindingsAt(queue, which)
 }
 
 func (c *call) bind() (any, error) {
 	kind, _, err := c.between()
-	if err != nil {
-		return nil, err
-	}
-	v, err := c.vhostToChange()
 	if err != nil {
 		return nil, err
 	}
@@ -109,9 +122,13 @@ func (c *call) bind() (any, error) {
 	if err != nil {
 		return nil, errCrash
 	}
-	key, err := c.bindingKey()
+	v, err := c.vhostToChange()
 	if err != nil {
 		return nil, err
+	}
+	key, wrong := c.bindingKey()
+	if wrong != nil && c.endsAreThere(v, kind) {
+		return nil, wrong
 	}
 	fields, err := args.Fields()
 	if err != nil {
@@ -126,6 +143,16 @@ func (c *call) bind() (any, error) {
 	}
 	return reply{status: http.StatusCreated, location: c.location("bindings", c.path("vhost"), "e", c.path("source"), c.path("kind"),
 		c.path("destination"), properties)}, nil
+}
+
+// endsAreThere reports whether the exchange in the path can be bound to the destination there.
+func (c *call) endsAreThere(v *leveret.VHost, kind leveret.DestinationType) bool {
+	_, noSource := v.Exchange(c.exchangeName("source"))
+	_, noDestination := v.Queue(c.destination(kind))
+	if kind == leveret.DestinationExchange {
+		_, noDestination = v.Exchange(c.destination(kind))
+	}
+	return noSource == nil && noDestination == nil && c.exchangeName("source") != ""
 }
 
 // bindingKey returns the routing key of the body. RabbitMQ keeps null, true and false, which no message has; here they are
@@ -146,7 +173,7 @@ func (c *call) bindingKey() (string, error) {
 	return c.body.text("routing_key"), nil
 }
 
-// hasNumbersOnly reports whether a value is a number or a list of integers.
+// hasNumbersOnly reports whether a value is no object, and no list but of integers.
 func hasNumbersOnly(data []byte) bool {
 	v, _ := jsondoc.Decode(data, jsondoc.First)
 	switch v := v.(type) {

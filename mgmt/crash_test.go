@@ -222,6 +222,26 @@ func TestOtherMembersThatRabbitMQFailsAt(t *testing.T) {
 	compareRefused(t, "POST", posts)
 }
 
+// A queue becomes not durable if it is to be exclusive, but no connection owns it.
+func TestExclusiveQueues(t *testing.T) {
+	exclusive := func(given string, want answered) refused {
+		return refused{"queues/%2F/new", `{"durable":true,"exclusive":` + given + `}`, want, unchanged}
+	}
+	all := []refused{exclusive(`true`, created), exclusive(`false`, created),
+		{"queues/%2F/new", `{"exclusive":1,"arguments":[1]}`, channelEnd("{case_clause,1}"), unchanged}}
+	for given, term := range map[string]string{`"true"`: `<<"true">>`, `1`: "1", `null`: "null", `[]`: "[]", `[97]`: `"a"`} {
+		all = append(all, exclusive(given, channelEnd("{case_clause,"+term+"}")))
+	}
+	compareRefused(t, "PUT", all)
+
+	b := leveret.New()
+	defer b.Close()
+	api := direct{t, mgmt.Handler(b)}
+	assert.Equal(t, 201, api.send("PUT", "queues/%2F/new", `{"durable":true,"exclusive":true}`).status)
+	assert.Equal(t, false, api.at("queues/%2F/new", "durable"))
+	assert.Equal(t, false, api.at("queues/%2F/new", "exclusive"))
+}
+
 // Of members with one name 4.3 takes the first, 3.10 the last.
 func TestMembersThatAreThereTwice(t *testing.T) {
 	for profile, want := range map[leveret.Profile]string{leveret.RabbitMQ43: "zz", leveret.RabbitMQ310: "yy"} {

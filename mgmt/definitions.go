@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"mime"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/definitions"
+	"github.com/leveretmq/leveret/internal/erl"
 )
 
 // getDefinitions exports the definitions of the broker or of a virtual host.
@@ -43,7 +46,7 @@ func (n *node) emptyLimits(named string, v *leveret.VHost) []definitions.Paramet
 	if _, isEmpty := n.limitsOf(v).([]any); !isEmpty {
 		return nil
 	}
-	return []definitions.Parameter{{VHost: named, Component: componentLimits, Name: "limits", Value: json.RawMessage("[]")}}
+	return []definitions.Parameter{{VHost: named, Component: componentLimits, Name: limitsParameter, Value: json.RawMessage("[]")}}
 }
 
 // postDefinitions imports a document: all of it, or nothing if an entry is refused.
@@ -53,7 +56,7 @@ func (c *call) postDefinitions() (any, error) {
 		return nil, notFound("vhost_not_found")
 	}
 	data, err := c.uploaded()
-	if err != nil {
+	if err != nil || len(data) == 0 {
 		return nil, err
 	}
 	before := c.topology()
@@ -64,12 +67,71 @@ func (c *call) postDefinitions() (any, error) {
 	}
 	if err == nil {
 		c.rememberImport(before)
+		c.rememberLimits(data, v)
 	}
 	var syntax *definitions.SyntaxError
 	if errors.As(err, &syntax) {
 		return nil, badRequest("failed_to_parse_json")
 	}
-	return nil, invalid(err)
+	return nil, c.refusedImport(err)
+}
+
+// refusedImport is invalid for an import. RabbitMQ 3.10 has some refusals as terms.
+func (c *call) refusedImport(err error) error {
+	var entry *definitions.Error
+	var reason *leveret.Error
+	if !c.termsOfImports || !errors.As(err, &entry) || !errors.As(err, &reason) {
+		return invalid(err)
+	}
+	isOfOne := c.path("vhost") != ""
+	code, text, isOfBroker := strings.Cut(reason.Reason, ": ") // as is that of an exchange, a queue or a binding
+	isOfBroker = isOfBroker && (code == "precondition_failed" || code == "command_invalid")
+	switch {
+	case reason.Code == leveret.NotFound:
+		return badRequest([]string{"no_such_vhost", reason.Name})
+	case entry.Section == "policies" || entry.Section == "parameters":
+		return c.refusedParameter(reason, isOfOne)
+	case isOfOne:
+	case isOfBroker:
+		return badRequest([]any{"amqp_error", code, octetList([]byte(text)), "none"})
+	case entry.Index < 0 && strings.HasPrefix(reason.Reason, "Adding "):
+		return badRequest([]any{"vhost_limit_exceeded", octetList([]byte(reason.Reason))})
+	}
+	return invalid(err)
+}
+
+// refusedParameter is the refusal of a policy or a parameter in an import. In one of a single virtual host the text is printed as a
+// term.
+func (c *call) refusedParameter(reason *leveret.Error, isOfOne bool) error {
+	err := c.escaped(invalid(reason))
+	var f *failure
+	if text, isText := "", false; isOfOne && errors.As(err, &f) {
+		if text, isText = f.reason.(string); isText {
+			return badRequest(c.notation.FormatWidth(erl.Binary(text), 0, math.MaxInt32))
+		}
+	}
+	return err
+}
+
+// rememberLimits keeps which virtual hosts have the parameter of limits since an import, also without a limit in it. The document is
+// that of a virtual host, nil for one of the whole broker.
+func (c *call) rememberLimits(data []byte, of *leveret.VHost) {
+	d, err := definitions.Parse(data)
+	if err != nil {
+		return
+	}
+	for _, p := range d.Parameters {
+		if p.Component != componentLimits {
+			continue
+		}
+		v, missing := of, error(nil)
+		if of == nil {
+			v, missing = c.broker.VHost(p.VHost)
+		}
+		if missing == nil {
+			c.hasLimits(v)
+		}
+	}
 }
 
 // importAll imports a document of the whole broker. The user makes the virtual hosts that are new.

@@ -54,7 +54,7 @@ func TestDifferencesAreTold(t *testing.T) {
 
 const introduction = `# The management API beside RabbitMQ's
 
-The same requests, some 370, were sent to RabbitMQ 4.3.6, RabbitMQ 3.10.8 and leveret as either: those of ` + "`mgmt/testdata/conversation.txt`" + `
+The same requests, some 480, were sent to RabbitMQ 4.3.6, RabbitMQ 3.10.8 and leveret as either: those of ` + "`mgmt/testdata/conversation.txt`" + `
 to both releases, and those of ` + "`mgmt/testdata/4.3.6`" + ` while clients were at work. Status, allowed methods and the texts of refusals are the same everywhere.
 So are the fields of answers and their types, but for those below. ` + "`go test ./mgmt -run TestDifferencesAreTold -update`" + ` writes this table, never a hand.
 

@@ -87,9 +87,9 @@ func (c *call) declaration() (d declaration, err error) {
 	if err := c.readBody(); err != nil {
 		return d, err
 	}
-	var wrong [3]error
-	d.durable, wrong[0] = c.body.truth("durable")
-	d.autoDelete, wrong[1] = c.body.truth("auto_delete")
+	var wrong [3]error // the first is told
+	d.autoDelete, wrong[0] = c.body.truth("auto_delete")
+	d.durable, wrong[1] = c.body.truth("durable")
 	d.internal, wrong[2] = c.body.truth("internal")
 	if err := errors.Join(wrong[:]...); err != nil {
 		return d, err
@@ -102,9 +102,12 @@ func (c *call) declaration() (d declaration, err error) {
 	return d, err
 }
 
-// arguments returns the member arguments, an empty table if there is none or a list.
-func (b body) arguments() (leveret.Table, error) {
-	given, ok := b["arguments"]
+// arguments returns the member arguments.
+func (b body) arguments() (leveret.Table, error) { return b.table("arguments") }
+
+// table returns a member that is an object; an empty table if there is none, or a list.
+func (b body) table(key string) (leveret.Table, error) {
+	given, ok := b[key]
 	switch {
 	case !ok || given[0] == '[':
 		return leveret.Table{}, nil
@@ -125,6 +128,9 @@ func (c *call) putExchange() (any, error) {
 	}
 	d, err := c.declaration()
 	if err != nil {
+		return nil, err
+	}
+	if err := c.checkNode(); err != nil {
 		return nil, err
 	}
 	if err := c.checkType(&d); err != nil {

@@ -80,12 +80,12 @@ func (c *call) getMessages() (any, error) {
 	if v == nil {
 		return nil, errNoAccess
 	}
-	g, err := c.getting()
-	if err != nil {
-		return nil, err
-	}
 	all := []object{}
-	err = c.take(v, func(ch *leveret.Channel) error {
+	err := c.take(v, func(ch *leveret.Channel) error {
+		g, err := c.getting()
+		if err != nil {
+			return err
+		}
 		var held []*leveret.Delivery
 		for len(all) != g.count {
 			d, ok, err := ch.Get(c.path("queue"), leveret.GetConfig{NoAck: g.mode == ackAndForget})

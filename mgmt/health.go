@@ -124,11 +124,16 @@ func (c *call) checkCertificates() (any, error) {
 	return nil, badRequest("Time unit not recognised. Supported units: days, weeks, months, years.")
 }
 
-// aliveness looks whether there is the virtual host. RabbitMQ 4.3 does no more; 3.10 sends a message and gets it back.
+// aliveness looks whether a channel of the virtual host can be had. RabbitMQ 4.3 does no more; 3.10 sends a message and gets it back.
 func (c *call) aliveness() (any, error) {
 	v, err := c.vhost()
-	if err == nil && c.sendsAliveness {
-		err = c.take(v, sendAndGet)
+	if err == nil {
+		err = c.take(v, func(ch *leveret.Channel) error {
+			if !c.sendsAliveness {
+				return nil
+			}
+			return sendAndGet(ch)
+		})
 	}
 	if err != nil {
 		return nil, err

@@ -96,14 +96,21 @@ func (c *call) putVHostLimit() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return put(true), c.setVHostLimits(v, v.Info().Limits, data)
+	return put(true), c.setVHostLimits(v, limitsParameter, v.Info().Limits, data)
 }
 
-// setVHostLimits sets those limits that data has, and the others as they were.
-func (c *call) setVHostLimits(v *leveret.VHost, old leveret.VHostLimits, data []byte) error {
-	given, wrong := c.readLimits(data, "limits", maxConnections, maxQueues)
-	if wrong != "" {
+// limitsParameter is the name that the parameter with the limits of a virtual host has.
+const limitsParameter = "limits"
+
+// setVHostLimits sets those limits that data has, and the others as they were, by a parameter. RabbitMQ fails at one of
+// another name.
+func (c *call) setVHostLimits(v *leveret.VHost, parameter string, old leveret.VHostLimits, data []byte) error {
+	given, wrong := c.readLimits(data, parameter, maxConnections, maxQueues)
+	switch {
+	case wrong != "":
 		return badRequest("Validation failed\n\n" + wrong + "\n")
+	case parameter != limitsParameter:
+		return errCrash
 	}
 	return c.keepLimits(v, leveret.VHostLimits{MaxConnections: given.Or(maxConnections, old.MaxConnections),
 		MaxQueues: given.Or(maxQueues, old.MaxQueues)})
@@ -114,13 +121,18 @@ func (c *call) keepLimits(v *leveret.VHost, l leveret.VHostLimits) error {
 	if err := v.SetLimits(l); err != nil {
 		return invalid(err)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.limited == nil {
-		c.limited = map[string]*leveret.VHost{}
-	}
-	c.limited[v.Name()] = v
+	c.hasLimits(v)
 	return nil
+}
+
+// hasLimits keeps that a virtual host has the parameter of limits.
+func (n *node) hasLimits(v *leveret.VHost) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.limited == nil {
+		n.limited = map[string]*leveret.VHost{}
+	}
+	n.limited[v.Name()] = v
 }
 
 // forgetLimits takes all limits of a virtual host away, and the parameter.
@@ -151,7 +163,7 @@ func (n *node) limitsOf(v *leveret.VHost) any {
 func (c *call) deleteVHostLimit() (any, error) {
 	v, err := c.vhost()
 	if err != nil {
-		return nil, notFound("vhost_not_found")
+		return nil, c.noLimits()
 	}
 	l := v.Info().Limits
 	switch c.path("name") {
@@ -161,6 +173,14 @@ func (c *call) deleteVHostLimit() (any, error) {
 		l.MaxQueues = leveret.NoLimit
 	}
 	return nil, c.keepLimits(v, l)
+}
+
+// noLimits is the refusal to take away a limit of a virtual host or a user that is missing.
+func (c *call) noLimits() error {
+	if c.failsAtLimits {
+		return errCrash
+	}
+	return notFound("vhost_not_found")
 }
 
 func (c *call) userLimits() (any, error) {
@@ -201,7 +221,7 @@ func (c *call) putUserLimit() (any, error) {
 func (c *call) deleteUserLimit() (any, error) {
 	u, err := c.pathUser()
 	if err != nil {
-		return nil, notFound("vhost_not_found")
+		return nil, c.noLimits()
 	}
 	switch c.path("name") {
 	case maxConnections:

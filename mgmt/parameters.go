@@ -50,7 +50,7 @@ func (n *node) parametersOf(v *leveret.VHost) (all []object) {
 		add(componentPolicy, p.Name, policyValue(p))
 	}
 	if limits := n.limitsOf(v); limits != nil {
-		add(componentLimits, "limits", limits)
+		add(componentLimits, limitsParameter, limits)
 	}
 	return all
 }
@@ -83,7 +83,7 @@ func (c *call) putParameter() (any, error) {
 func (c *call) setParameter(v *leveret.VHost) error {
 	switch component := c.path("component"); component {
 	case componentLimits:
-		return c.setVHostLimits(v, noVHostLimits, c.body["value"])
+		return c.setVHostLimits(v, c.path("name"), noVHostLimits, c.body["value"])
 	case componentOperator:
 		return c.setOperatorParameter(v)
 	case componentPolicy:

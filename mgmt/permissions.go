@@ -79,14 +79,12 @@ func (c *call) putPermission() (any, error) {
 	if err := c.need("configure", "write", "read"); err != nil {
 		return nil, err
 	}
-	var p leveret.Permissions
-	for key, to := range map[string]*string{"configure": &p.Configure, "write": &p.Write, "read": &p.Read} {
-		if *to, err = c.body.textOnly(key); err != nil {
-			return nil, err
-		}
+	shown := func(source string) any { return octetList([]byte(source)) }
+	of, err := c.expressions(c.body.textOnly, shown, "configure", "write", "read")
+	if err != nil {
+		return nil, err
 	}
-	err = v.SetPermissions(u.Name, p)
-	return put(missing == nil), c.invalidRegexp(err, func(source string) any { return octetList([]byte(source)) }, p.Configure, p.Write, p.Read)
+	return put(missing == nil), invalid(v.SetPermissions(u.Name, leveret.Permissions{Configure: of[0], Write: of[1], Read: of[2]}))
 }
 
 func (c *call) deletePermission() (any, error) {

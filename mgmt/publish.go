@@ -3,13 +3,11 @@ package mgmt
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"math"
 	"math/big"
 	"time"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/definitions"
 )
 
 // publish publishes one message and waits for its confirm.
@@ -20,9 +18,6 @@ func (c *call) publish() (any, error) {
 	}
 	if err := c.need("routing_key", "properties", "payload", "payload_encoding"); err != nil {
 		return nil, err
-	}
-	if v == nil {
-		return nil, errNoAccess
 	}
 	return c.publishTo(v)
 }
@@ -35,27 +30,20 @@ func missingIn(v *leveret.VHost, reason string) error {
 	return notFound(reason)
 }
 
-func (c *call) publishTo(v *leveret.VHost) (_ any, err error) {
-	m := leveret.Message{Mandatory: true}
-	key := c.body.text("routing_key")
-	if !c.takesAnyKey {
-		key, err = c.body.textOnly("routing_key")
-	}
-	if err != nil {
-		return nil, err
-	}
+func (c *call) publishTo(v *leveret.VHost) (any, error) {
 	payload, err := c.body.textOnly("payload")
 	if err != nil {
 		return nil, badRequest("payload_not_string")
 	}
-	if m.Properties, err = readProperties(c.body["properties"]); err != nil {
-		return nil, err
-	}
-	if m.Body, err = c.decodePayload(payload); err != nil {
-		return nil, err
+	if v == nil {
+		return nil, errNoAccess
 	}
 	var out leveret.Outcome
 	err = c.inChannel(v, func(ch *leveret.Channel) error {
+		key, m, err := c.message(payload)
+		if err != nil {
+			return err
+		}
 		if err := ch.Confirm(); err != nil {
 			return err
 		}
@@ -66,6 +54,22 @@ func (c *call) publishTo(v *leveret.VHost) (_ any, err error) {
 		err = badRequest("rejected Unable to publish message. Check queue limits.")
 	}
 	return object{"routed": out.Return == nil}, c.closing(err)
+}
+
+// message returns the message of the body and its routing key.
+func (c *call) message(payload string) (key string, m leveret.Message, err error) {
+	m.Mandatory = true
+	if m.Properties, err = readProperties(c.body["properties"]); err != nil {
+		return "", m, err
+	}
+	if m.Body, err = c.decodePayload(payload); err != nil {
+		return "", m, err
+	}
+	if c.takesAnyKey {
+		return c.body.text("routing_key"), m, nil
+	}
+	key, err = c.body.textOnly("routing_key")
+	return key, m, err
 }
 
 func (c *call) decodePayload(text string) ([]byte, error) {
@@ -83,8 +87,9 @@ func (c *call) decodePayload(text string) ([]byte, error) {
 	}
 }
 
-// readProperties returns the properties that a JSON object has; others than those of AMQP are passed over.
-func readProperties(data []byte) (*leveret.Properties, error) {
+// readProperties returns the properties that a JSON object has; others than those of AMQP are passed over. Of several that are
+// wrong the first in AMQP's order is told.
+func readProperties(data []byte) (p *leveret.Properties, err error) {
 	var given body
 	if data[0] != '{' || json.Unmarshal(data, &given) != nil {
 		return nil, errCrash
@@ -92,47 +97,69 @@ func readProperties(data []byte) (*leveret.Properties, error) {
 	if len(given) == 0 {
 		return nil, nil
 	}
-	p := &leveret.Properties{}
-	err := errors.Join(given.texts(p), given.numbers(p))
-	if err == nil && given["headers"] != nil {
-		var headers definitions.Arguments
-		if err := json.Unmarshal(given["headers"], &headers); err != nil {
-			return nil, badRequest(err.Error())
-		}
-		p.Headers = headers.Table
-	}
-	return p, err
-}
-
-// texts sets the properties that are texts.
-func (b body) texts(p *leveret.Properties) error {
-	for key, to := range map[string]*string{
-		"content_type": &p.ContentType, "content_encoding": &p.ContentEncoding, "correlation_id": &p.CorrelationID,
-		"reply_to": &p.ReplyTo, "expiration": &p.Expiration, "message_id": &p.MessageID, "type": &p.Type, "user_id": &p.UserID,
-		"app_id": &p.AppID, "cluster_id": &p.ClusterID,
+	p = &leveret.Properties{}
+	for _, property := range []struct {
+		key  string
+		read func(data []byte) bool // reports whether the property is of its type
+		bit  leveret.Property
+		kind string
+	}{
+		{"content_type", isText(&p.ContentType), leveret.PropContentType, notText},
+		{"content_encoding", isText(&p.ContentEncoding), leveret.PropContentEncoding, notText},
+		{"headers", nil, leveret.PropHeaders, ""},
+		{"delivery_mode", isOctetOf(&p.DeliveryMode), leveret.PropDeliveryMode, notInteger},
+		{"priority", isOctetOf(&p.Priority), leveret.PropPriority, notInteger},
+		{"correlation_id", isText(&p.CorrelationID), leveret.PropCorrelationID, notText},
+		{"reply_to", isText(&p.ReplyTo), leveret.PropReplyTo, notText},
+		{"expiration", isText(&p.Expiration), leveret.PropExpiration, notText},
+		{"message_id", isText(&p.MessageID), leveret.PropMessageID, notText},
+		{"timestamp", isTime(&p.Timestamp), leveret.PropTimestamp, notInteger},
+		{"type", isText(&p.Type), leveret.PropType, notText},
+		{"user_id", isText(&p.UserID), leveret.PropUserID, notText},
+		{"app_id", isText(&p.AppID), leveret.PropAppID, notText},
+		{"cluster_id", isText(&p.ClusterID), leveret.PropClusterID, notText},
 	} {
-		if data, ok := b[key]; ok && (string(data) == "null" || json.Unmarshal(data, to) != nil) {
-			return badRequest([]string{"not_string", key})
-		}
-	}
-	return nil
-}
-
-// numbers sets the properties that are numbers. A number may have any size: clients get its lowest bits.
-func (b body) numbers(p *leveret.Properties) error {
-	for key, set := range map[string]func(uint64){
-		"delivery_mode": func(n uint64) { p.DeliveryMode = uint8(n); p.Present |= leveret.PropDeliveryMode },
-		"priority":      func(n uint64) { p.Priority = uint8(n); p.Present |= leveret.PropPriority },
-		"timestamp":     func(n uint64) { p.Timestamp = time.Unix(int64(n), 0); p.Present |= leveret.PropTimestamp },
-	} {
-		if _, ok := b[key]; !ok {
+		data, ok := given[property.key]
+		switch {
+		case !ok:
 			continue
+		case property.read == nil:
+			if p.Headers, err = given.table("headers"); err != nil {
+				return nil, err
+			}
+		case !property.read(data):
+			return nil, badRequest([]string{property.kind, property.key})
 		}
-		n, ok := new(big.Int).SetString(string(b[key]), 10)
-		if !ok {
-			return badRequest([]string{"not_int", key})
-		}
-		set(n.And(n, new(big.Int).SetUint64(math.MaxUint64)).Uint64())
+		p.Present |= property.bit
 	}
-	return nil
+	return p, nil
+}
+
+// What a property of the wrong type is not.
+const (
+	notText    = "not_string"
+	notInteger = "not_int"
+)
+
+func isText(to *string) func([]byte) bool {
+	return func(data []byte) bool { return string(data) != "null" && json.Unmarshal(data, to) == nil }
+}
+
+func isOctetOf(to *uint8) func([]byte) bool {
+	return isInteger(func(n uint64) { *to = uint8(n) })
+}
+
+func isTime(to *time.Time) func([]byte) bool {
+	return isInteger(func(n uint64) { *to = time.Unix(int64(n), 0) })
+}
+
+// isInteger reads a number of any size: clients get its lowest bits.
+func isInteger(set func(uint64)) func([]byte) bool {
+	return func(data []byte) bool {
+		n, ok := new(big.Int).SetString(string(data), 10)
+		if ok {
+			set(n.And(n, new(big.Int).SetUint64(math.MaxUint64)).Uint64())
+		}
+		return ok
+	}
 }

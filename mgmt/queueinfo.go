@@ -14,7 +14,7 @@ func (c *call) describeQueue(v *leveret.VHost, info leveret.QueueInfo) (object, 
 	fill(o, declaredColumns, &info)
 	q, err := v.Queue(info.Name)
 	if c.statsDisabled() {
-		c.totalsOnly(o, info)
+		c.withoutStatistics(o, info)
 		if err == nil && info.Type == leveret.QueueTypeQuorum {
 			c.describeMembers(o)
 			c.describeDeliveryLimit(o, q)
@@ -40,18 +40,35 @@ func (c *call) describeQueue(v *leveret.VHost, info leveret.QueueInfo) (object, 
 	return o, c.show(o, s, f, lengths)
 }
 
-// totalsOnly has a queue without statistics tell its lengths, if the request wants that. RabbitMQ then leaves out some of
-// the rest.
-func (c *call) totalsOnly(o object, info leveret.QueueInfo) {
-	totals := c.query("enable_queue_totals") == "true"
-	if totals {
+// withoutStatistics has a queue without statistics tell its lengths, if the request wants that. RabbitMQ then leaves out some
+// of the rest, as 3.10 always does.
+func (c *call) withoutStatistics(o object, info leveret.QueueInfo) {
+	isAlone, isQuorum := c.path("queue") != "", info.Type == leveret.QueueTypeQuorum
+	totals := c.query("enable_queue_totals") == "true" && !(isAlone && c.hidesFields)
+	switch {
+	case totals:
 		o["messages"], o["messages_ready"], o["messages_unacknowledged"], o["online"] = info.Messages, info.Ready, info.Unacked, nil
-	}
-	if !totals && !c.hidesFields {
+		if isQuorum {
+			o["exclusive"] = nil
+		}
+	case c.hidesFields:
+		o["state"] = "live"
+	default:
 		return
 	}
-	for _, name := range []string{"effective_policy_definition", "internal", "internal_owner", "policy", "operator_policy"} {
-		delete(o, name)
+	if c.hidesFields {
+		delete(o, "online")
+	}
+	if info.Policy == "" || isAlone && c.hidesFields {
+		delete(o, "policy")
+	}
+	if !isQuorum || c.hidesFields {
+		delete(o, "operator_policy")
+		delete(o, "effective_policy_definition")
+	}
+	if !isAlone || c.hidesFields {
+		delete(o, "internal")
+		delete(o, "internal_owner")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/jsondoc"
 )
 
 func (c *call) queues() (any, error) { return c.listQueues(anyQueue, (*call).describeListedQueue) }
@@ -80,6 +81,10 @@ func (c *call) putQueue() (any, error) {
 	if err == nil {
 		err = c.checkNode()
 	}
+	var exclusive bool
+	if err == nil {
+		exclusive, err = c.isExclusive()
+	}
 	if err == nil {
 		err = c.checkList()
 	}
@@ -88,12 +93,27 @@ func (c *call) putQueue() (any, error) {
 	}
 	_, _, missing := c.pathQueue()
 	return put(missing == nil), c.operate(v, func(ch *leveret.Channel) error {
-		_, err := ch.DeclareQueue(c.path("queue"), leveret.QueueConfig{Durable: d.durable, AutoDelete: d.autoDelete, Arguments: d.arguments})
+		_, err := ch.DeclareQueue(c.path("queue"), leveret.QueueConfig{Durable: d.durable && !exclusive, AutoDelete: d.autoDelete, Arguments: d.arguments})
 		return err
 	})
 }
 
-// checkNode refuses a queue for another node than this one.
+// isExclusive reports whether the queue is to be exclusive. It becomes none, because the API has no connection that could own
+// it, but is not durable, as exclusive queues are.
+func (c *call) isExclusive() (bool, error) {
+	given, ok := c.body["exclusive"]
+	if !ok {
+		return false, nil
+	}
+	v, _ := jsondoc.Decode(given, c.memberThatCounts)
+	exclusive, isTruth := v.(bool)
+	if !isTruth {
+		return false, c.crashed(c.notation.Format(erl.Tuple{erl.Atom("case_clause"), erl.JSON(v)}, 0))
+	}
+	return exclusive, nil
+}
+
+// checkNode refuses an exchange or a queue for another node than this one.
 func (c *call) checkNode() error {
 	node, err := c.body.textOnly("node")
 	if _, given := c.body["node"]; !given || err != nil {

@@ -11,30 +11,39 @@ import (
 // inChannel runs an operation as the user, with the user's permissions, on a channel of a connection that lasts as long
 // as the operation. RabbitMQ does so, too.
 func (c *call) inChannel(v *leveret.VHost, run func(*leveret.Channel) error) error {
-	conn, err := c.open(v.Name())
+	return c.inChannelOf(leveret.ConnConfig{VHost: v.Name()}, run)
+}
+
+func (c *call) inChannelOf(cfg leveret.ConnConfig, run func(*leveret.Channel) error) error {
+	conn, err := c.open(cfg)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	ch, err := conn.Channel()
-	if err != nil {
+	switch {
+	case isCode(err, leveret.NotAllowed): // the user has as many channels as there may be
+		return errCrash
+	case err != nil:
 		return err
 	}
 	return run(ch)
 }
 
 // open opens a connection of the user.
-func (c *call) open(vhost string) (*leveret.Conn, error) {
-	conn, err := c.broker.Open(leveret.ConnConfig{User: c.user.Name, VHost: vhost, Name: "HTTP API of " + c.user.Name})
+func (c *call) open(cfg leveret.ConnConfig) (*leveret.Conn, error) {
+	cfg.User, cfg.Name = c.user.Name, "HTTP API of "+c.user.Name
+	conn, err := c.broker.Open(cfg)
 	if isCode(err, leveret.NotAllowed) || isCode(err, leveret.AccessRefused) {
 		return nil, errNoAccess
 	}
 	return conn, err
 }
 
-// operate is inChannel for a declaration, a deletion or a binding: the broker's refusal is told without its code.
+// operate is inChannel for a declaration, a deletion or a binding: RabbitMQ opens no connection for it, which a limit could refuse, and
+// the broker's refusal is told without its code.
 func (c *call) operate(v *leveret.VHost, run func(*leveret.Channel) error) error {
-	return refusal(c.inChannel(v, run))
+	return refusal(c.inChannelOf(leveret.ConnConfig{VHost: v.Name(), Uncounted: true}, run))
 }
 
 // take is inChannel for getting messages, of which the whole reply text is told.

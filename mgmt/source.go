@@ -103,7 +103,7 @@ func (s source) Open(r *http.Request, vhost string) (*leveret.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, err := c.open(vhost)
+	conn, err := c.open(leveret.ConnConfig{VHost: vhost})
 	return conn, refused(err)
 }
 

@@ -62,18 +62,16 @@ func (c *call) putTopicPermission() (any, error) {
 	if err := c.need("exchange", "write", "read"); err != nil {
 		return nil, err
 	}
-	var p leveret.TopicPermissions
-	for key, to := range map[string]*string{"write": &p.Write, "read": &p.Read} {
-		if *to, err = c.body.textOrList(key); err != nil {
-			return nil, err
-		}
+	of, err := c.expressions(c.body.textOrList, func(source string) any { return source }, "write", "read")
+	if err != nil {
+		return nil, err
 	}
 	existed := slices.ContainsFunc(v.TopicPermissions(), c.ofUser)
-	err = v.SetTopicPermissions(u.Name, c.body.word("exchange"), p)
+	err = v.SetTopicPermissions(u.Name, c.body.word("exchange"), leveret.TopicPermissions{Write: of[0], Read: of[1]})
 	if isCode(err, leveret.NotFound) {
 		return nil, badRequest([]any{"no_such_exchange", c.body["exchange"]})
 	}
-	return put(existed), c.invalidRegexp(err, func(source string) any { return source }, p.Write, p.Read)
+	return put(existed), invalid(err)
 }
 
 func (c *call) deleteTopicPermission() (any, error) {

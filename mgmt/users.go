@@ -2,11 +2,11 @@ package mgmt
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/jsondoc"
 )
 
 func (c *call) users() (any, error) {
@@ -63,24 +63,6 @@ func (c *call) getUser() (any, error) {
 	return describeUser(u), nil
 }
 
-// userTags are a list, or names separated by commas. Blanks around a name are not part of it, and a name may be nothing
-// but blanks.
-type userTags []string
-
-// UnmarshalJSON reads either form.
-func (t *userTags) UnmarshalJSON(data []byte) error {
-	var joined string
-	if json.Unmarshal(data, &joined) == nil {
-		*t = strings.FieldsFunc(joined, func(r rune) bool { return r == ',' })
-	} else if err := json.Unmarshal(data, (*[]string)(t)); err != nil {
-		return err
-	}
-	for i, tag := range *t {
-		(*t)[i] = strings.Trim(tag, " ")
-	}
-	return nil
-}
-
 // putUser sets password and tags. Without a password the user cannot log in; a user that exists keeps nothing but the
 // limits and permissions.
 func (c *call) putUser() (any, error) {
@@ -88,22 +70,19 @@ func (c *call) putUser() (any, error) {
 		return nil, err
 	}
 	_, missing := c.pathUser()
-	tags, ok := c.body["tags"]
-	switch {
-	case !ok:
+	data, ok := c.body["tags"]
+	if !ok {
 		return nil, badRequest("tags_not_present")
-	case tags[0] != '"' && tags[0] != '[':
-		return nil, errCrash
 	}
-	var given userTags
-	if err := c.body.read("tags", &given); err != nil {
-		return nil, err
+	tags, ok := jsondoc.UserTags(data)
+	if !ok {
+		return nil, errCrash
 	}
 	password, err := c.givenPassword()
 	if err != nil {
 		return nil, err
 	}
-	return put(missing == nil), invalid(c.broker.SetUser(c.path("user"), password, given...))
+	return put(missing == nil), invalid(c.broker.SetUser(c.path("user"), password, tags...))
 }
 
 // givenPassword returns the password of the body, as a text or as a hash; without either none is accepted.
@@ -121,9 +100,13 @@ func (c *call) givenPassword() (leveret.PasswordHash, error) {
 	case hashed == nil:
 		return leveret.PasswordHash{}, nil
 	}
-	hash, err := base64.StdEncoding.DecodeString(c.body.text("password_hash"))
-	if err != nil {
-		return leveret.PasswordHash{}, badRequest([]string{"not_base64", c.body.text("password_hash")})
+	text, err := c.body.textOrList("password_hash")
+	hash, wrong := base64.StdEncoding.DecodeString(text)
+	if err != nil || wrong != nil || !hasNumbersOnly(hashed) {
+		return leveret.PasswordHash{}, badRequest([]any{"not_base64", hashed})
+	}
+	if a := c.body["hashing_algorithm"]; a != nil && strings.IndexByte(`"[ntf`, a[0]) < 0 {
+		return leveret.PasswordHash{}, errCrash
 	}
 	return leveret.PasswordHash{Algorithm: c.body.text("hashing_algorithm"), Hash: hash}, nil
 }

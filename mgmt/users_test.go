@@ -17,6 +17,10 @@ func TestTagsOfBlanks(t *testing.T) {
 		`" "`:                  {""},
 		`""`:                   {},
 		`"administrator, x y"`: {"administrator", "x y"},
+		`"\u00e9"`:             {"\u00c3\u00a9"}, // octets are characters of Latin-1
+		`[1,true,null,-5]`:     {"1", "true", "null", "-5"},
+		`[[32,97,233],[],{}]`:  {"a\u00e9", "", ""},
+		`["\u00e9"]`:           {"\u00c3\u00a9"},
 	} {
 		b := leveret.New()
 		api := direct{t, mgmt.Handler(b)}

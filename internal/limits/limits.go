@@ -47,11 +47,12 @@ func (f Fault) text(n erl.Notation) string {
 	text := f.format
 	for _, term := range f.terms {
 		at := strings.Index(text, "~t")
-		shown := n.Format(term, 0)
-		if name, ok := term.(erl.Binary); ok && text[at:at+3] == "~ts" {
-			shown = string(name)
+		before, directive, behind := text[:at], text[at:at+3], text[at+3:]
+		if name, ok := term.(erl.Binary); ok && directive == "~ts" {
+			text = before + string(name) + behind
+		} else {
+			text = n.Behind(before, term) + behind
 		}
-		text = text[:at] + shown + text[at+3:]
 	}
 	return text
 }

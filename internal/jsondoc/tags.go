@@ -1,0 +1,75 @@
+package jsondoc
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// UserTags returns the tags of a user: a list, or a text with the tags between commas. Blanks around a tag are not part of
+// it, and a tag may be nothing but blanks. ok is false for what RabbitMQ fails at.
+//
+// In a list a tag may be a word, an integer, a list of characters or an object without members, too. RabbitMQ takes the
+// octets of a text for characters of Latin-1.
+func UserTags(data []byte) (tags []string, ok bool) {
+	v, _ := Decode(data, First)
+	switch v := v.(type) {
+	case string:
+		tags = strings.FieldsFunc(latin1(v), func(r rune) bool { return r == ',' })
+	case []any:
+		tags = make([]string, len(v))
+		for i := range v {
+			if tags[i], ok = userTag(v[i]); !ok {
+				return nil, false
+			}
+		}
+	default:
+		return nil, false
+	}
+	for i, tag := range tags {
+		tags[i] = strings.Trim(tag, " ")
+	}
+	return tags, true
+}
+
+func userTag(v any) (tag string, ok bool) {
+	switch v := v.(type) {
+	case nil:
+		return "null", true
+	case bool:
+		return strconv.FormatBool(v), true
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case *big.Int:
+		return v.String(), true
+	case string:
+		return latin1(v), true
+	case []any:
+		return characters(v)
+	case map[string]any:
+		return "", len(v) == 0
+	}
+	return "", false
+}
+
+// latin1 is a text whose characters are the octets of s.
+func latin1(s string) string {
+	runes := make([]rune, len(s))
+	for i := range len(s) {
+		runes[i] = rune(s[i])
+	}
+	return string(runes)
+}
+
+// characters returns the text that a list of code points is.
+func characters(list []any) (text string, ok bool) {
+	for _, member := range list {
+		n, isInteger := member.(int64)
+		if !isInteger || n < 0 || n > utf8.MaxRune || !utf8.ValidRune(rune(n)) {
+			return "", false
+		}
+		text += string(rune(n))
+	}
+	return text, true
+}
