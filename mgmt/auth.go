@@ -111,10 +111,11 @@ func viewers(c *call) error {
 
 // policymakers may set the policies and parameters of the virtual hosts that they are members of.
 func policymakers(c *call) error {
-	if !c.tagged(administrator, policymaker) {
+	err := members(c)
+	if !c.tagged(administrator, policymaker) || err != nil && c.saysForbidden {
 		return notAuthorised("User not authorised to access object")
 	}
-	return members(c)
+	return err
 }
 
 // limitReaders may look at the limits of all users, and change them if they are administrators.

@@ -11,7 +11,10 @@ func (c *call) channels() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkSpans(); err != nil {
+	if c.statsDisabled() && (c.path("vhost") != "" || c.listsNoChannels) {
+		return nil, errNoStatistics
+	}
+	if err := c.checkSpansOfList(); err != nil {
 		return nil, err
 	}
 	l := list{}

@@ -64,7 +64,7 @@ func (c *call) connections() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkSpans(); err != nil {
+	if err := c.checkSpansOfList(); err != nil {
 		return nil, err
 	}
 	l := list{}

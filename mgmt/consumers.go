@@ -8,8 +8,11 @@ import (
 
 func (c *call) consumers() (any, error) {
 	vhosts, err := c.listed()
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case c.statsDisabled():
+		return nil, errNoStatistics
 	}
 	if c.path("vhost") == "" && c.isMonitor() {
 		vhosts = c.visible()

@@ -63,6 +63,12 @@ func (c *call) pathExchange() (*leveret.VHost, *leveret.Exchange, error) {
 
 func (c *call) exchange() (any, error) {
 	_, x, err := c.pathExchange()
+	if err == nil {
+		err = c.checkStatistics()
+	}
+	if err == nil && c.tellsTraffic {
+		err = c.wrongSpan()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -240,5 +240,8 @@ func (c *call) messageStats(o object, s subject, f figures, groups [][]figure) e
 	return nil
 }
 
+// errNoStatistics is the refusal of what RabbitMQ has only with statistics.
+var errNoStatistics = badRequest("Stats in management UI are disabled on this node")
+
 // statsDisabled reports whether the request wants no statistics.
 func (c *call) statsDisabled() bool { return c.query("disable_stats") == "true" }

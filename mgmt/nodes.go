@@ -24,6 +24,16 @@ func (c *call) aNode() (any, error) {
 }
 
 func (c *call) describeNode() (object, error) {
+	if c.statsDisabled() {
+		o := object{"name": c.NodeName, "type": "disc", "running": true}
+		if !c.oldFeatures {
+			o["being_drained"] = false
+		}
+		return o, nil
+	}
+	if err := c.wrongSpan(); err != nil {
+		return nil, err
+	}
 	p, memory := c.process(), c.broker.Memory()
 	o := object{
 		"name": c.NodeName, "type": "disc", "running": true, "being_drained": false, "partitions": []any{}, "cluster_links": []any{},
@@ -36,9 +46,7 @@ func (c *call) describeNode() (object, error) {
 		"contexts": withoutNode(c.contexts()), "enabled_plugins": []string{"rabbitmq_management"}, "config_files": []any{}, "log_files": []any{},
 		"rabbitmq_version": c.version(), "erlang_version": erlangVersion(), "erlang_full_version": goVersion(), "crypto_lib_version": goVersion(),
 	}
-	if !c.statsDisabled() {
-		c.churn.show(o)
-	}
+	c.churn.show(o)
 	var f figures
 	f.addProcess(p)
 	return o, c.show(o, subject{kind: theNode}, f, nodeFigures)

@@ -34,11 +34,28 @@ func (c *call) overview() (any, error) {
 		"is_op_policy_updating_enabled": true, "require_definition_json_extension": false, "statistics_db_event_queue": 0,
 		"node": c.NodeName, "listeners": c.listeners(), "contexts": c.contexts(),
 	}
-	if c.statsDisabled() {
-		return o, nil
+	if c.oldFeatures {
+		for _, name := range newInOverview {
+			delete(o, name)
+		}
+		o["release_series_support_status"] = "supported"
 	}
-	return o, c.overviewStats(o)
+	if !c.statsDisabled() {
+		return o, c.overviewStats(o)
+	}
+	for _, name := range []string{"contexts", "listeners", "statistics_db_event_queue"} {
+		delete(o, name)
+	}
+	totals := c.objectTotals()
+	delete(totals, "channels")
+	delete(totals, "consumers")
+	o["object_totals"] = totals
+	return o, nil
 }
+
+// newInOverview is what 3.10 does not tell.
+var newInOverview = []string{"cluster_tags", "node_tags", "crypto_lib_version", "default_queue_type", "is_op_policy_updating_enabled",
+	"require_definition_json_extension"}
 
 // overviewStats adds the sums over the virtual hosts that the user may see.
 func (c *call) overviewStats(o object) error {

@@ -41,6 +41,7 @@ const (
 type paging struct {
 	page, size int
 	name       func(string) bool // which names to show
+	wrongNames bool              // no name can be compared
 }
 
 // page returns the part of a list that the request asks for, in its order and with its columns.
@@ -49,9 +50,14 @@ func (c *call) page(l list) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	l = c.sorted(l, p != nil)
-	if p == nil {
+	if l, err = c.sorted(l, p != nil); err != nil {
+		return nil, err
+	}
+	switch {
+	case p == nil:
 		return c.render(l), nil
+	case p.wrongNames && len(l) > 0:
+		return nil, errPaging
 	}
 	filtered := slices.DeleteFunc(slices.Clone(l), func(i item) bool { return !p.name(i.name) })
 	if p.page-1 > len(filtered)/p.size {
@@ -81,13 +87,12 @@ func (c *call) render(l list) any {
 	return all
 }
 
+var errPaging = badRequest("Pagination parameters are invalid")
+
 // paging returns nil if the request asks for no page.
 func (c *call) paging() (*paging, error) {
 	q := c.params
 	page, size := q.Get("page"), q.Get("page_size")
-	if !q.Has("page") {
-		return nil, nil
-	}
 	p := &paging{size: defaultPageSize}
 	var wrong, wrongSize error
 	if p.page, wrong = strconv.Atoi(page); errors.Is(wrong, strconv.ErrRange) {
@@ -99,26 +104,31 @@ func (c *call) paging() (*paging, error) {
 		size = "undefined"
 	}
 	switch {
-	case wrong != nil || wrongSize != nil:
-		return nil, badRequest("Pagination parameters are invalid")
+	case wrongSize != nil:
+		return nil, errPaging
+	case !q.Has("page"):
+		return nil, nil
+	case wrong != nil:
+		return nil, errPaging
 	case p.page < 1 || p.size < 1 || p.size > maxPageSize:
 		return nil, &failure{http.StatusBadRequest, "invalid_pagination_parameters",
 			fmt.Sprintf("Invalid pagination parameters: page number %s, page size %s", page, size)}
 	}
 	filter, ok := nameFilter(q.Get("name"), q.Get("use_regex") == "true")
-	if !ok && c.refusesBadRegex {
-		return nil, badRequest("Pagination parameters are invalid")
-	}
-	p.name = filter
+	p.name, p.wrongNames = filter, !ok && c.refusesBadRegex
 	return p, nil
 }
 
 // sorted returns a list in the order that the request asks for. A page is sorted in any case, because pages of a list
 // without an order may have an item twice.
-func (c *call) sorted(l list, paged bool) list {
-	by := c.query("sort")
-	if by == "" && !paged {
-		return l
+func (c *call) sorted(l list, paged bool) (list, error) {
+	by, reverse := c.query("sort"), c.query("sort_reverse")
+	unsorted := by == "" && c.params.Has("sort")
+	switch {
+	case c.failsAtReverse && len(l) > 0 && !unsorted && c.params.Has("sort_reverse") && reverse != "true" && reverse != "false":
+		return nil, errCrash
+	case by == "" && !paged:
+		return l, nil
 	}
 	keys := make([][]byte, len(l))
 	order := make([]int, len(l))
@@ -142,14 +152,14 @@ func (c *call) sorted(l list, paged bool) list {
 		return cmp.Or(compareValues(values[i], values[j], keys[i], keys[j]), cmp.Compare(l[i].vhost, l[j].vhost),
 			cmp.Compare(l[i].name, l[j].name))
 	})
-	if c.query("sort_reverse") == "true" {
+	if reverse == "true" {
 		slices.Reverse(order)
 	}
 	result := make(list, len(l))
 	for i, from := range order {
 		result[i] = l[from]
 	}
-	return result
+	return result, nil
 }
 
 // value returns what an item has in a column.

@@ -33,10 +33,12 @@ type release struct {
 
 // reading is how a release understands requests.
 type reading struct {
-	noQueueTypes  bool // a virtual host has no default queue type: what a request says of it is not looked at
-	numbersAsTags bool // of a list of tags a number behind the first is its text
-	trueIsEmpty   bool // the body true is that of an empty object
-	failsAtLimits bool // to take away a limit of a virtual host or a user that is missing is no refusal
+	noQueueTypes    bool // a virtual host has no default queue type: what a request says of it is not looked at
+	numbersAsTags   bool // of a list of tags a number behind the first is its text
+	trueIsEmpty     bool // the body true is that of an empty object
+	listsNoChannels bool // channels cannot be listed without statistics, not even those of all virtual hosts
+	failsAtReverse  bool // sort_reverse is true or false, if there is something to sort
+	failsAtLimits   bool // to take away a limit of a virtual host or a user that is missing is no refusal
 
 	termsOfImports bool // some refusals of definitions are terms
 }
@@ -80,7 +82,7 @@ var releases = map[leveret.Profile]release{
 	leveret.RabbitMQ310: {asksNode: true, hidesFields: true, saysForbidden: true, sendsAliveness: true, refusesBadRegex: true, asksBroker: true,
 		needsAllUsers: true, oldFeatures: true, escapesHTML: true, regexes: pcre.PCRE1, notation: erl.Octets,
 		takesAnyKey: true, failsAtAckMode: true, memberThatCounts: jsondoc.Last,
-		reading: reading{noQueueTypes: true, numbersAsTags: true, trueIsEmpty: true, failsAtLimits: true, termsOfImports: true},
+		reading: reading{noQueueTypes: true, numbersAsTags: true, trueIsEmpty: true, listsNoChannels: true, failsAtReverse: true, failsAtLimits: true, termsOfImports: true},
 		telling: telling{loginFailure: errLoginFailed, oldPages: true, cutsChecks: true, opensUserLimits: true, namesVHosts: true},
 		surface: surface{lacks: in43, unknownNode: "Request to node %s failed with nodedown", mirrorActions: []string{"sync", "cancel_sync"},
 			unknownMembers:    []string{"internal", "internal_owner", "storage_version", "consumer_timeout", "cached_segments", "peer_cert_serial_number"},

@@ -61,6 +61,9 @@ func (c *call) pathQueue() (*leveret.VHost, *leveret.Queue, error) {
 
 func (c *call) queue() (any, error) {
 	v, q, err := c.pathQueue()
+	if err == nil {
+		err = c.checkStatistics()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -76,11 +76,35 @@ func (h history) sample(details object, s *span, now time.Time) {
 	}
 }
 
-// checkSpans looks at the ranges of samples that the request for a list asks for.
+// checkSpans looks at the ranges of samples that the request for a list with pages asks for.
 func (c *call) checkSpans() error {
+	if wrong, ok := c.wrongSpan().(*failure); ok && !c.statsDisabled() {
+		return &failure{http.StatusBadRequest, "invalid_range_parameters", wrong.reason}
+	}
+	return nil
+}
+
+// checkSpansOfList is checkSpans for a list that has pages unless it is that of a virtual host.
+func (c *call) checkSpansOfList() error {
+	if c.path("vhost") != "" {
+		return c.wrongSpan()
+	}
+	return c.checkSpans()
+}
+
+// checkStatistics looks at the ranges of samples that the request for anything else asks for, if it wants statistics.
+func (c *call) checkStatistics() error {
+	if c.statsDisabled() {
+		return nil
+	}
+	return c.wrongSpan()
+}
+
+// wrongSpan is the refusal of a range of samples that there is not, for whatever it is; nil: there is none.
+func (c *call) wrongSpan() error {
 	for _, prefix := range []string{"lengths", "msg_rates", "data_rates", "node_stats"} {
 		if _, err := c.span(prefix); err != nil {
-			return &failure{http.StatusBadRequest, "invalid_range_parameters", err.(*failure).reason}
+			return err
 		}
 	}
 	return nil

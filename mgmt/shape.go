@@ -56,7 +56,8 @@ func (c *call) wholeList(l list) (any, error) {
 	if _, err := c.columnsOfAll(); err != nil {
 		return nil, err
 	}
-	return c.render(c.sorted(l, false)), nil
+	l, err := c.sorted(l, false)
+	return c.render(l), err
 }
 
 // columnsOfAll returns the columns of an answer without pages: all if the request asks for a page.
@@ -89,12 +90,13 @@ func (c *call) shapeCheck(answer check) (any, error) {
 	case c.params.Has("page"):
 		return nil, errCrash
 	}
-	return answer, nil
+	_, err := c.columnsOfAll()
+	return answer, err
 }
 
 // shapeDefinitions leaves definitions as they are. In 3.10 they are an object like others.
 func (c *call) shapeDefinitions(d *definitions.Definitions) (any, error) {
-	asked := c.params.Has("page") || c.params.Has("columns")
+	asked := c.params.Has("page") || c.params.Has("page_size") || c.params.Has("columns")
 	if !c.cutsChecks || !asked {
 		return d, nil
 	}

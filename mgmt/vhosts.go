@@ -12,6 +12,9 @@ import (
 
 func (c *call) listVHosts() (any, error) {
 	var l list
+	if err := c.checkSpans(); err != nil {
+		return nil, err
+	}
 	for _, v := range c.visible() {
 		o, err := c.describeVHost(v)
 		if err != nil {
@@ -24,6 +27,9 @@ func (c *call) listVHosts() (any, error) {
 
 func (c *call) getVHost() (any, error) {
 	v, err := c.vhost()
+	if err == nil {
+		err = c.checkStatistics()
+	}
 	if err != nil {
 		return nil, err
 	}
