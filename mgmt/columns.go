@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/definitions"
 	"github.com/leveretmq/leveret/internal/pcre"
 )
 
@@ -83,8 +85,13 @@ func at(o object, path []string) any {
 	if len(path) == 1 {
 		return v
 	}
-	if inner, ok := v.(object); ok {
+	switch inner := v.(type) {
+	case object:
 		return at(inner, path[1:])
+	case definitions.Arguments:
+		return at(object(inner.Table), path[1:])
+	case leveret.Table:
+		return at(object(inner), path[1:])
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package mgmt_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -110,4 +111,33 @@ func assertAscending(t *testing.T, values []any, what string) {
 	for i := range values[1:] {
 		assert.LessOrEqual(t, key(values[i]), key(values[i+1]), "%s: %v", what, values)
 	}
+}
+
+// Arguments are compared as terms: how many there are, their names, their values, of which numbers come first. The order is that of
+// RabbitMQ 4.3.6.
+func TestOrderOfArguments(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	for name, arguments := range map[string]leveret.Table{
+		"two": {"a": int64(1), "b": int64(1)}, "other": {"b": int64(0)}, "text": {"a": "x"}, "list": {"a": []any{"x"}}, "table": {"a": leveret.Table{}},
+		"word": {"a": true}, "less": {"a": int64(2)}, "number": {"a": int64(10)}, "none": {},
+	} {
+		_, err := b.DeclareExchange(name, leveret.Fanout, leveret.ExchangeConfig{Arguments: arguments})
+		require.NoError(t, err)
+	}
+	api := direct{t, mgmt.Handler(b)}
+	names := func(query string) (all []any) {
+		for _, name := range values(api.at("exchanges/%2F?columns=name,arguments&"+query).([]any), "name") {
+			if name != "" && !strings.HasPrefix(name.(string), "amq.") {
+				all = append(all, name)
+			}
+		}
+		return all
+	}
+	sorted := []any{"none", "less", "number", "word", "table", "list", "text", "other", "two"}
+	assert.Equal(t, sorted, names("sort=arguments"))
+	slices.Reverse(sorted)
+	assert.Equal(t, sorted, names("sort=arguments&sort_reverse=true"))
+	assert.Equal(t, []any{"word", "two", "text", "table", "other", "number", "none", "list", "less"}, names("sort_reverse=true"))
+	assert.Equal(t, []any{"none", "other", "two", "less", "number", "word", "table", "list", "text"}, names("sort=arguments.a"))
 }

@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/leveretmq/leveret/internal/jsondoc"
 )
 
 // Lists. An item of a list tells its name and its virtual host at once, and the rest only if it is shown or sorted by:
@@ -127,19 +130,15 @@ func (c *call) sorted(l list, paged bool) (list, error) {
 	switch {
 	case c.failsAtReverse && len(l) > 0 && !unsorted && c.params.Has("sort_reverse") && reverse != "true" && reverse != "false":
 		return nil, errCrash
-	case by == "" && !paged:
+	case unsorted, by == "" && !paged && reverse != "true":
 		return l, nil
 	}
-	keys := make([][]byte, len(l))
 	order := make([]int, len(l))
 	values := make([]any, len(l))
 	for i := range l {
 		order[i] = i
 		if by != "" && by != "name" && by != "vhost" {
-			values[i] = l[i].value(by)
-			if _, isNumber := numeric(values[i]); !isNumber {
-				keys[i] = text(values[i])
-			}
+			values[i] = sortValue(l[i].value(by))
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
@@ -149,8 +148,7 @@ func (c *call) sorted(l list, paged bool) (list, error) {
 		case "name":
 			return cmp.Or(cmp.Compare(l[i].name, l[j].name), cmp.Compare(l[i].vhost, l[j].vhost))
 		}
-		return cmp.Or(compareValues(values[i], values[j], keys[i], keys[j]), cmp.Compare(l[i].vhost, l[j].vhost),
-			cmp.Compare(l[i].name, l[j].name))
+		return cmp.Or(compareTerms(values[i], values[j]), cmp.Compare(l[i].vhost, l[j].vhost), cmp.Compare(l[i].name, l[j].name))
 	})
 	if reverse == "true" {
 		slices.Reverse(order)
@@ -172,25 +170,65 @@ func (i item) value(column string) any {
 	return at(i.show(), strings.Split(column, "."))
 }
 
-// text is a value as sorting sees it when it is no number.
-func text(v any) []byte {
+// sortValue is a value as sorting sees it: a float64, or as JSON has it. What is missing counts as 0.
+func sortValue(v any) any {
+	if n, isNumber := numeric(v); isNumber {
+		return n
+	}
 	data, _ := json.Marshal(v)
-	return data
+	v, _ = jsondoc.Decode(data, jsondoc.First)
+	return v
 }
 
-// compareValues compares as RabbitMQ's terms do: numbers come before texts. What is missing counts as 0.
-func compareValues(a, b any, aText, bText []byte) int {
+// compareTerms compares values of JSON as RabbitMQ's terms: numbers come first, then words, objects, lists and texts.
+func compareTerms(a, b any) int {
 	x, xIs := numeric(a)
 	y, yIs := numeric(b)
-	switch {
-	case xIs && yIs:
+	if xIs && yIs {
 		return cmp.Compare(x, y)
-	case xIs:
-		return -1
-	case yIs:
-		return 1
 	}
-	return slices.Compare(aText, bText)
+	if c := cmp.Compare(kindOfTerm(a), kindOfTerm(b)); c != 0 {
+		return c
+	}
+	switch a := a.(type) {
+	case bool:
+		return cmp.Compare(strconv.FormatBool(a), strconv.FormatBool(b.(bool)))
+	case map[string]any:
+		return compareObjects(a, b.(map[string]any))
+	case []any:
+		return slices.CompareFunc(a, b.([]any), compareTerms)
+	case string:
+		return strings.Compare(a, b.(string))
+	}
+	return 0
+}
+
+// compareObjects compares the numbers of members, then their names, then their values.
+func compareObjects(a, b map[string]any) int {
+	names := slices.Sorted(maps.Keys(a))
+	if c := cmp.Or(cmp.Compare(len(a), len(b)), slices.Compare(names, slices.Sorted(maps.Keys(b)))); c != 0 {
+		return c
+	}
+	for _, name := range names {
+		if c := compareTerms(a[name], b[name]); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+func kindOfTerm(v any) int {
+	switch v.(type) {
+	case bool:
+		return 1
+	case map[string]any:
+		return 2
+	case []any:
+		return 3
+	case string:
+		return 4
+	}
+	return 0
 }
 
 func numeric(v any) (float64, bool) {
