@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/activity"
 )
 
 func (c *call) consumers() (any, error) {
@@ -38,18 +39,24 @@ func (c *call) describeConsumers(v *leveret.VHost, which func(leveret.ConsumerIn
 	for _, conn := range v.Connections() {
 		conns[conn.ID] = conn
 	}
-	all := []object{}
+	all, queues := []object{}, map[string]leveret.QueueInfo{}
 	for _, cs := range v.Consumers() {
-		if which(cs) {
-			all = append(all, c.describeConsumer(cs, conns))
+		if !which(cs) {
+			continue
 		}
+		info, known := queues[cs.Queue]
+		if q, err := v.Queue(cs.Queue); err == nil && !known {
+			info = q.Info()
+			queues[cs.Queue] = info
+		}
+		all = append(all, c.describeConsumer(cs, info, conns))
 	}
 	return all
 }
 
-func (c *call) describeConsumer(cs leveret.ConsumerInfo, conns map[uint64]leveret.ConnInfo) object {
+func (c *call) describeConsumer(cs leveret.ConsumerInfo, queue leveret.QueueInfo, conns map[uint64]leveret.ConnInfo) object {
 	o := object{"consumer_tag": cs.Tag, "queue": object{"name": cs.Queue, "vhost": cs.VHost}, "ack_required": cs.AckRequired,
-		"exclusive": cs.Exclusive, "prefetch_count": cs.Prefetch, "active": cs.Active, "activity_status": activity(cs),
+		"exclusive": cs.Exclusive, "prefetch_count": cs.Prefetch, "active": cs.Active, "activity_status": c.activity(cs, queue),
 		"arguments": arguments(cs.Arguments), "consumer_timeout": consumerTimeout(cs), "channel_details": []any{}}
 	if conn, ok := conns[cs.Conn]; ok {
 		details := c.peer(conn)
@@ -62,12 +69,13 @@ func (c *call) describeConsumer(cs leveret.ConsumerInfo, conns map[uint64]levere
 	return o
 }
 
-// activity says whether a consumer is served, in RabbitMQ's words.
-func activity(cs leveret.ConsumerInfo) string {
-	if cs.Active {
-		return "up"
+// activity says whether a consumer is served, in one word or in two.
+func (c *call) activity(cs leveret.ConsumerInfo, queue leveret.QueueInfo) any {
+	words := activity.Of(cs, queue, c.broker.Profile())
+	if len(words) == 1 {
+		return words[0]
 	}
-	return "waiting"
+	return words
 }
 
 // defaultConsumerTimeout is how long a delivery may be unacknowledged unless its consumer says otherwise.

@@ -85,8 +85,8 @@ func (c *call) describeListedQueue(v *leveret.VHost, info leveret.QueueInfo) (ob
 	if err != nil || c.statsDisabled() {
 		return o, err
 	}
+	c.addTags(o, v, info)
 	if !c.briefLists {
-		c.addTags(o, v, info)
 		return o, nil
 	}
 	if c.columns() == nil {
@@ -95,11 +95,17 @@ func (c *call) describeListedQueue(v *leveret.VHost, info leveret.QueueInfo) (ob
 	return o, nil
 }
 
-// addTags tells which consumer of a queue is the only one.
+// addTags tells which consumer of a queue is the only one. 3.10 calls that of a quorum queue a ctag, and does not list it.
 func (c *call) addTags(o object, v *leveret.VHost, info leveret.QueueInfo) {
-	o["single_active_consumer_tag"] = textOrNull(info.SingleActive)
-	if info.Type == leveret.QueueTypeClassic {
+	only := textOrNull(info.SingleActive)
+	switch {
+	case info.Type == leveret.QueueTypeClassic:
+		o["single_active_consumer_tag"] = only
 		o["exclusive_consumer_tag"] = textOrNull(c.contentsOf(v).exclusive[info.Name])
+	case !c.oldFeatures:
+		o["single_active_consumer_tag"] = only
+	case c.path("queue") != "":
+		o["single_active_consumer_ctag"] = only
 	}
 }
 

@@ -59,7 +59,10 @@ func (c *call) describeVHost(v *leveret.VHost) (object, error) {
 		return nil, err
 	}
 	if info.Queues == 0 && o["message_stats"] == nil {
-		return o, nil
+		if f[recvOct] == 0 {
+			return o, nil
+		}
+		return o, c.show(o, s, f, octets)
 	}
 	return o, c.show(o, s, f, slices.Concat(lengths, octets))
 }

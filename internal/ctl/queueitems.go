@@ -2,6 +2,7 @@ package ctl
 
 import (
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/activity"
 )
 
 // A queueListing computes the columns of queues. What takes a look at consumers or messages
@@ -138,16 +139,11 @@ func (l *queueListing) capacity(q leveret.QueueInfo) any {
 	}
 	l.look()
 	for _, c := range l.consumers[q.Name] {
-		if !full(c) {
+		if !activity.Full(c) {
 			return 1.0
 		}
 	}
 	return 0.0
-}
-
-// full reports whether a consumer has to acknowledge messages before it gets more.
-func full(c leveret.ConsumerInfo) bool {
-	return c.AckRequired && c.Prefetch > 0 && c.Unacked >= c.Prefetch
 }
 
 // headTimestamp is the timestamp of the first message that is ready.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/activity"
 )
 
 // Queues and their consumers.
@@ -190,19 +191,11 @@ func consumerItem(node string, info leveret.ConsumerInfo, column string) any {
 	panic("no such column of a consumer: " + column)
 }
 
-// activity is what RabbitMQ calls a consumer that can get messages, one that has to acknowledge some first, and, of a
-// queue that has one at a time, the one and those that wait for it to end. A quorum queue does not tell the first two
-// apart, and neither does 3.10. One that was too slow had its timeout.
+// activity is the word for what a consumer does, or the two words.
 func (c *call) activity(info leveret.ConsumerInfo, q leveret.QueueInfo) any {
-	switch {
-	case !info.Active:
-		return word("waiting")
-	case info.TimedOut:
-		return wordPair{"timeout", "up"}
-	case q.SingleActive != "":
-		return word("single_active")
-	case q.Type == "classic" && full(info) && !c.isOld():
-		return word("blocked")
+	words := activity.Of(info, q, c.node.Broker.Profile())
+	if len(words) == 2 {
+		return wordPair{word(words[0]), word(words[1])}
 	}
-	return word("up")
+	return word(words[0])
 }
