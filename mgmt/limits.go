@@ -23,12 +23,12 @@ func (c *call) vhostLimits() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := list{}
+	all := uncut{}
 	if v != nil {
 		if limits := v.Info().Limits; limits != noVHostLimits {
-			l = append(l, shown(object{"vhost": v.Name(), "value": limits}))
+			all = append(all, object{"vhost": v.Name(), "value": limits})
 		}
-		return l, nil
+		return c.limitsInFull(all), nil
 	}
 	for _, v := range c.visible() {
 		limits := c.limitsOf(v)
@@ -36,10 +36,22 @@ func (c *call) vhostLimits() (any, error) {
 			limits = object{} // 3.10 shows the empty list as it is
 		}
 		if limits != nil {
-			l = append(l, shown(object{"vhost": v.Name(), "value": limits}))
+			all = append(all, object{"vhost": v.Name(), "value": limits})
 		}
 	}
-	return l, nil
+	return c.limitsInFull(all), nil
+}
+
+// limitsInFull is a list of limits, which 3.10 cuts to the columns that are wanted, as it does with others.
+func (c *call) limitsInFull(all uncut) any {
+	if !c.oldFeatures {
+		return all
+	}
+	l := list{}
+	for _, o := range all {
+		l = append(l, shown(o))
+	}
+	return l
 }
 
 var (

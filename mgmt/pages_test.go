@@ -2,6 +2,7 @@ package mgmt_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/leveretmq/leveret"
@@ -92,6 +93,10 @@ func TestColumns(t *testing.T) {
 		for _, path := range append(append(pagedPaths, userPaths...), wholePaths...) {
 			cut, isList := api.at(path + "?columns=zz").([]any)
 			assert.True(t, isList, path)
+			if strings.HasPrefix(path, "vhost-limits") && !isOld {
+				assert.Equal(t, api.at(path), api.at(path+"?columns=zz"), path)
+				continue
+			}
 			if all, isList := api.at(path).([]any); isList {
 				assert.Len(t, cut, len(all), path)
 			} else {

@@ -78,6 +78,9 @@ func (h history) sample(details object, s *span, now time.Time) {
 
 // checkSpans looks at the ranges of samples that the request for a list with pages asks for.
 func (c *call) checkSpans() error {
+	if _, err := c.paging(); err != nil {
+		return err
+	}
 	if wrong, ok := c.wrongSpan().(*failure); ok && !c.statsDisabled() {
 		return &failure{http.StatusBadRequest, "invalid_range_parameters", wrong.reason}
 	}

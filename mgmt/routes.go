@@ -58,7 +58,7 @@ var routes = []route{
 	{path: "vhosts/{vhost}/channels", who: members, get: (*call).channels},
 	{path: "channels/{channel}", who: anybody, get: (*call).channel},
 	{path: "consumers", who: anybody, get: (*call).consumers},
-	{path: "consumers/{vhost}", who: viewers, get: (*call).consumers},
+	{path: "consumers/{vhost}", who: consumerViewers, get: (*call).consumers},
 
 	{path: "exchanges", pages: hasPages, who: anybody, get: (*call).exchanges},
 	{path: "exchanges/{vhost}", pages: hasPages, who: members, get: (*call).exchanges},
