@@ -75,17 +75,17 @@ func (b *Broker) SetDiskFreeLimit(bytes int64) {
 
 // look updates the alarm. No lock may be held.
 func (d *disk) look() {
-	if d.b.space.update(d.log) {
+	if d.b.space.update(d) {
 		d.b.tellAlarms()
 	}
 }
 
 // update reports whether the alarm has changed.
-func (s *diskSpace) update(log recordLog) bool {
+func (s *diskSpace) update(d *disk) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.written.Store(0)
-	free, err := log.Free()
+	free, err := d.log.Free()
 	if err != nil {
 		return false // the system does not tell, or not now
 	}

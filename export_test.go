@@ -188,7 +188,11 @@ func (b *Broker) AppendAndSync() {
 }
 
 // TakeSmallRecordsOnly has the log refuse records of more than so many octets, as it does those of more than a gibibyte.
-func (b *Broker) TakeSmallRecordsOnly(octets int) { b.disk.log = &smallRecordLog{b.disk.log, octets} }
+func (b *Broker) TakeSmallRecordsOnly(octets int) {
+	b.space.mu.Lock() // somebody may look at the disk
+	defer b.space.mu.Unlock()
+	b.disk.log = &smallRecordLog{b.disk.log, octets}
+}
 
 type smallRecordLog struct {
 	recordLog
