@@ -99,12 +99,9 @@ func (v *vhost) addExchangeLocked(name string, kind ExchangeType, cfg ExchangeCo
 	return x, nil
 }
 
-// findPolicyLocked looks up the policy that applies, and puts it in force. None is for the default exchange.
+// findPolicyLocked looks up the policy that applies, and puts it in force.
 // Rules: P-13, P-20.
 func (x *Exchange) findPolicyLocked() *Error {
-	if x.name == "" {
-		return nil
-	}
 	p, err := bestPolicy(x.v.policies[userPolicies], x.matchedBy)
 	if err == nil {
 		x.setPolicyLocked(p)
@@ -113,10 +110,13 @@ func (x *Exchange) findPolicyLocked() *Error {
 }
 
 // setPolicyLocked puts a policy in force, which with the exchange's arguments names its alternate exchange; nil: none
-// applies.
-// Rules: X-33.
+// applies. The default exchange has a policy, but never an alternate exchange.
+// Rules, P-13.
 func (x *Exchange) setPolicyLocked(p *policy) {
 	x.policy = p
+	if x.name == "" {
+		return
+	}
 	arg, given := x.args.Get(ArgAlternateExchange)
 	name, _ := arg.(string)
 	x.alt, x.hasAlt = alternateExchange(name, given, p)

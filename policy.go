@@ -300,10 +300,10 @@ func (p *policy) matchesQueue(name string, kind queueKind, v *vhost) (bool, *Err
 	return v.foundLocked(p.pattern, name)
 }
 
-// matchesExchange reports whether the policy is for the exchange. No policy is for the default exchange.
+// matchesExchange reports whether the policy is for the exchange.
 // Rules: P-9, P-13.
 func (p *policy) matchesExchange(name string, v *vhost) (bool, *Error) {
-	if name == "" || p.ApplyTo != ApplyToAll && p.ApplyTo != ApplyToExchanges {
+	if p.ApplyTo != ApplyToAll && p.ApplyTo != ApplyToExchanges {
 		return false, nil
 	}
 	return v.foundLocked(p.pattern, name)

@@ -225,7 +225,7 @@ func TestPolicyMatching(t *testing.T) {
 		RabbitMQ310.rules())
 	require.NoError(t, err)
 	assert.False(t, isFor(old, "q", classicQueue))
-	assert.False(t, isForExchange(testPolicy(t, "p", 0, Table{"max-length": 1}), ""), "never the default exchange")
+	assert.True(t, isForExchange(testPolicy(t, "", 0, Table{"max-length": 1}), ""), "the default exchange, too")
 }
 
 func TestBestPolicy(t *testing.T) {
