@@ -222,6 +222,16 @@ func TestOtherMembersThatRabbitMQFailsAt(t *testing.T) {
 	compareRefused(t, "POST", posts)
 }
 
+// RabbitMQ 3.10 takes a list for no arguments if the queue is there.
+func TestListsAsArguments(t *testing.T) {
+	compareRefused(t, "PUT", []refused{
+		{"queues/%2F/new", `{"durable":true,"arguments":[1]}`, channelEnd("badarg"), unchanged},
+		{"queues/%2F/q", `{"durable":true,"arguments":[1]}`, channelEnd("badarg"), answered{status: 204}},
+		{"queues/%2F/q", `{"arguments":[1]}`, channelEnd("badarg"),
+			answered{400, "inequivalent arg 'durable' for queue 'q' in vhost '/': received 'false' but current is 'true'"}},
+	})
+}
+
 // A queue becomes not durable if it is to be exclusive, but no connection owns it.
 func TestExclusiveQueues(t *testing.T) {
 	exclusive := func(given string, want answered) refused {

@@ -88,13 +88,13 @@ func (c *call) putQueue() (any, error) {
 	if err == nil {
 		exclusive, err = c.isExclusive()
 	}
-	if err == nil {
+	_, _, missing := c.pathQueue()
+	if err == nil && (missing != nil || !c.oldFeatures) { // 3.10 compares those of a queue that is there with none
 		err = c.checkList()
 	}
 	if err != nil {
 		return nil, err
 	}
-	_, _, missing := c.pathQueue()
 	return put(missing == nil), c.operate(v, func(ch *leveret.Channel) error {
 		_, err := ch.DeclareQueue(c.path("queue"), leveret.QueueConfig{Durable: d.durable && !exclusive, AutoDelete: d.autoDelete, Arguments: d.arguments})
 		return err

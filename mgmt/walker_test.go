@@ -74,8 +74,8 @@ const (
 	truths    = ` true false true false "true" "false" "yes" 1 null`
 	arguments = ` {} {} {} {"x-message-ttl":1000} {"x-message-ttl":-1} {"x-message-ttl":"5"} {"x-message-ttl":1.5} {"x-max-length":1} {"x-max-length":"a"}` +
 		` {"x-queue-type":"classic"} {"x-queue-type":"quorum"} {"x-queue-type":"nope"} {"x-queue-type":1} {"x-queue-type":"quorum","x-delivery-limit":-1}` +
-		` {"x-dead-letter-exchange":1} {"x-max-priority":256} {"x-max-priority":5} {"x-expires":0} {"z":[1,"a"]} {"z":{"b":1}} {"z":null} {"z":true} {"z":1.5}` +
-		` {"x-overflow":"nope"} {"x-single-active-consumer":"true"} {"alternate-exchange":"x2"} [] [1] "x" null 1`
+		` {"x-dead-letter-exchange":1} {"x-max-priority":256} {"x-max-priority":5} {"x-expires":0} {"z":[1,"a"]} {"z":{"b":1}} {"z":true} {"z":1.5}` +
+		` {"x-overflow":"nope"} {"x-single-active-consumer":"true"} {"alternate-exchange":"x2"} [] {"z":null} "x" null 1`
 	settings = ` {"max-length":1} {"max-length":-1} {"max-length":"1"} {"message-ttl":1000} {"message-ttl":"x"} {"expires":0} {"dead-letter-exchange":1}` +
 		` {"overflow":"nope"} {"nope":1} {} {"max-length":1,"dead-letter-routing-key":"k"} {"ha-mode":"all"} {"queue-mode":"lazy"} {"delivery-limit":"1"}` +
 		` {"alternate-exchange":"x1"} {"consumer-timeout":"1"} {"dead-letter-strategy":"x"} [] "x" null`
@@ -104,7 +104,7 @@ func (w *walker) putQueue() request {
 
 func (w *walker) putExchange() request {
 	return request{"", "PUT", "exchanges/" + w.vhost() + "/" + w.exchange(), w.object(
-		member{"type", ` "direct" "direct" "fanout" "topic" "headers" "x-local-random" "x-modulus-hash" 1.5`}, member{"durable", truths},
+		member{"type", ` "direct" "direct" "fanout" "topic" "headers" 1.5`}, member{"durable", truths},
 		member{"auto_delete", truths}, member{"internal", truths}, member{"arguments", ` {} {} {"alternate-exchange":"x2"} {"alternate-exchange":1} [] null`})}
 }
 
@@ -132,7 +132,7 @@ func (w *walker) putPermission() request {
 }
 
 func (w *walker) putTopicPermission() request {
-	return request{"", "PUT", "topic-permissions/" + w.vhost() + "/" + w.user(), w.object(member{"exchange", ` "x1" "" "amq.topic" 1`},
+	return request{"", "PUT", "topic-permissions/" + w.vhost() + "/" + w.user(), w.object(member{"exchange", ` "x1" "" "amq.topic"`},
 		member{"write", ` ".*" "" "("`}, member{"read", ` ".*" "" "[" 1`})}
 }
 
@@ -172,7 +172,7 @@ func (w *walker) publish() request {
 	return request{"", "POST", "exchanges/" + w.vhost() + "/" + w.exchange() + "/publish", w.object(
 		member{"properties", ` {} {"delivery_mode":3} {"delivery_mode":"2"} {"headers":{"a":null}} {"headers":1} {"expiration":"x"} {"expiration":""} {"expiration":5}` +
 			` {"priority":256} {"priority":"1"} {"content_type":1} {"timestamp":-1} {"nope":1} {"user_id":""} {"type":1,"priority":"x"} [] null`},
-		member{"routing_key", ` "k" "q1" 1 null`}, member{"payload", ` "p" "" 1 null`}, member{"payload_encoding", ` "string" "base64" "nope" null`})}
+		member{"routing_key", ` "k" "q1"`}, member{"payload", ` "p" "" 1 null`}, member{"payload_encoding", ` "string" "base64" "nope" null`})}
 }
 
 func (w *walker) get() request {
@@ -223,9 +223,12 @@ func (w *walker) look() request {
 		"topic-permissions/"+v+"/"+u, "policies/"+v+"/"+w.policy(), "operator-policies/"+v+"/"+w.policy(), "vhost-limits/"+v, "user-limits/"+u,
 		"parameters/policy/"+v, "parameters/vhost-limits/"+v, "parameters/operator_policy/"+v, "parameters/vhost-limits/"+v+"/limits",
 		"exchanges/"+v+"/"+w.exchange(), "exchanges/"+v+"/"+w.exchange()+"/bindings/"+w.pick("source", "destination"), "queues/"+v+"/"+w.queue(),
-		"queues/"+v+"/"+w.queue()+"/bindings", "bindings/"+v+"/e/"+w.exchange()+"/q/"+w.queue(), "definitions/"+v, "whoami", "consumers/"+v,
-		"vhosts/"+v+"/channels", "vhosts/"+v+"/connections")
-	r := request{"", "GET", path + w.parameters(), ""}
+		"queues/"+v+"/"+w.queue()+"/bindings", "bindings/"+v+"/e/"+w.exchange()+"/q/"+w.queue(), "whoami", "consumers/"+v,
+		"vhosts/"+v+"/channels", "vhosts/"+v+"/connections") + w.parameters()
+	if w.IntN(30) == 0 {
+		path = "definitions/" + v
+	}
+	r := request{"", "GET", path, ""}
 	if w.IntN(4) == 0 {
 		r.user = w.pick(w.users[0]+":pw", w.users[1]+":pw", w.users[0]+":wrong", "nobody:x")
 	}
