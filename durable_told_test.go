@@ -46,6 +46,20 @@ func gosched() {
 	}
 }
 
+// untilLockIsWantedBy returns when a goroutine that the test has begun waits for the lock of a virtual host.
+func untilLockIsWantedBy(t *testing.T) {
+	stacks := make([]byte, 1<<20)
+	for {
+		all := string(stacks[:runtime.Stack(stacks, true)])
+		for goroutine := range strings.SplitSeq(all, "\n\n") {
+			if strings.Contains(goroutine, ".(*operationLock).") && strings.Contains(goroutine, "."+t.Name()+".func") {
+				return
+			}
+		}
+		runtime.Gosched()
+	}
+}
+
 func persistentMessage() leveret.Message {
 	return leveret.Message{Properties: &leveret.Properties{DeliveryMode: 2}}
 }
@@ -117,7 +131,7 @@ func TestNothingIsConfirmedThatTheLogRefused(t *testing.T) {
 			_, err := ch.Publish("", "q", persistentMessage())
 			published <- err
 		}()
-		gosched() // it waits for the lock then, and has asked whether the log is well
+		untilLockIsWantedBy(t) // and has asked whether the log is well
 		fails.Store(true)
 		b.AppendAndSync()
 	})
