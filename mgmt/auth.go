@@ -109,7 +109,7 @@ func viewers(c *call) error {
 	return members(c)
 }
 
-// consumerViewers are viewers; in 3.10 everybody is one, who sees the own consumers.
+// consumerViewers are viewers. In 3.10 everybody may ask, and sees the consumers of the own connections.
 func consumerViewers(c *call) error {
 	if c.saysForbidden {
 		return nil

@@ -32,8 +32,8 @@ func (c *call) bindingsOfQueue() (any, error) {
 	})
 }
 
-// bindingsAt lists the bindings at an exchange or a queue. Nobody looks whether that is there, or its virtual host: every name of
-// a queue that is asked for has its binding to the default exchange.
+// bindingsAt lists the bindings at an exchange or a queue. RabbitMQ does not look whether the exchange, the queue or the virtual host
+// is there: a queue that is missing has its binding to the default exchange, too. queue is empty if it is not asked for.
 func (c *call) bindingsAt(queue string, which func(leveret.BindingInfo) bool) (any, error) {
 	v, missing := c.vhost()
 	if missing != nil {

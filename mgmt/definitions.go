@@ -76,7 +76,8 @@ func (c *call) postDefinitions() (any, error) {
 	return nil, c.refusedImport(err)
 }
 
-// refusedImport is invalid for an import. RabbitMQ 3.10 has some refusals as terms.
+// refusedImport is invalid for an import. RabbitMQ 3.10 shows some refusals before it has made texts of them: JSON has such a term
+// as a list, and the text in it as a list of octets.
 func (c *call) refusedImport(err error) error {
 	var entry *definitions.Error
 	var reason *leveret.Error
@@ -84,15 +85,15 @@ func (c *call) refusedImport(err error) error {
 		return invalid(err)
 	}
 	isOfOne := c.path("vhost") != ""
-	code, text, isOfBroker := strings.Cut(reason.Reason, ": ") // as is that of an exchange, a queue or a binding
-	isOfBroker = isOfBroker && (code == "precondition_failed" || code == "command_invalid")
+	code, text, _ := strings.Cut(reason.Reason, ": ") // the refusal of an exchange or a queue begins with its code
+	hasCode := code == "precondition_failed" || code == "command_invalid"
 	switch {
 	case reason.Code == leveret.NotFound:
 		return badRequest([]string{"no_such_vhost", reason.Name})
 	case entry.Section == "policies" || entry.Section == "parameters":
 		return c.refusedParameter(reason, isOfOne)
 	case isOfOne:
-	case isOfBroker:
+	case hasCode:
 		return badRequest([]any{"amqp_error", code, octetList([]byte(text)), "none"})
 	case entry.Index < 0 && strings.HasPrefix(reason.Reason, "Adding "):
 		return badRequest([]any{"vhost_limit_exceeded", octetList([]byte(reason.Reason))})
@@ -104,11 +105,9 @@ func (c *call) refusedImport(err error) error {
 // term.
 func (c *call) refusedParameter(reason *leveret.Error, isOfOne bool) error {
 	err := c.escaped(invalid(reason))
-	var f *failure
-	if text, isText := "", false; isOfOne && errors.As(err, &f) {
-		if text, isText = f.reason.(string); isText {
-			return badRequest(c.notation.FormatWidth(erl.Binary(text), 0, math.MaxInt32))
-		}
+	if f, ok := err.(*failure); ok && isOfOne {
+		text, _ := f.reason.(string)
+		return badRequest(c.notation.FormatWidth(erl.Binary(text), 0, math.MaxInt32))
 	}
 	return err
 }

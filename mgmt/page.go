@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/big"
 	"net/http"
 	"slices"
 	"strconv"
@@ -245,6 +246,9 @@ func numeric(v any) (float64, bool) {
 		return v, true
 	case decimal:
 		return float64(v), true
+	case *big.Int:
+		f, _ := v.Float64()
+		return f, true
 	}
 	return 0, false
 }

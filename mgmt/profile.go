@@ -37,10 +37,10 @@ type reading struct {
 	numbersAsTags   bool // of a list of tags a number behind the first is its text
 	trueIsEmpty     bool // the body true is that of an empty object
 	listsNoChannels bool // channels cannot be listed without statistics, not even those of all virtual hosts
-	failsAtReverse  bool // sort_reverse is true or false, if there is something to sort
-	failsAtLimits   bool // to take away a limit of a virtual host or a user that is missing is no refusal
+	failsAtReverse  bool // a sort_reverse other than true and false is an error of the handler, if there is something to sort
+	failsAtLimits   bool // to take away a limit of a virtual host or a user that is missing is an error of the handler
 
-	termsOfImports bool // some refusals of definitions are terms
+	termsOfImports bool // some refusals of definitions are shown as terms, not as texts
 }
 
 // telling is what a release tells, and whom.

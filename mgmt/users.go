@@ -100,13 +100,13 @@ func (c *call) givenPassword() (leveret.PasswordHash, error) {
 	case hashed == nil:
 		return leveret.PasswordHash{}, nil
 	}
+	if a := c.body["hashing_algorithm"]; a != nil && strings.IndexByte(`"[ntf`, a[0]) < 0 {
+		return leveret.PasswordHash{}, errCrash
+	}
 	text, err := c.body.textOrList("password_hash")
 	hash, wrong := base64.StdEncoding.DecodeString(text)
 	if err != nil || wrong != nil || !hasNumbersOnly(hashed) {
 		return leveret.PasswordHash{}, badRequest([]any{"not_base64", hashed})
-	}
-	if a := c.body["hashing_algorithm"]; a != nil && strings.IndexByte(`"[ntf`, a[0]) < 0 {
-		return leveret.PasswordHash{}, errCrash
 	}
 	return leveret.PasswordHash{Algorithm: c.body.text("hashing_algorithm"), Hash: hash}, nil
 }

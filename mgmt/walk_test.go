@@ -36,6 +36,9 @@ func TestWalks(t *testing.T) {
 		first = rand.Uint64N(1 << 32)
 	}
 	t.Log("walks from seed ", first)
+	if _, isLive := liveAPI(t); *walks > 0 && !isLive {
+		t.Fatal("-walks needs a broker at LEVERET_CONFORMANCE_ADMIN")
+	}
 	for _, p := range []leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310} {
 		live, isLive := liveAPI(t)
 		if *walks > 0 && (!isLive || !strings.HasPrefix(live.object("overview")["rabbitmq_version"].(string), release(p))) {

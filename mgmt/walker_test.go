@@ -115,10 +115,12 @@ func (w *walker) putPolicy() request {
 }
 
 func (w *walker) putUser() request {
-	return request{"", "PUT", "users/" + w.user(), w.object(member{"password", ` "pw" "pw" "pw" "" 1 null`},
-		member{"tags", ` "" "administrator" "management,policymaker" "monitoring" "a,b" ["monitoring"] [] [1] null 1 "impersonator" [1.5] [[97]] {}`}) +
-		w.pick("", "", "", w.object(member{"tags", `""`}, member{"password_hash", `"" "abc" 1 null "kI3GCqW5JLMJa4iX1lo7X4D6XbYqlLgxIs30+P6tENUV2POR"`},
-			member{"hashing_algorithm", ` "rabbit_password_hashing_sha512" 1 null`}))}
+	login := member{"password", ` "pw" "pw" "pw" "" 1 null`}
+	if w.IntN(4) == 0 {
+		login = member{"password_hash", ` "" "abc" 1 true null "kI3GCqW5JLMJa4iX1lo7X4D6XbYqlLgxIs30+P6tENUV2POR"`}
+	}
+	return request{"", "PUT", "users/" + w.user(), w.object(login, member{"hashing_algorithm", ` "rabbit_password_hashing_sha512" 1 null`},
+		member{"tags", ` "" "administrator" "management,policymaker" "monitoring" "a,b" ["monitoring"] [] [1] null 1 "impersonator" [1.5] [[97]] {}`})}
 }
 
 func (w *walker) putVHost() request {
