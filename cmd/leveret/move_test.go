@@ -91,7 +91,7 @@ func TestMoveArguments(t *testing.T) {
 		{"--patience is -1s", []string{"--from", url, "--to", url + "v", "--patience", "-1s"}},
 		{"--format is \"yaml\"", []string{"--from", url, "--to", url + "v", "--format", "yaml"}},
 		{"\"x\" is not expected", []string{"--from", url, "--to", url + "v", "x"}},
-		{"cannot be reached", []string{"--from", url, "--to", url + "v"}},
+		{"cannot be reached", []string{"--from", url, "--from-admin", "http://127.0.0.1:1/", "--to", url + "v"}},
 	} {
 		command := "move"
 		if slices.Contains(c.args, "--most") {

@@ -14,11 +14,16 @@ import (
 func TestMailIsSentInTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := leverettest.New(t)
-		ch, err := leverettest.Dial(t, b).Channel() // an *amqp091.Channel
+		conn := leverettest.Dial(t, b) // an *amqp091.Connection
+		ch, err := conn.Channel()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := Declare(ch); err != nil {
+			t.Fatal(err)
+		}
+		other, err := conn.Channel() // two goroutines on one channel could send the frames of a message and of a rejection in turns
+		if err != nil {
 			t.Fatal(err)
 		}
 		start := time.Now()
@@ -31,7 +36,7 @@ func TestMailIsSentInTheEnd(t *testing.T) {
 			return nil
 		})
 
-		ch.PublishWithContext(t.Context(), "", "mails", false, false, amqp091.Publishing{Body: []byte("hello")})
+		other.PublishWithContext(t.Context(), "", "mails", false, false, amqp091.Publishing{Body: []byte("hello")})
 		time.Sleep(61 * time.Second)
 		synctest.Wait()
 
