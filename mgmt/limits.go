@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/jsondoc"
 	"github.com/leveretmq/leveret/internal/limits"
 )
@@ -72,23 +71,10 @@ func (c *call) readLimits(data []byte, kind string, names ...string) (limits.Lim
 	return parsed, ""
 }
 
-// members returns the members of a parameter's value. A list has none, and what is in it is unknown.
+// members returns the members of a parameter's value.
 func (n *node) members(data []byte, name string) (members map[string]any, wrong string) {
 	v, _ := jsondoc.Decode(data, n.memberThatCounts)
-	switch v := v.(type) {
-	case map[string]any:
-		return v, ""
-	case []any:
-		if len(v) > 0 {
-			wrong = n.unrecognised(erl.JSON(v), name)
-		}
-		return nil, wrong
-	}
-	return nil, n.notation.Behind(name+" not a list ", erl.JSON(v))
-}
-
-func (n *node) unrecognised(terms any, name string) string {
-	return n.notation.Behind("Unrecognised terms ", terms) + " in " + name
+	return limits.Members(v, name, n.notation)
 }
 
 // limitNamed returns the body's value as an object with the limit that the path names.

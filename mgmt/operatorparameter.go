@@ -10,6 +10,7 @@ import (
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/jsondoc"
+	"github.com/leveretmq/leveret/internal/limits"
 )
 
 // An operator policy can be set as the parameter that it is. Then RabbitMQ looks at the parameter only: which members it
@@ -28,7 +29,7 @@ func (c *call) setOperatorParameter(v *leveret.VHost) error {
 		return badRequest(heading + wrong + "\n")
 	}
 	if terms := unknownTerms(members); terms != nil {
-		wrong = c.unrecognised(terms, name)
+		wrong = limits.Unrecognised(terms, name, c.notation)
 	}
 	if wrong != "" {
 		wrong += "\n"

@@ -65,27 +65,32 @@ func clearTopicBanner(c *call) string {
 	return "Clearing topic permissions" + on + ` for user "` + c.args[0] + `" in vhost "` + c.vhostName() + `" ...`
 }
 
-// grantee looks the virtual host and the user of a grant up.
-func (c *call) grantee() (*leveret.VHost, error) {
-	v, err := c.node.Broker.VHost(c.vhostName())
-	if errors.Is(err, leveret.ErrNotFound) {
-		text := "Virtual host " + c.vhostName() + " does not exist"
-		return nil, c.failedOn(exitUnavailable, text, text)
+// granted returns the refusal of a grant, as rabbitmqctl words what the broker refused. Of a user and a virtual host that are both missing
+// the user is told.
+func (c *call) granted(err error) error {
+	if err == nil {
+		return nil
 	}
-	if err == nil && !c.userExists(c.args[0]) {
-		text := "User " + c.args[0] + " does not exist"
-		return nil, c.failedOn(exitNoUser, text, text)
+	if !errors.Is(err, leveret.ErrNotFound) {
+		return badPattern(err)
 	}
-	return v, err
+	if user := c.args[0]; !c.userExists(user) {
+		text := "User " + user + " does not exist"
+		return c.failedOn(exitNoUser, text, text)
+	}
+	what := "Virtual host " + c.vhostName()
+	if _, missing := c.node.Broker.VHost(c.vhostName()); missing == nil {
+		what = "Exchange " + c.args[1]
+	}
+	return c.failedOn(exitUnavailable, what+" does not exist", what+" does not exist")
 }
 
 func setPermissions(c *call) (result, error) {
-	v, err := c.grantee()
-	if err != nil {
-		return result{}, err
+	v, err := c.node.Broker.VHost(c.vhostName())
+	if err == nil {
+		err = v.SetPermissions(c.args[0], leveret.Permissions{Configure: c.args[1], Write: c.args[2], Read: c.args[3]})
 	}
-	p := leveret.Permissions{Configure: c.args[1], Write: c.args[2], Read: c.args[3]}
-	return result{}, badPattern(v.SetPermissions(c.args[0], p))
+	return result{}, c.granted(err)
 }
 
 var invalidPattern = regexp.MustCompile(`^\{invalid_regexp,(<<)?("(?:[^"\\]|\\.)*")(?:>>)?,\{("(?:[^"\\]|\\.)*"),([0-9]+)\}\}$`)
@@ -93,9 +98,6 @@ var invalidPattern = regexp.MustCompile(`^\{invalid_regexp,(<<)?("(?:[^"\\]|\\.)
 // badPattern shows the refusal of a regular expression in Elixir's notation instead of Erlang's. A binary is written
 // there as Erlang writes a list of characters; a list has a sigil.
 func badPattern(err error) error {
-	if err == nil {
-		return nil
-	}
 	if m := invalidPattern.FindStringSubmatch(reason(err)); m != nil {
 		expression := m[2]
 		if m[1] == "" {
@@ -124,17 +126,11 @@ func ignoreMissing(err error) error {
 }
 
 func setTopicPermissions(c *call) (result, error) {
-	v, err := c.grantee()
-	if err != nil {
-		return result{}, err
+	v, err := c.node.Broker.VHost(c.vhostName())
+	if err == nil {
+		err = v.SetTopicPermissions(c.args[0], c.args[1], leveret.TopicPermissions{Write: c.args[2], Read: c.args[3]})
 	}
-	p := leveret.TopicPermissions{Write: c.args[2], Read: c.args[3]}
-	err = v.SetTopicPermissions(c.args[0], c.args[1], p)
-	if errors.Is(err, leveret.ErrNotFound) {
-		text := "Exchange " + c.args[1] + " does not exist"
-		return result{}, c.failedOn(exitUnavailable, text, text)
-	}
-	return result{}, badPattern(err)
+	return result{}, c.granted(err)
 }
 
 func clearTopicPermissions(c *call) (result, error) {

@@ -1,7 +1,6 @@
 package ctl
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/leveretmq/leveret/definitions"
+	"github.com/leveretmq/leveret/internal/jsondoc"
 )
 
 // Definitions, in JSON. The caller of a command reads and writes the files.
@@ -188,11 +188,11 @@ func checkDocument(data []byte) error {
 		return failed(exitData, "Failed to deserialise input (format: JSON) (error: "+text+")")
 	}
 	if _, ok := v.(map[string]any); !ok {
-		var compact bytes.Buffer
-		if err := json.Compact(&compact, data); err != nil {
+		v, err := jsondoc.Decode(data, jsondoc.First)
+		if err != nil {
 			return err
 		}
-		return failed(exitSoftware, "{:badmap, "+compact.String()+"}\n")
+		return failed(exitSoftware, badMap(v)+"\n")
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func globalCommands() []*command {
 			banner: func(c *call) string {
 				return `Setting permissions for user "` + c.args[0] + `" in all virtual hosts ...`
 			}},
-		{name: "list_user_topic_permissions", usage: "list_user_topic_permissions [--no-table-headers] <username>", min: 1, max: 1, timeout: true,
+		{name: "list_user_topic_permissions", usage: "list_user_topic_permissions [--no-table-headers] <username>", min: 1, max: 1, timeout: true, table: true,
 			about: "Lists a user's topic permissions in all virtual hosts.", run: listUserTopicPermissions,
 			banner: func(c *call) string { return `Listing topic permissions for user "` + c.args[0] + `" ...` }},
 		{name: "clear_password", usage: "clear_password <username>", min: 1, max: 1, about: "Takes a user's password away: nobody can log in with one.",
@@ -36,14 +36,10 @@ func globalCommands() []*command {
 }
 
 func setPermissionsGlobally(c *call) (result, error) {
-	if !c.userExists(c.args[0]) {
-		text := "User " + c.args[0] + " does not exist"
-		return result{}, c.failedOn(exitNoUser, text, text)
-	}
 	p := leveret.Permissions{Configure: c.args[1], Write: c.args[2], Read: c.args[3]}
 	for _, v := range c.vhosts() {
-		if err := badPattern(v.SetPermissions(c.args[0], p)); err != nil {
-			return result{}, err
+		if err := v.SetPermissions(c.args[0], p); err != nil {
+			return result{}, c.granted(err)
 		}
 	}
 	return result{}, nil

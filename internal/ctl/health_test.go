@@ -134,9 +134,7 @@ func TestGlobalPermissions(t *testing.T) {
 	assert.Equal(t, "vhost\tconfigure\twrite\tread\n/\t^a\t^b\t^c\nother\t^a\t^b\t^c\n", answerOf(n, "list_user_permissions -q ann").Stdout)
 	assert.Equal(t, Response{Stdout: "Setting cluster name to farm ...\n"}, answerOf(n, "set_cluster_name farm"))
 	assert.Contains(t, answerOf(n, "list_global_parameters -s").Stdout, "cluster_name\t\"farm\"\n")
-	for _, component := range []string{"policy", "operator_policy"} {
-		assert.Contains(t, answerOf(n, "set_parameter "+component+" p {}").Stderr, "policies may not be set using this method")
-	}
+	assert.Contains(t, answerOf(n, "set_parameter policy p {}").Stderr, "policies may not be set using this method")
 	assert.Zero(t, answerOf(n, `set_parameter vhost-limits limits {"max-queues":3}`).Status)
 	assert.Contains(t, answerOf(n, "list_parameters -s").Stdout, "vhost-limits\tlimits\t{\"max-queues\":3}")
 	assert.Zero(t, answerOf(n, "clear_parameter vhost-limits limits").Status)

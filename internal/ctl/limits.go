@@ -1,6 +1,8 @@
 package ctl
 
 import (
+	"cmp"
+
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/limits"
 )
@@ -71,16 +73,6 @@ const (
 	maxQueues      = "max-queues"
 )
 
-// parseLimits reads a document. What is wrong with it is one line each.
-func (c *call) parseLimits(document, kind string, names ...string) (given limits.Limits, wrong []limits.Fault, err error) {
-	definition, err := c.parseDefinition(document)
-	if err != nil {
-		return nil, nil, err
-	}
-	given, wrong = limits.Parse(definition, kind, names...)
-	return given, wrong, nil
-}
-
 // shownLimits is the JSON object of the limits that are set.
 func shownLimits(l limits.Limits) string {
 	object := map[string]any{}
@@ -93,16 +85,17 @@ func shownLimits(l limits.Limits) string {
 }
 
 func setVHostLimits(c *call) (result, error) {
-	given, wrong, err := c.parseLimits(c.args[0], "limits", maxQueues, maxConnections)
+	definition, err := c.parseDefinition(c.args[0])
 	if err != nil {
 		return result{}, err
 	}
+	given, wrong := limits.Parse(definition, "limits", maxQueues, maxConnections)
 	v, err := c.vhost()
 	if err != nil {
 		return result{}, err
 	}
 	if wrong != nil {
-		return result{}, failed(exitUnavailable, "Validation failed\n\n"+limits.Text(wrong, c.notation())+"\n")
+		return result{}, failed(exitUnavailable, validationFailed+limits.Text(wrong, c.notation())+"\n")
 	}
 	return result{}, v.SetLimits(leveret.VHostLimits{
 		MaxConnections: given.Or(maxConnections, leveret.NoLimit), MaxQueues: given.Or(maxQueues, leveret.NoLimit)})
@@ -158,10 +151,16 @@ func userLimits(u leveret.UserInfo) string {
 }
 
 func setUserLimits(c *call) (result, error) {
-	given, wrong, err := c.parseLimits(c.args[1], "user-limits", maxChannels, maxConnections)
+	const kind = "user-limits"
+	definition, err := c.parseJSON(c.args[1])
 	if err != nil {
 		return result{}, err
 	}
+	if _, isObject := definition.(map[string]any); !isObject {
+		_, wrong := limits.Members(definition, kind, c.notation())
+		return result{}, failed(exitUnavailable, cmp.Or(wrong, badMap(definition)))
+	}
+	given, wrong := limits.Parse(definition.(map[string]any), kind, maxChannels, maxConnections)
 	if wrong != nil {
 		return result{}, failed(exitUnavailable, limits.Text(wrong[:1], c.notation()))
 	}

@@ -3,9 +3,12 @@ package ctl
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/definitions"
 	"github.com/leveretmq/leveret/internal/jsondoc"
 )
 
@@ -43,47 +46,73 @@ func parameterCommands() []*command {
 	}
 }
 
-// limitsComponent is the component of a virtual host's limits, limitsName the only parameter that it has.
+// The components that have parameters.
 const (
-	limitsComponent = "vhost-limits"
-	limitsName      = "limits"
+	componentLimits   = "vhost-limits"
+	componentOperator = "operator_policy"
+	componentPolicy   = "policy"
 )
+
+// limitsName is the only parameter that the limits of a virtual host have.
+const limitsName = "limits"
+
+const validationFailed = "Validation failed\n\n"
 
 var errNoParameter = failed(exitUnavailable, "Parameter does not exist")
 
 func listParameters(c *call) (result, error) {
-	info, err := c.vhostInfo(c.vhostName())
+	v, err := c.vhost()
 	if err != nil {
 		return result{}, err
 	}
 	var rows []row
-	if l := vhostLimits(info); l != "{}" {
-		rows = append(rows, row{{"component", limitsComponent}, {"name", limitsName}, {"value", l}})
+	for _, p := range v.OperatorPolicies() {
+		value := row{{"pattern", p.Pattern}, {"definition", json.RawMessage(document(p.Definition))}, {"priority", number(p.Priority)},
+			{"apply-to", applied(p)}}
+		rows = append(rows, row{{"component", componentOperator}, {"name", p.Name}, {"value", marshal(value)}})
+	}
+	if l := vhostLimits(v.Info()); l != "{}" {
+		rows = append(rows, row{{"component", componentLimits}, {"name", limitsName}, {"value", l}})
 	}
 	return result{rows: rows, listing: true, blank: true}, nil
 }
 
-// setParameter asks for the component before the virtual host, as RabbitMQ does.
+// setParameter imports the parameter. It asks for the component before the virtual host, as RabbitMQ does.
 func setParameter(c *call) (result, error) {
-	component, value := c.args[0], c.args[2]
-	if _, err := jsondoc.Decode([]byte(value), c.memberThatCounts()); err != nil {
-		return result{}, failed(exitUnavailable, undecodable(value))
+	component, name, value := c.args[0], c.args[1], c.args[2]
+	if component == componentPolicy {
+		return result{}, failed(exitUnavailable, "policies may not be set using this method")
+	}
+	if _, err := c.parseJSON(value); err != nil {
+		return result{}, err
 	}
 	switch {
-	case component == "policy" || component == "operator_policy":
-		return result{}, failed(exitUnavailable, "policies may not be set using this method")
-	case component != limitsComponent || c.args[1] != limitsName:
-		return result{}, failed(exitUnavailable, "Validation failed\n\ncomponent "+component+" not found\n")
+	case component != componentLimits && component != componentOperator:
+		return result{}, failed(exitUnavailable, validationFailed+"component "+component+" not found\n")
+	case component == componentLimits && name != limitsName:
+		return result{}, failed(exitUnavailable, validationFailed+"the parameter with a virtual host's limits is called limits, not "+name+"\n")
 	}
-	c.args = c.args[2:]
-	return setVHostLimits(c)
+	if _, err := c.vhost(); err != nil {
+		return result{}, err
+	}
+	document := marshal(map[string]any{"parameters": []any{
+		map[string]any{"vhost": c.vhostName(), "component": component, "name": name, "value": json.RawMessage(value)}}})
+	if err := definitions.Import(c.node.Broker, []byte(document)); err != nil {
+		place := fmt.Sprintf(` (vhost: "%s" / component: "%s" / key: "%s")`, c.vhostName(), component, name)
+		return result{}, failed(exitUnavailable, strings.Replace(reason(err), place, "", 1))
+	}
+	return result{}, nil
 }
 
 func clearParameter(c *call) (result, error) {
-	switch component := c.args[0]; {
-	case component == "policy" || component == "operator_policy":
+	component, name := c.args[0], c.args[1]
+	switch {
+	case component == componentPolicy:
 		return result{}, failed(exitUnavailable, "policies may not be cleared using this method")
-	case component != limitsComponent || c.args[1] != limitsName:
+	case component == componentOperator:
+		c.args = c.args[1:]
+		return clearer((*leveret.VHost).OperatorPolicies, (*leveret.VHost).ClearOperatorPolicy)(c)
+	case component != componentLimits || name != limitsName:
 		return result{}, errNoParameter
 	}
 	return clearVHostLimits(c)

@@ -1,6 +1,7 @@
 package ctl
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -88,15 +89,23 @@ func setter(set func(*leveret.VHost, leveret.Policy) error) func(*call) (result,
 
 // parseDefinition reads a policy's definition, or limits.
 func (c *call) parseDefinition(document string) (leveret.Table, error) {
+	v, err := c.parseJSON(document)
+	if err != nil {
+		return nil, err
+	}
+	object, ok := v.(map[string]any)
+	if !ok {
+		return nil, failed(exitUnavailable, badMap(v))
+	}
+	return leveret.Table(object), nil
+}
+
+func (c *call) parseJSON(document string) (any, error) {
 	v, err := jsondoc.Decode([]byte(document), c.memberThatCounts())
 	if err != nil {
 		return nil, failed(exitUnavailable, undecodable(document))
 	}
-	object, ok := v.(map[string]any)
-	if !ok {
-		return nil, failed(exitUnavailable, "{:badmap, "+marshal(jsonNumbers(v))+"}")
-	}
-	return leveret.Table(object), nil
+	return v, nil
 }
 
 // memberThatCounts says which value counts of a key that a document has twice.
@@ -154,15 +163,14 @@ func lister(list func(*leveret.VHost) []leveret.Policy) func(*call) (result, err
 }
 
 func policyRow(vhost string, p leveret.Policy) row {
-	applyTo := p.ApplyTo
-	if applyTo == "" {
-		applyTo = leveret.ApplyToAll
-	}
 	return row{
-		{"vhost", vhost}, {"name", p.Name}, {"pattern", p.Pattern}, {"apply-to", string(applyTo)},
+		{"vhost", vhost}, {"name", p.Name}, {"pattern", p.Pattern}, {"apply-to", applied(p)},
 		{"definition", document(p.Definition)}, {"priority", number(p.Priority)},
 	}
 }
+
+// applied is what a policy applies to.
+func applied(p leveret.Policy) string { return string(cmp.Or(p.ApplyTo, leveret.ApplyToAll)) }
 
 // number is a whole number where it can be.
 func number(f float64) any {

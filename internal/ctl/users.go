@@ -3,7 +3,6 @@ package ctl
 import (
 	"encoding/base64"
 	"fmt"
-	"strings"
 
 	"github.com/leveretmq/leveret"
 )
@@ -126,16 +125,22 @@ func changePassword(c *call) (result, error) {
 	return result{}, c.node.Broker.ChangePassword(c.args[0], password)
 }
 
+// blankPassword is why nobody can log in without a password.
+const blankPassword = " attempted to log in with a blank password, which is prohibited by the internal authN backend. To use TLS/x509 " +
+	"certificate-based authentication, see the rabbitmq_auth_mechanism_ssl plugin and configure the client to use the EXTERNAL authentication " +
+	"mechanism. Alternatively change the password for the user to be non-blank."
+
 func authenticateUser(c *call) (result, error) {
 	password, err := c.password(1, exitSoftware)
 	if err != nil {
 		return result{}, err
 	}
 	if c.node.Broker.Authenticate(c.args[0], password) != nil {
-		user := c.args[0]
-		return result{}, failed(exitData, strings.Join([]string{
-			`Error: failed to authenticate user "` + user + `"`, "user '" + user + "' - invalid credentials",
-		}, "\n"))
+		user, why := c.args[0], " - invalid credentials"
+		if password == "" {
+			why = blankPassword
+		}
+		return result{}, failed(exitData, `Error: failed to authenticate user "`+user+`"`+"\nuser '"+user+"'"+why)
 	}
 	return result{message: "Success"}, nil
 }

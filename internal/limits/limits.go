@@ -57,6 +57,26 @@ func (f Fault) text(n erl.Notation) string {
 	return text
 }
 
+// Members returns the members of a parameter's value, which is called name, and what is wrong if that is no object. A list has none, and
+// what is in the list is unknown.
+func Members(value any, name string, n erl.Notation) (members map[string]any, wrong string) {
+	switch v := value.(type) {
+	case map[string]any:
+		return v, ""
+	case []any:
+		if len(v) > 0 {
+			wrong = Unrecognised(erl.JSON(v), name, n)
+		}
+		return nil, wrong
+	}
+	return nil, n.Behind(name+" not a list ", erl.JSON(value))
+}
+
+// Unrecognised is RabbitMQ's complaint about members that the parameter called name cannot have.
+func Unrecognised(terms any, name string, n erl.Notation) string {
+	return n.Behind("Unrecognised terms ", terms) + " in " + name
+}
+
 // Parse returns those of a document's limits that have one of the names, and what is wrong: first one complaint about
 // all other names, then one for each value that is not an integer, in the order of the names. Kind is what RabbitMQ
 // calls such limits.
