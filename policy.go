@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -166,6 +167,9 @@ func (v *vhost) setPolicy(p Policy, which policyLevel) error {
 		return err
 	}
 	return v.system.do("", func() *Error {
+		if v.policies[which].has(c) {
+			return nil // P-18
+		}
 		was := v.policies[which].set(c)
 		if v.log != nil {
 			v.log.note(policyRecord(c, which))
@@ -324,6 +328,14 @@ func (ps *policies) set(p *policy) (was *policy) {
 	i, _ := slices.BinarySearchFunc(*ps, p, comparePolicies)
 	*ps = slices.Insert(*ps, i, p)
 	return was
+}
+
+// has reports whether p was set before and is in force as it is.
+func (ps policies) has(p *policy) bool {
+	return slices.ContainsFunc(ps, func(was *policy) bool {
+		return was.Name == p.Name && was.Pattern == p.Pattern && was.ApplyTo == p.ApplyTo && was.Priority == p.Priority &&
+			reflect.DeepEqual(was.definition, p.definition)
+	})
 }
 
 // clear removes the policy of that name and returns it, nil if there is none.

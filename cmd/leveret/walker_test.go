@@ -113,7 +113,7 @@ const settingsOfPolicies = `{"max-length":1} {"max-length":1} {"max-length":-1} 
 	` {"alternate-exchange":"x1"} {"consumer-timeout":"1"} {"dead-letter-strategy":"x"} {"max-length":1.5} {"max-length":null} {"expires":1000,"max-length":5}` +
 	` [] "x" null 1 true { nope {"max-length":1}} {"a":{"b":[1,"c"]}} {"message-ttl":1,"message-ttl":2}`
 
-const limits = `{"max-queues":1} {"max-queues":-1} {"max-queues":0} {"max-connections":100} {"max-queues":"1"} {"nope":1} {} {"max-queues":1.5} [] 1 null {` +
+const limits = `{"max-queues":1} {"max-queues":-1} {"max-queues":0} {"max-connections":100} {"max-queues":"1"} {"nope":1} {"max-queues":1.5} [] 1 null {` +
 	` {"max-channels":1} {"max-channels":-1} {"max-connections":-1,"max-queues":5} {"max-connections":null} {"max-channels":5,"max-connections":6}`
 
 // change is a command that may change something.
@@ -142,9 +142,14 @@ func (w *walker) spoiled(s step) step {
 	return s
 }
 
-// in has the option for the virtual host.
-func (w *walker) in(args ...string) step {
-	option := [][]string{{"-p", w.vhost()}, {"-p", w.vhosts[0]}, {"--vhost", w.vhost()}, {"--vhost=" + w.vhosts[0]}}[w.IntN(4)]
+// in has the option for a virtual host, which may be missing.
+func (w *walker) in(args ...string) step { return w.inOne(w.vhost(), args...) }
+
+// within has the option for a virtual host of the walk.
+func (w *walker) within(args ...string) step { return w.inOne(w.pick(w.vhosts...), args...) }
+
+func (w *walker) inOne(vhost string, args ...string) step {
+	option := [][]string{{"-p", vhost}, {"--vhost", vhost}, {"--vhost=" + vhost}}[w.IntN(3)]
 	if at := 1 + w.IntN(len(args)); w.IntN(2) == 0 {
 		return command(append(append(append([]string{}, args[:at]...), option...), args[at:]...)...)
 	}
@@ -159,7 +164,7 @@ func (w *walker) setPolicy() step {
 	if w.IntN(3) == 0 {
 		args = append(args, "--apply-to", w.pick("all", "queues", "exchanges", "classic_queues", "quorum_queues", "nope", ""))
 	}
-	return w.in(args...)
+	return w.within(args...)
 }
 
 func (w *walker) clearPolicy() step {
@@ -170,11 +175,11 @@ func (w *walker) setPermissions() step {
 	if w.IntN(6) == 0 {
 		return command("set_permissions_globally", w.pick("nope", w.users[1]), w.pattern(), w.pattern(), w.pattern())
 	}
-	return w.in("set_permissions", w.user(), w.pattern(), w.pattern(), w.pattern())
+	return w.within("set_permissions", w.user(), w.pattern(), w.pattern(), w.pattern())
 }
 
 func (w *walker) setTopicPermissions() step {
-	return w.in("set_topic_permissions", w.user(), w.pick("amq.topic", "x1", ""), w.pattern(), w.pattern())
+	return w.within("set_topic_permissions", w.user(), w.pick("amq.topic", "x1", ""), w.pattern(), w.pattern())
 }
 
 func (w *walker) clearPermissions() step {
@@ -256,7 +261,7 @@ func (w *walker) vhostLimits() step {
 	if w.IntN(3) == 0 {
 		return w.in("clear_vhost_limits")
 	}
-	return w.in("set_vhost_limits", w.value(limits))
+	return w.within("set_vhost_limits", w.value(limits))
 }
 
 func (w *walker) userLimits() step {
@@ -278,7 +283,7 @@ func (w *walker) parameter() step {
 	if w.IntN(3) == 0 {
 		return w.in("clear_parameter", component, w.pick("limits", "p1"))
 	}
-	return w.in("set_parameter", component, "limits", w.value(`1 {} [] {"max-queues":1} {"max-queues":-1} {"max-queues":"a"} {"pattern":"^q","definition":{"max-length":1}} x {`+
+	return w.within("set_parameter", component, "limits", w.value(`1 {"max-queues":1} {"max-queues":-1} {"max-queues":"a"} {"pattern":"^q","definition":{"max-length":1}} x {`+
 		` {"pattern":"^q","definition":{"max-length":1},"priority":0,"apply-to":"all"}`))
 }
 
@@ -312,7 +317,7 @@ func (w *walker) importOne() step {
 			w.pick("x1", "amq.direct", "x2", "amq.headers"), vhost, w.pick("q1", "q2", "q 3"), w.value(`"k" "" "a.#"`), w.value(`{} {} {"x-match":"any"} {"h":1} {"h":[1]} {"h":1.5}`))
 	case 4:
 		section, entry = "parameters", fmt.Sprintf(`{"component":%s,"name":"limits","vhost":%q,"value":%s}`, w.value(`"vhost-limits" "nope"`), vhost,
-			w.value(`{} [] {"max-queues":5} {"max-queues":-1} {"nope":1}`))
+			w.value(`{"max-queues":5} {"max-queues":-1} {"nope":1}`))
 	case 5:
 		section, entry = "users", fmt.Sprintf(`{"name":%q,"password_hash":"","tags":%s}`, w.pick(w.users...), w.value(`"" "administrator" ["monitoring"] [1]`))
 	}

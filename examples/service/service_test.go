@@ -14,15 +14,15 @@ import (
 func TestMailIsSentInTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := leverettest.New(t)
-		conn := leverettest.Dial(t, b) // an *amqp091.Connection
-		ch, err := conn.Channel()
+		ch, err := leverettest.Dial(t, b).Channel() // an *amqp091.Channel
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := Declare(ch); err != nil {
 			t.Fatal(err)
 		}
-		other, err := conn.Channel() // two goroutines on one channel could send the frames of a message and of a rejection in turns
+		// Another program's. On one channel two goroutines could send the frames of a message and of a rejection in turns.
+		other, err := leverettest.Dial(t, b).Channel()
 		if err != nil {
 			t.Fatal(err)
 		}
