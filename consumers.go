@@ -153,6 +153,11 @@ func (cs *consumers) lineOf(priority int64) (int, bool) {
 
 func (c *Consumer) inLine() bool { return c.turn.In() != nil }
 
+// passedOverLocked reports whether c has left its line because it has no room in a window. A single active consumer stands in none.
+func (c *Consumer) passedOverLocked() bool {
+	return !c.q.args.singleActive && !c.ended && !c.stalled && !c.inLine()
+}
+
 // resumeLocked lets a consumer that has room again take messages. c is nil for basic.get.
 func (c *Consumer) resumeLocked() {
 	if c.rejoinLocked() && c.q.store.ready.n > 0 {

@@ -3,8 +3,8 @@ package activity
 
 import "github.com/leveretmq/leveret"
 
-// Of returns what RabbitMQ calls a consumer that can get messages (up), one that has to acknowledge some first (blocked),
-// and, of a queue that has one at a time, the one (single_active) and those that wait for it to end (waiting). A quorum
+// Of returns what RabbitMQ calls a consumer that can get messages (up), one that was passed over and has to acknowledge some
+// first (blocked), and, of a queue that has one at a time, the one (single_active) and those that wait for it to end (waiting). A quorum
 // queue does not tell the first two apart, and neither does 3.10. One that was too slow has two words.
 func Of(c leveret.ConsumerInfo, q leveret.QueueInfo, p leveret.Profile) []string {
 	switch {
@@ -14,13 +14,8 @@ func Of(c leveret.ConsumerInfo, q leveret.QueueInfo, p leveret.Profile) []string
 		return []string{"timeout", "up"}
 	case q.SingleActive != "":
 		return []string{"single_active"}
-	case q.Type == leveret.QueueTypeClassic && Full(c) && p == leveret.RabbitMQ43:
+	case q.Type == leveret.QueueTypeClassic && c.Blocked && p == leveret.RabbitMQ43:
 		return []string{"blocked"}
 	}
 	return []string{"up"}
-}
-
-// Full reports whether a consumer has as many messages as it may have without an acknowledgement.
-func Full(c leveret.ConsumerInfo) bool {
-	return c.AckRequired && c.Prefetch > 0 && c.Unacked >= c.Prefetch
 }

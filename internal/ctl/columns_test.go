@@ -13,8 +13,8 @@ import (
 // acknowledge what it has.
 func TestColumnsOfReleases(t *testing.T) {
 	for profile, want := range map[leveret.Profile][2]string{
-		leveret.RabbitMQ43:  {"classic\tn@h\t[n@h]\t\t2\t1\nquorum\tn@h\t[n@h]\t[n@h]\t2\t1\n", "classic\ttrue\tblocked\nquorum\ttrue\tup\n"},
-		leveret.RabbitMQ310: {"classic\t\t\t\t2\t1\nquorum\tn@h\t[n@h]\t[n@h]\t2\t1\n", "classic\ttrue\tup\nquorum\ttrue\tup\n"},
+		leveret.RabbitMQ43:  {"classic\tn@h\t[n@h]\t\t2\t1\nquorum\tn@h\t[n@h]\t[n@h]\t2\t1\n", "classic\ttrue\tblocked\nexact\ttrue\tup\nquorum\ttrue\tup\n"},
+		leveret.RabbitMQ310: {"classic\t\t\t\t2\t1\nquorum\tn@h\t[n@h]\t[n@h]\t2\t1\n", "classic\ttrue\tup\nexact\ttrue\tup\nquorum\ttrue\tup\n"},
 	} {
 		b := leveret.New(leveret.WithProfile(profile))
 		defer b.Close()
@@ -30,6 +30,13 @@ func TestColumnsOfReleases(t *testing.T) {
 		}
 		n := &Node{Broker: b, Name: "n@h"}
 		assert.Equal(t, want[0], answerOf(n, "list_queues -s name leader members online messages messages_unacknowledged").Stdout, profile)
+		// A consumer that has all that it may, of a queue that has nothing more to deliver.
+		q, err := b.DeclareQueue("exact", leveret.QueueConfig{})
+		require.NoError(t, err)
+		_, err = q.Consume(leveret.ConsumeConfig{Prefetch: 1})
+		require.NoError(t, err)
+		_, err = b.Publish("", "exact", leveret.Message{})
+		require.NoError(t, err)
 		assert.Equal(t, want[1], answerOf(n, "list_consumers -s queue_name active activity_status").Stdout, profile)
 	}
 }

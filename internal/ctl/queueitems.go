@@ -2,7 +2,6 @@ package ctl
 
 import (
 	"github.com/leveretmq/leveret"
-	"github.com/leveretmq/leveret/internal/activity"
 )
 
 // A queueListing computes the columns of queues. What takes a look at consumers or messages
@@ -139,11 +138,16 @@ func (l *queueListing) capacity(q leveret.QueueInfo) any {
 	}
 	l.look()
 	for _, c := range l.consumers[q.Name] {
-		if !activity.Full(c) {
+		if !full(c) {
 			return 1.0
 		}
 	}
 	return 0.0
+}
+
+// full reports whether a consumer has as many messages as it may have without an acknowledgement.
+func full(c leveret.ConsumerInfo) bool {
+	return c.AckRequired && c.Prefetch > 0 && c.Unacked >= c.Prefetch
 }
 
 // headTimestamp is the timestamp of the first message that is ready.
