@@ -134,7 +134,7 @@ func (w *walker) spoiled(s step) step {
 	case 2:
 		s.args = append(s.args, w.pick("-q", "--quiet", "-s", "--silent", "--timeout=5", "-t", "--dry-run", "--verbose"))
 	case 3:
-		s.args = append(s.args, "--formatter", w.pick("json", "csv", "table", "pretty_table", "erlang", ""))
+		s.args = append(s.args, "--formatter", w.pick("json", "csv", "table", "pretty_table", "erlang"))
 	}
 	if len(s.args) == 0 {
 		s.args = []string{"list_vhosts"}

@@ -121,7 +121,7 @@ func clearParameter(c *call) (result, error) {
 func listGlobalParameters(c *call) (result, error) {
 	var rows []row
 	for _, p := range c.node.Broker.GlobalParameters() {
-		rows = append(rows, row{{"name", p.Name}, {"value", compact(p.Value)}})
+		rows = append(rows, row{{"name", word(p.Name)}, {"value", compact(p.Value)}})
 	}
 	return result{rows: rows, listing: true, blank: true}, nil
 }
