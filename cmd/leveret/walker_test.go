@@ -162,7 +162,7 @@ func (w *walker) setPolicy() step {
 		args = append(args, "--priority", w.number())
 	}
 	if w.IntN(3) == 0 {
-		args = append(args, "--apply-to", w.pick("all", "queues", "exchanges", "classic_queues", "quorum_queues", "nope", ""))
+		args = append(args, "--apply-to", w.pick("all", "queues", "exchanges", "classic_queues", "quorum_queues", "nope"))
 	}
 	return w.within(args...)
 }
@@ -361,7 +361,7 @@ func (w *walker) list() step {
 			s.args = append(s.args, w.pick(columns...))
 		}
 		if w.IntN(20) == 0 {
-			s.args = append(s.args, w.pick("nope", "", "name,type", "name"))
+			s.args = append(s.args, w.pick("nope", "name,type", "name"))
 		}
 	}
 	switch w.IntN(6) {

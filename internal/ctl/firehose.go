@@ -25,6 +25,7 @@ func tracer(on bool, done string) func(*call) (result, error) {
 		} else {
 			firehose.Stop(c.node.Broker, c.vhostName())
 		}
-		return result{message: done + c.vhostName()}, nil
+		text := done + c.vhostName()
+		return result{message: text, object: row{{"node", c.node.Name}, {"value", text}, {"result", "ok"}}}, nil
 	}
 }

@@ -13,6 +13,8 @@ $ trace_off -p ctl-test
 > Trace disabled for vhost ctl-test
 $ trace_off -p ctl-test -q
 > Trace disabled for vhost ctl-test
+$ trace_off -p ctl-test --formatter json
+> {"node":"NODE","value":"Trace disabled for vhost ctl-test","result":"ok"}
 ~ ctl-test
 $ list_vhosts -q name tracing
 > ctl-test	false
