@@ -3,6 +3,7 @@ package ctl
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/leveretmq/leveret"
@@ -97,5 +98,6 @@ func setVHostTags(c *call) (result, error) {
 	for _, arg := range c.args[1:] {
 		tags = append(tags, strings.TrimSpace(arg))
 	}
-	return result{}, v.SetMetadata(v.Info().Description, tags...)
+	slices.Sort(tags) // as no other command that sets them does
+	return result{}, v.SetMetadata(v.Info().Description, slices.Compact(tags)...)
 }

@@ -132,6 +132,8 @@ func TestGlobalPermissions(t *testing.T) {
 	require.NoError(t, n.Broker.AddUser("ann", "secret"))
 	assert.Equal(t, Response{Stdout: "Setting permissions for user \"ann\" in all virtual hosts ...\n"}, answerOf(n, "set_permissions_globally ann ^a ^b ^c"))
 	assert.Equal(t, "vhost\tconfigure\twrite\tread\n/\t^a\t^b\t^c\nother\t^a\t^b\t^c\n", answerOf(n, "list_user_permissions -q ann").Stdout)
+	assert.Zero(t, answerOf(n, "set_vhost_tags other z b z a").Status)
+	assert.Contains(t, answerOf(n, "list_vhosts -s name tags").Stdout, "other\t[a, b, z]\n")
 	assert.Equal(t, Response{Stdout: "Setting cluster name to farm ...\n"}, answerOf(n, "set_cluster_name farm"))
 	assert.Contains(t, answerOf(n, "list_global_parameters -s").Stdout, "cluster_name\t\"farm\"\n")
 	assert.Contains(t, answerOf(n, "set_parameter policy p {}").Stderr, "policies may not be set using this method")
