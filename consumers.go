@@ -153,8 +153,9 @@ func (cs *consumers) lineOf(priority int64) (int, bool) {
 
 func (c *Consumer) inLine() bool { return c.turn.In() != nil }
 
-// passedOverLocked reports whether c has left its line because it has no room in a window. A single active consumer stands in none.
-func (c *Consumer) passedOverLocked() bool {
+// blockedLocked reports whether c has left its line because a window is full. Consumers of a queue that has a single active one stand in no
+// line.
+func (c *Consumer) blockedLocked() bool {
 	return !c.q.args.singleActive && !c.ended && !c.stalled && !c.inLine()
 }
 

@@ -103,8 +103,8 @@ type ConsumerInfo struct {
 	Prefetch    int    `json:"prefetch_count"`
 	Unacked     int    `json:"messages_unacknowledged"`
 	Active      bool   `json:"active"` // false: waits to become the single active consumer
-	// Blocked tells that the queue has passed the consumer over, which held all that it may, and has it wait for an acknowledgement.
-	// A queue passes nobody over as long as there is nothing to deliver.
+	// Blocked tells that the consumer holds all that it may, and that its queue knows. A quorum queue knows at once, a classic queue when
+	// there is one more message for the consumer.
 	Blocked bool `json:"blocked"`
 	// TimedOut tells that the consumer did not acknowledge in time. Its queue cancelled the consumer, and lists it
 	// until the client cancels it as well or closes its channel.

@@ -342,7 +342,7 @@ func (c *Consumer) infoLocked() ConsumerInfo {
 	cs := c.q.consumers
 	return ConsumerInfo{VHost: c.q.v.name, Queue: c.q.name, Tag: c.tag, Conn: c.ch.conn.id, Channel: c.ch.number,
 		AckRequired: !c.cfg.NoAck, Exclusive: c.cfg.Exclusive, Prefetch: c.prefetch, Unacked: c.unacked,
-		Active: !c.q.args.singleActive || cs.active() == c, Blocked: c.passedOverLocked(), TimedOut: c.late, Priority: c.priority,
+		Active: !c.q.args.singleActive || cs.active() == c, Blocked: c.blockedLocked(), TimedOut: c.late, Priority: c.priority,
 		Arguments: tableOf(c.args), ArgumentFields: c.args}
 }
 

@@ -71,6 +71,7 @@ func (f *fixture) consume() {
 		persistent   []uint8
 	}{
 		{"busy", "classic", false, false, []uint8{2, 1, 2}}, {"busy quorum", "quorum", false, false, []uint8{1, 2}},
+		{"exact", "classic", false, false, []uint8{2}}, // as many as the consumer may hold
 		{"single", "classic", true, false, []uint8{2}}, {"single quorum", "quorum", true, false, []uint8{2}},
 		{"only", "classic", false, true, nil}, {"free", "classic", false, false, nil},
 	} {

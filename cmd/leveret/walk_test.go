@@ -23,7 +23,8 @@ var (
 //
 //	go test ./cmd/leveret -run TestWalks -walks 20 -rabbitmqctl rabbitmqctl -rabbitmq amqp://guest:guest@localhost:5672/
 //
-// Without one the commands are played on leveret alone: none may fail in a way that rabbitmqctl has no exit code for.
+// Without one the commands are played on leveret alone: each has one of rabbitmqctl's exit codes, and what they leave can be exported, and
+// imported over itself.
 func TestWalks(t *testing.T) {
 	first := *walkSeed
 	if first == 0 {
@@ -32,15 +33,31 @@ func TestWalks(t *testing.T) {
 	t.Log("walks from seed ", first)
 	require.False(t, *walks > 0 && *rabbitmqctl == "", "-walks needs -rabbitmqctl")
 	for seed := first; seed < first+uint64(max(*walks, 3)); seed++ {
-		ours := walking{t: t, target: leveretTarget(t)}
+		ours := &walking{t: t, target: leveretTarget(t)}
 		if *walks == 0 {
-			for _, s := range newWalker(seed).steps() {
-				ours.take(seed, s)
-			}
+			ours.play(seed)
 			continue
 		}
-		ours.compare(walking{t: t, target: rabbitTarget(t)}, seed)
+		ours.compare(&walking{t: t, target: rabbitTarget(t)}, seed)
 	}
+}
+
+// play plays a walk on leveret alone.
+func (ours *walking) play(seed uint64) {
+	w := newWalker(seed)
+	for _, s := range w.steps() {
+		ours.take(seed, s)
+	}
+	export := func() string {
+		out, stderr, status := ours.run([]string{"export_definitions", "-", "-q"}, "")
+		require.Zero(ours.t, status, "walk %d: %s", seed, stderr)
+		return out
+	}
+	before := export()
+	_, stderr, status := ours.run([]string{"import_definitions"}, before)
+	require.Zero(ours.t, status, "walk %d: %s", seed, stderr)
+	assert.JSONEq(ours.t, before, export(), "walk %d", seed)
+	ours.take(seed, step{client: "disconnect"})
 }
 
 // asCompared is what a command printed as it is compared: without the order of what is listed, and global parameters of the walk only.
@@ -72,7 +89,7 @@ var (
 var imported = strings.NewReplacer("Successfully started definition import. This process is asynchronous and can take some time. "+
 	"Watch target node logs for completion.", "Successfully imported definitions.")
 
-// walking is a walk on one target, with its client.
+// A walking is a walk on one target, with its client.
 type walking struct {
 	target
 	t    *testing.T
@@ -81,9 +98,10 @@ type walking struct {
 }
 
 // compare plays a walk on both targets, up to the first output that differs.
-func (ours walking) compare(rabbit walking, seed uint64) {
+func (ours *walking) compare(rabbit *walking, seed uint64) {
 	w := newWalker(seed)
 	defer func() {
+		ours.take(seed, step{client: "disconnect"})
 		for _, s := range w.end() {
 			rabbit.take(seed, s)
 		}

@@ -3,9 +3,9 @@ package activity
 
 import "github.com/leveretmq/leveret"
 
-// Of returns what RabbitMQ calls a consumer that can get messages (up), one that was passed over and has to acknowledge some
-// first (blocked), and, of a queue that has one at a time, the one (single_active) and those that wait for it to end (waiting). A quorum
-// queue does not tell the first two apart, and neither does 3.10. One that was too slow has two words.
+// Of returns what RabbitMQ calls a consumer that can get messages (up), one for which there were more than it may hold (blocked), and, of a
+// queue that has one at a time, the one (single_active) and those that wait for it to end (waiting). A quorum queue does not tell the first
+// two apart, and neither does 3.10. One that was too slow has two words.
 func Of(c leveret.ConsumerInfo, q leveret.QueueInfo, p leveret.Profile) []string {
 	switch {
 	case !c.Active:

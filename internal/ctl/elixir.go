@@ -39,8 +39,10 @@ func inspected(v any) string {
 
 // inspectedText is a binary as Elixir writes it: as text if it is printable.
 func inspectedText(s string) string {
-	if strings.ContainsFunc(s, func(r rune) bool { return r > 0x7f && r < 0xa0 || r < ' ' && !(r >= '\a' && r <= '\r' || r == 0x1b) }) {
-		return strings.ReplaceAll(fmt.Sprintf("<<%d>>", []byte(s)), " ", ", ")
+	isControl := func(r rune) bool { return r > 0x7f && r < 0xa0 || r < ' ' && !(r >= '\a' && r <= '\r' || r == 0x1b) }
+	if strings.ContainsFunc(s, isControl) {
+		octets := strings.Fields(strings.Trim(fmt.Sprint([]byte(s)), "[]"))
+		return "<<" + strings.Join(octets, ", ") + ">>"
 	}
 	return strings.ReplaceAll(quoted(s), "#{", `\#{`)
 }

@@ -98,6 +98,9 @@ func setVHostTags(c *call) (result, error) {
 	for _, arg := range c.args[1:] {
 		tags = append(tags, strings.TrimSpace(arg))
 	}
-	slices.Sort(tags) // as no other command that sets them does
-	return result{}, v.SetMetadata(v.Info().Description, slices.Compact(tags)...)
+	if !c.isOld() { // 4.3 sorts them here, and nowhere else
+		slices.Sort(tags)
+		tags = slices.Compact(tags)
+	}
+	return result{}, v.SetMetadata(v.Info().Description, tags...)
 }

@@ -136,9 +136,23 @@ func TestGlobalPermissions(t *testing.T) {
 	assert.Contains(t, answerOf(n, "list_vhosts -s name tags").Stdout, "other\t[a, b, z]\n")
 	assert.Equal(t, Response{Stdout: "Setting cluster name to farm ...\n"}, answerOf(n, "set_cluster_name farm"))
 	assert.Contains(t, answerOf(n, "list_global_parameters -s").Stdout, "cluster_name\t\"farm\"\n")
+	assert.Contains(t, answerOf(n, "list_global_parameters -q --formatter erlang").Stdout, "{name,cluster_name},{value,<<\"\\\"farm\\\"\">>}")
 	assert.Contains(t, answerOf(n, "set_parameter policy p {}").Stderr, "policies may not be set using this method")
 	assert.Zero(t, answerOf(n, `set_parameter vhost-limits limits {"max-queues":3}`).Status)
 	assert.Contains(t, answerOf(n, "list_parameters -s").Stdout, "vhost-limits\tlimits\t{\"max-queues\":3}")
 	assert.Zero(t, answerOf(n, "clear_parameter vhost-limits limits").Status)
 	assert.Equal(t, "\n", answerOf(n, "list_parameters -q").Stdout)
+}
+
+// What rabbitmqctl of 3.10.8 printed, where the scripts, which are of 4.3, have something else.
+func TestCommandsOf310(t *testing.T) {
+	b := leveret.New(leveret.WithProfile(leveret.RabbitMQ310))
+	defer b.Close()
+	n := &Node{Broker: b, Name: "n@h"}
+	assert.Equal(t, "Error:\nValidation failed\n\nUnrecognised terms [{<<\"max-queues\">>,1}] in p\nKey \"definition\" not found in p\n"+
+		"Key \"pattern\" not found in p\nKey \"priority\" not found in p\n\n", answerOf(n, `set_parameter operator_policy p {"max-queues":1}`).Stderr)
+	assert.Equal(t, "Error:\nValidation failed\n\nUnrecognised terms [{<<\"b\">>,1}] in limits\n\n",
+		answerOf(n, `set_parameter vhost-limits limits {"b":1}`).Stderr)
+	assert.Zero(t, answerOf(n, "set_vhost_tags / z b z").Status)
+	assert.Equal(t, "/\t[z, b, z]\n", answerOf(n, "list_vhosts -s name tags").Stdout)
 }

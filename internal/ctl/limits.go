@@ -104,7 +104,7 @@ func setVHostLimits(c *call) (result, error) {
 func clearVHostLimits(c *call) (result, error) {
 	info, err := c.vhostInfo(c.vhostName())
 	if err != nil || vhostLimits(info) == "{}" {
-		return result{}, failed(exitUnavailable, "Parameter does not exist")
+		return result{}, errNoParameter
 	}
 	v, err := c.vhost()
 	if err != nil {
@@ -156,11 +156,12 @@ func setUserLimits(c *call) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	if _, isObject := definition.(map[string]any); !isObject {
+	object, isObject := definition.(map[string]any)
+	if !isObject {
 		_, wrong := limits.Members(definition, kind, c.notation())
-		return result{}, failed(exitUnavailable, cmp.Or(wrong, badMap(definition)))
+		return result{}, failed(exitUnavailable, cmp.Or(wrong, badMap(definition))) // an empty list passes the first check
 	}
-	given, wrong := limits.Parse(definition.(map[string]any), kind, maxChannels, maxConnections)
+	given, wrong := limits.Parse(object, kind, maxChannels, maxConnections)
 	if wrong != nil {
 		return result{}, failed(exitUnavailable, limits.Text(wrong[:1], c.notation()))
 	}

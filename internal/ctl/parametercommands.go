@@ -12,8 +12,8 @@ import (
 	"github.com/leveretmq/leveret/internal/jsondoc"
 )
 
-// Parameters. Those of a virtual host are its limits: nothing else that leveret has is one, and policies have commands of
-// their own. Global ones may have any name and value.
+// Parameters. Those of a virtual host are its operator policies and its limits, which have commands of their own, too. Policies are no
+// parameters for these commands. Global ones may have any name and value.
 
 func parameterCommands() []*command {
 	return []*command{
@@ -68,7 +68,7 @@ func listParameters(c *call) (result, error) {
 	var rows []row
 	for _, p := range v.OperatorPolicies() {
 		value := row{{"pattern", p.Pattern}, {"definition", json.RawMessage(document(p.Definition))}, {"priority", number(p.Priority)},
-			{"apply-to", applied(p)}}
+			{"apply-to", string(p.ApplyTo)}}
 		rows = append(rows, row{{"component", componentOperator}, {"name", p.Name}, {"value", marshal(value)}})
 	}
 	if l := vhostLimits(v.Info()); l != "{}" {
@@ -95,13 +95,22 @@ func setParameter(c *call) (result, error) {
 	if _, err := c.vhost(); err != nil {
 		return result{}, err
 	}
+	return result{}, c.importParameter(component, name, value)
+}
+
+// importParameter imports a document with one parameter. Its refusal does not say where in the document the parameter is.
+func (c *call) importParameter(component, name, value string) error {
 	document := marshal(map[string]any{"parameters": []any{
 		map[string]any{"vhost": c.vhostName(), "component": component, "name": name, "value": json.RawMessage(value)}}})
-	if err := definitions.Import(c.node.Broker, []byte(document)); err != nil {
-		place := fmt.Sprintf(` (vhost: "%s" / component: "%s" / key: "%s")`, c.vhostName(), component, name)
-		return result{}, failed(exitUnavailable, strings.Replace(reason(err), place, "", 1))
+	err := definitions.Import(c.node.Broker, []byte(document))
+	if err == nil {
+		return nil
 	}
-	return result{}, nil
+	place := ` (vhost: "%s" / component: "%s" / key: "%s")`
+	if c.isOld() {
+		place = " (%s/%s/%s)"
+	}
+	return failed(exitUnavailable, strings.TrimSuffix(reason(err), fmt.Sprintf(place, c.vhostName(), component, name)))
 }
 
 func clearParameter(c *call) (result, error) {
@@ -110,8 +119,7 @@ func clearParameter(c *call) (result, error) {
 	case component == componentPolicy:
 		return result{}, failed(exitUnavailable, "policies may not be cleared using this method")
 	case component == componentOperator:
-		c.args = c.args[1:]
-		return clearer((*leveret.VHost).OperatorPolicies, (*leveret.VHost).ClearOperatorPolicy)(c)
+		return result{}, c.clearPolicy(name, (*leveret.VHost).OperatorPolicies, (*leveret.VHost).ClearOperatorPolicy)
 	case component != componentLimits || name != limitsName:
 		return result{}, errNoParameter
 	}

@@ -1,7 +1,6 @@
 package ctl
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -138,14 +137,16 @@ func undecodable(document string) string {
 
 func clearer(list func(*leveret.VHost) []leveret.Policy,
 	clear func(*leveret.VHost, string) error) func(*call) (result, error) {
-	return func(c *call) (result, error) {
-		v, err := c.node.Broker.VHost(c.vhostName())
-		named := func(p leveret.Policy) bool { return p.Name == c.args[0] }
-		if err != nil || !slices.ContainsFunc(list(v), named) {
-			return result{}, failed(exitUnavailable, "Parameter does not exist")
-		}
-		return result{}, clear(v, c.args[0])
+	return func(c *call) (result, error) { return result{}, c.clearPolicy(c.args[0], list, clear) }
+}
+
+func (c *call) clearPolicy(name string, list func(*leveret.VHost) []leveret.Policy, clear func(*leveret.VHost, string) error) error {
+	v, err := c.node.Broker.VHost(c.vhostName())
+	named := func(p leveret.Policy) bool { return p.Name == name }
+	if err != nil || !slices.ContainsFunc(list(v), named) {
+		return errNoParameter
 	}
+	return clear(v, name)
 }
 
 func lister(list func(*leveret.VHost) []leveret.Policy) func(*call) (result, error) {
@@ -164,13 +165,10 @@ func lister(list func(*leveret.VHost) []leveret.Policy) func(*call) (result, err
 
 func policyRow(vhost string, p leveret.Policy) row {
 	return row{
-		{"vhost", vhost}, {"name", p.Name}, {"pattern", p.Pattern}, {"apply-to", applied(p)},
+		{"vhost", vhost}, {"name", p.Name}, {"pattern", p.Pattern}, {"apply-to", string(p.ApplyTo)},
 		{"definition", document(p.Definition)}, {"priority", number(p.Priority)},
 	}
 }
-
-// applied is what a policy applies to.
-func applied(p leveret.Policy) string { return string(cmp.Or(p.ApplyTo, leveret.ApplyToAll)) }
 
 // number is a whole number where it can be.
 func number(f float64) any {

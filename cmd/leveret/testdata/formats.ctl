@@ -228,6 +228,7 @@ $ list_connections --formatter json user ssl ssl_protocol peer_cert_subject auth
 $ list_consumers -p ctl-test -q queue_name consumer_tag active activity_status ack_required prefetch_count
 > busy	of busy	true	1	true	blocked
 > busy quorum	of busy quorum	true	1	true	up
+> exact	of exact	true	1	true	up
 > free	of free	true	1	true	up
 > only	of only	true	1	true	up
 > queue_name	consumer_tag	ack_required	prefetch_count	active	activity_status
@@ -245,12 +246,14 @@ $ list_consumers -p ctl-test --formatter json queue_name consumer_tag active act
 > {"active":true,"activity_status":"single_active","consumer_tag":"of single quorum","queue_name":"single quorum"}
 > {"active":true,"activity_status":"single_active","consumer_tag":"of single","queue_name":"single"}
 > {"active":true,"activity_status":"up","consumer_tag":"of busy quorum","queue_name":"busy quorum"}
+> {"active":true,"activity_status":"up","consumer_tag":"of exact","queue_name":"exact"}
 > {"active":true,"activity_status":"up","consumer_tag":"of free","queue_name":"free"}
 > {"active":true,"activity_status":"up","consumer_tag":"of only","queue_name":"only"}
 > {"active":true,"activity_status":"up","consumer_tag":"tag","queue_name":"tab\tü"}
 ~ ^[^q]+$
 $ list_queues -p ctl-test -q name messages consumers exclusive_consumer_pid exclusive_consumer_tag owner_pid
 > busy	3	1			
+> exact	1	1			
 > free	0	1			
 > name	messages	consumers	exclusive_consumer_pid	exclusive_consumer_tag	owner_pid
 > only	0	1	PID	of only	
@@ -259,6 +262,7 @@ $ list_queues -p ctl-test -q name messages consumers exclusive_consumer_pid excl
 $ list_queues -p ctl-test -q name messages_persistent message_bytes_persistent message_bytes message_bytes_ready message_bytes_unacknowledged
 > busy	2	10	15	10	5
 > busy quorum					
+> exact	1	5	5	0	5
 > free	0	0	0	0	0
 > name	messages_persistent	message_bytes_persistent	message_bytes	message_bytes_ready	message_bytes_unacknowledged
 > only	0	0	0	0	0
@@ -272,6 +276,7 @@ $ list_queues -p ctl-test --formatter json name messages_persistent message_byte
 > {"exclusive_consumer_tag":"","message_bytes_persistent":0,"messages":0,"messages_persistent":0,"name":"free"}
 > {"exclusive_consumer_tag":"","message_bytes_persistent":0,"messages":0,"messages_persistent":0,"name":"tab\tü"}
 > {"exclusive_consumer_tag":"","message_bytes_persistent":10,"messages":3,"messages_persistent":2,"name":"busy"}
+> {"exclusive_consumer_tag":"","message_bytes_persistent":5,"messages":1,"messages_persistent":1,"name":"exact"}
 > {"exclusive_consumer_tag":"","message_bytes_persistent":5,"messages":1,"messages_persistent":1,"name":"single"}
 > {"exclusive_consumer_tag":"of only","message_bytes_persistent":0,"messages":0,"messages_persistent":0,"name":"only"}
 ~ ^(only|free|single)
