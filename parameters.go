@@ -3,6 +3,7 @@ package leveret
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/leveretmq/leveret/internal/record"
 )
@@ -11,7 +12,7 @@ import (
 // broker, which keeps it for RabbitMQ's tools and for definitions.
 type GlobalParameter struct {
 	Name  string          `json:"name"`
-	Value json.RawMessage `json:"value"` // any JSON
+	Value json.RawMessage `json:"value"` // any JSON; an object without members is kept as an empty list
 }
 
 // GlobalParameters returns all global parameters, in the order in which they were first set.
@@ -31,10 +32,18 @@ func (b *Broker) SetGlobalParameter(p GlobalParameter) error {
 		return SyntaxError.errorf(p.Name, "the value of global parameter '%s' is no JSON", p.Name)
 	}
 	p.Value = slices.Clone(p.Value)
+	if isEmptyObject(p.Value) {
+		p.Value = json.RawMessage("[]") // J-1
+	}
 	return b.settled(b.withLock(func() error {
 		b.putParameterLocked(p)
 		return nil
 	}))
+}
+
+// isEmptyObject reports whether JSON is an object without members.
+func isEmptyObject(value json.RawMessage) bool {
+	return strings.Join(strings.Fields(string(value)), "") == "{}"
 }
 
 // ClearGlobalParameter removes a global parameter. A missing one is ErrNotFound.

@@ -127,7 +127,7 @@ func (w *walker) change() step {
 func (w *walker) spoiled(s step) step {
 	switch w.IntN(24) {
 	case 0:
-		s.args = append(s.args, w.pick("more", "", "--nope", "-x", "--vhost", "-t", "--"))
+		s.args = append(s.args, w.pick("more", "--nope", "-x", "--vhost", "-t", "--"))
 	case 1:
 		s.args = s.args[:len(s.args)-1]
 	case 2:
