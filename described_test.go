@@ -200,7 +200,9 @@ func policyStep(t *rapid.T) func(*vhost) error {
 }
 
 func metaStep(t *rapid.T) func(*vhost) error {
-	switch some(t, "meta", "limits", "type", "metadata") {
+	switch some(t, "meta", "limits", "no limits", "type", "metadata") {
+	case "no limits":
+		return (*vhost).ClearLimits
 	case "limits":
 		l := VHostLimits{some(t, "connections", NoLimit, -3, 5), some(t, "queues", NoLimit, 2, 100)}
 		return func(v *vhost) error { return v.SetLimits(l) }

@@ -238,6 +238,19 @@ func ExampleVHost_SetLimits() {
 	// Output: queue.declare: PRECONDITION_FAILED - cannot declare queue 'two': queue limit in vhost '/' (1) is reached
 }
 
+func ExampleVHost_ClearLimits() {
+	b := leveret.New()
+	defer b.Close()
+
+	check(b.SetLimits(leveret.VHostLimits{MaxQueues: leveret.NoLimit, MaxConnections: leveret.NoLimit}))
+	fmt.Println(b.VHosts()[0].HasLimits)
+	check(b.ClearLimits())
+	fmt.Println(b.VHosts()[0].HasLimits)
+	// Output:
+	// true
+	// false
+}
+
 func ExampleVHost_SetMetadata() {
 	b := leveret.New()
 	defer b.Close()

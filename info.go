@@ -15,6 +15,7 @@ type VHostInfo struct {
 	Tags             []string    `json:"tags"`
 	DefaultQueueType QueueType   `json:"default_queue_type"` // of queues declared without x-queue-type
 	Limits           VHostLimits `json:"limits"`
+	HasLimits        bool        `json:"-"`      // limits were set, if only to none, and not cleared since
 	Queues           int         `json:"queues"` // how many queues there are, exclusive ones included
 }
 

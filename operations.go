@@ -136,10 +136,16 @@ func (q *Queue) Delete(cfg DeleteConfig) (n int, err error) {
 	return n, err
 }
 
-// SetLimits sets the virtual host's limits; they hold for what comes later.
-func (v *vhost) SetLimits(l VHostLimits) error {
+// SetLimits sets the virtual host's limits. They hold for what comes later. Limits that are all [NoLimit] are kept, too: as in RabbitMQ
+// they are a parameter of the virtual host, which is listed and exported until ClearLimits.
+func (v *vhost) SetLimits(l VHostLimits) error { return v.setLimits(l, true) }
+
+// ClearLimits removes the virtual host's limits.
+func (v *vhost) ClearLimits() error { return v.setLimits(VHostLimits{NoLimit, NoLimit}, false) }
+
+func (v *vhost) setLimits(l VHostLimits, has bool) error {
 	return v.system.do("", func() *Error {
-		v.meta.Limits = l
+		v.meta.Limits, v.meta.HasLimits = l, has
 		v.metaChangedLocked()
 		return nil
 	})

@@ -179,7 +179,7 @@ func (r *replay) vhost(i *record.VHost) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.meta = VHostInfo{Name: i.Name, Description: i.Description, Tags: i.Tags, DefaultQueueType: QueueType(i.DefaultQueueType),
-		Limits: VHostLimits{MaxConnections: int(i.MaxConnections), MaxQueues: int(i.MaxQueues)}}
+		HasLimits: i.HasLimits, Limits: VHostLimits{MaxConnections: int(i.MaxConnections), MaxQueues: int(i.MaxQueues)}}
 }
 
 // newVHost makes a virtual host. The broker's own methods act on "/", also on one that was made after another had been deleted.

@@ -292,6 +292,23 @@ func TestImportRefusals(t *testing.T) {
 	}
 }
 
+func TestLimitsWithoutALimit(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	const none = `{"parameters":[{"component":"vhost-limits","name":"limits","vhost":"/","value":{}}]}`
+	assert.Empty(t, definitions.Of(b).Parameters)
+	require.NoError(t, definitions.Import(b, []byte(none)))
+	exported := definitions.Of(b)
+	require.Len(t, exported.Parameters, 1)
+	assert.JSONEq(t, `[]`, string(exported.Parameters[0].Value), "RabbitMQ keeps an object without members so")
+	require.NoError(t, b.ClearLimits())
+	assert.Empty(t, definitions.Of(b).Parameters)
+	again, err := json.Marshal(exported)
+	require.NoError(t, err)
+	require.NoError(t, definitions.Import(b, again))
+	assert.Equal(t, exported.Parameters, definitions.Of(b).Parameters)
+}
+
 func TestImportIntoWhatIsThere(t *testing.T) {
 	b := leveret.New()
 	defer b.Close()

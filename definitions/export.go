@@ -168,10 +168,16 @@ func (x *exporter) policies(v *leveret.VHost) {
 	}
 }
 
+// vhostLimits adds the parameter with the limits of a virtual host. One without a limit is an empty list, as in RabbitMQ.
 func (x *exporter) vhostLimits(info leveret.VHostInfo) {
-	if l := limitsOf(info); len(l) > 0 {
-		x.parameter(info.Name, "vhost-limits", "limits", l)
+	if !info.HasLimits {
+		return
 	}
+	var value any = []any{}
+	if l := limitsOf(info); len(l) > 0 {
+		value = l
+	}
+	x.parameter(info.Name, "vhost-limits", "limits", value)
 }
 
 func (x *exporter) parameter(vhost, component, name string, value any) {

@@ -1,7 +1,6 @@
 package mgmt
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"math"
@@ -22,31 +21,14 @@ func (c *call) getDefinitions() (any, error) {
 		return nil, badRequest("vhost_not_found")
 	}
 	if v != nil {
-		d := definitions.OfVHost(v)
-		name := ""
-		if c.namesVHosts {
-			name = v.Name()
-		}
-		d.Parameters = append(d.Parameters, c.emptyLimits(name, v)...)
-		return d, nil
+		return definitions.OfVHost(v), nil
 	}
 	d := definitions.Of(c.broker)
-	for _, v := range c.vhosts() {
-		d.Parameters = append(d.Parameters, c.emptyLimits(v.Name(), v)...)
-	}
 	if d.ClusterName != "" {
 		d.ClusterName = c.clusterName()
 		d.Explanation = "Definitions of cluster '" + d.ClusterName + "'"
 	}
 	return d, nil
-}
-
-// emptyLimits returns the parameter of a virtual host's limits if no limit is left in it.
-func (n *node) emptyLimits(named string, v *leveret.VHost) []definitions.Parameter {
-	if _, isEmpty := n.limitsOf(v).([]any); !isEmpty {
-		return nil
-	}
-	return []definitions.Parameter{{VHost: named, Component: componentLimits, Name: limitsParameter, Value: json.RawMessage("[]")}}
 }
 
 // postDefinitions imports a document: all of it, or nothing if an entry is refused.
@@ -67,7 +49,6 @@ func (c *call) postDefinitions() (any, error) {
 	}
 	if err == nil {
 		c.rememberImport(before)
-		c.rememberLimits(data, v)
 	}
 	var syntax *definitions.SyntaxError
 	if errors.As(err, &syntax) {
@@ -110,27 +91,6 @@ func (c *call) refusedParameter(reason *leveret.Error, isOfOne bool) error {
 		return badRequest(c.notation.FormatWidth(erl.Binary(text), 0, math.MaxInt32))
 	}
 	return err
-}
-
-// rememberLimits keeps which virtual hosts have the parameter of limits since an import, also without a limit in it. The document is
-// that of a virtual host, nil for one of the whole broker.
-func (c *call) rememberLimits(data []byte, of *leveret.VHost) {
-	d, err := definitions.Parse(data)
-	if err != nil {
-		return
-	}
-	for _, p := range d.Parameters {
-		if p.Component != componentLimits {
-			continue
-		}
-		v, missing := of, error(nil)
-		if of == nil {
-			v, missing = c.broker.VHost(p.VHost)
-		}
-		if missing == nil {
-			c.hasLimits(v)
-		}
-	}
 }
 
 // importAll imports a document of the whole broker. The user makes the virtual hosts that are new.

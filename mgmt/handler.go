@@ -73,9 +73,8 @@ type node struct {
 	imports   imports
 
 	mu        sync.Mutex
-	protected map[string]bool           // virtual hosts that DELETE refuses
-	limited   map[string]*leveret.VHost // virtual hosts by name that have had limits
-	creations map[string]creation       // of virtual hosts, by name
+	protected map[string]bool     // virtual hosts that DELETE refuses
+	creations map[string]creation // of virtual hosts, by name
 }
 
 // clusterName is what the API and the definitions call the cluster that a node is.

@@ -30,7 +30,7 @@ func (c *call) vhostLimits() (any, error) {
 		return c.limitsInFull(all), nil
 	}
 	for _, v := range c.visible() {
-		limits := c.limitsOf(v)
+		limits := limitsOf(v)
 		if _, none := limits.([]any); none && !c.oldFeatures {
 			limits = object{} // 3.10 shows the empty list as it is
 		}
@@ -110,52 +110,21 @@ func (c *call) setVHostLimits(v *leveret.VHost, parameter string, old leveret.VH
 	case parameter != limitsParameter:
 		return errCrash
 	}
-	return c.keepLimits(v, leveret.VHostLimits{MaxConnections: given.Or(maxConnections, old.MaxConnections),
-		MaxQueues: given.Or(maxQueues, old.MaxQueues)})
-}
-
-// keepLimits sets the limits of a virtual host. RabbitMQ keeps them as a parameter, which is there without a limit, too.
-func (c *call) keepLimits(v *leveret.VHost, l leveret.VHostLimits) error {
-	if err := v.SetLimits(l); err != nil {
-		return invalid(err)
-	}
-	c.hasLimits(v)
-	return nil
-}
-
-// hasLimits keeps that a virtual host has the parameter of limits.
-func (n *node) hasLimits(v *leveret.VHost) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.limited == nil {
-		n.limited = map[string]*leveret.VHost{}
-	}
-	n.limited[v.Name()] = v
-}
-
-// forgetLimits takes all limits of a virtual host away, and the parameter.
-func (c *call) forgetLimits(v *leveret.VHost) error {
-	if err := v.SetLimits(noVHostLimits); err != nil {
-		return invalid(err)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.limited, v.Name())
-	return nil
+	return invalid(v.SetLimits(leveret.VHostLimits{MaxConnections: given.Or(maxConnections, old.MaxConnections),
+		MaxQueues: given.Or(maxQueues, old.MaxQueues)}))
 }
 
 // limitsOf returns what the parameter of a virtual host's limits has, an empty list if no limit is left; nil: there is
 // none.
-func (n *node) limitsOf(v *leveret.VHost) any {
-	if l := v.Info().Limits; l != noVHostLimits {
-		return l
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.limited[v.Name()] == v {
+func limitsOf(v *leveret.VHost) any {
+	switch info := v.Info(); {
+	case !info.HasLimits:
+		return nil
+	case info.Limits == noVHostLimits:
 		return []any{}
+	default:
+		return info.Limits
 	}
-	return nil
 }
 
 func (c *call) deleteVHostLimit() (any, error) {
@@ -170,7 +139,7 @@ func (c *call) deleteVHostLimit() (any, error) {
 	case maxQueues:
 		l.MaxQueues = leveret.NoLimit
 	}
-	return nil, c.keepLimits(v, l)
+	return nil, invalid(v.SetLimits(l))
 }
 
 // noLimits is the refusal to take away a limit of a virtual host or a user that is missing.

@@ -49,7 +49,7 @@ func (n *node) parametersOf(v *leveret.VHost) (all []object) {
 	for _, p := range v.Policies() {
 		add(componentPolicy, p.Name, policyValue(p))
 	}
-	if limits := n.limitsOf(v); limits != nil {
+	if limits := limitsOf(v); limits != nil {
 		add(componentLimits, limitsParameter, limits)
 	}
 	return all
@@ -103,7 +103,7 @@ func (c *call) deleteParameter() (any, error) {
 	}
 	switch c.path("component") {
 	case componentLimits:
-		err = c.forgetLimits(v)
+		err = v.ClearLimits()
 	case componentOperator:
 		err = v.ClearOperatorPolicy(c.path("name"))
 	default:

@@ -50,7 +50,6 @@ type telling struct {
 	oldPages        bool  // lists of users have no pages
 	cutsChecks      bool  // health checks and definitions have columns
 	opensUserLimits bool  // everybody may look at the limits of all users
-	namesVHosts     bool  // parameters in the definitions of one virtual host have its name
 }
 
 // A surface is what clients see of a release: its paths, and words and members that the other one has not.
@@ -83,7 +82,7 @@ var releases = map[leveret.Profile]release{
 		needsAllUsers: true, oldFeatures: true, escapesHTML: true, regexes: pcre.PCRE1, notation: erl.Octets,
 		takesAnyKey: true, failsAtAckMode: true, memberThatCounts: jsondoc.Last,
 		reading: reading{noQueueTypes: true, numbersAsTags: true, trueIsEmpty: true, listsNoChannels: true, failsAtReverse: true, failsAtLimits: true, termsOfImports: true},
-		telling: telling{loginFailure: errLoginFailed, oldPages: true, cutsChecks: true, opensUserLimits: true, namesVHosts: true},
+		telling: telling{loginFailure: errLoginFailed, oldPages: true, cutsChecks: true, opensUserLimits: true},
 		surface: surface{lacks: in43, unknownNode: "Request to node %s failed with nodedown", mirrorActions: []string{"sync", "cancel_sync"},
 			unknownMembers:    []string{"internal", "internal_owner", "storage_version", "consumer_timeout", "cached_segments", "peer_cert_serial_number"},
 			checksOneProtocol: true, tellsTraffic: true, headers: headers{

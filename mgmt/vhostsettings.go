@@ -151,5 +151,4 @@ func (n *node) forgetVHost(name string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.creations, name)
-	delete(n.limited, name)
 }

@@ -9,6 +9,7 @@
 package ctl
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -176,6 +177,21 @@ func (c *call) vhost() (*leveret.VHost, error) {
 		return nil, noSuchVHost(c.vhostName())
 	}
 	return v, err
+}
+
+// change changes a virtual host. If there is no such host, RabbitMQ tells what else is wrong first, which a broker of its own finds.
+func (c *call) change(how func(*leveret.VHost) error) error {
+	v, missing := c.vhost()
+	if missing == nil {
+		return how(v)
+	}
+	b := leveret.New(leveret.WithProfile(c.node.Broker.Profile()))
+	defer b.Close()
+	v, err := b.VHost("/")
+	if err == nil {
+		err = how(v)
+	}
+	return cmp.Or(err, missing)
 }
 
 // Run executes one command line.

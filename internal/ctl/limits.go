@@ -90,27 +90,23 @@ func setVHostLimits(c *call) (result, error) {
 		return result{}, err
 	}
 	given, wrong := limits.Parse(definition, "limits", maxQueues, maxConnections)
+	if wrong != nil {
+		return result{}, failed(exitUnavailable, validationFailed+limits.Text(wrong, c.notation())+"\n")
+	}
 	v, err := c.vhost()
 	if err != nil {
 		return result{}, err
-	}
-	if wrong != nil {
-		return result{}, failed(exitUnavailable, validationFailed+limits.Text(wrong, c.notation())+"\n")
 	}
 	return result{}, v.SetLimits(leveret.VHostLimits{
 		MaxConnections: given.Or(maxConnections, leveret.NoLimit), MaxQueues: given.Or(maxQueues, leveret.NoLimit)})
 }
 
 func clearVHostLimits(c *call) (result, error) {
-	info, err := c.vhostInfo(c.vhostName())
-	if err != nil || vhostLimits(info) == "{}" {
+	v, err := c.node.Broker.VHost(c.vhostName())
+	if err != nil || !v.Info().HasLimits {
 		return result{}, errNoParameter
 	}
-	v, err := c.vhost()
-	if err != nil {
-		return result{}, err
-	}
-	return result{}, v.SetLimits(leveret.VHostLimits{MaxConnections: leveret.NoLimit, MaxQueues: leveret.NoLimit})
+	return result{}, v.ClearLimits()
 }
 
 func vhostLimits(info leveret.VHostInfo) string {
@@ -121,8 +117,8 @@ func listVHostLimits(c *call) (result, error) {
 	if c.is("global", false) {
 		var rows []row
 		for _, info := range c.node.Broker.VHosts() {
-			if l := vhostLimits(info); l != "{}" {
-				rows = append(rows, row{{"vhost", info.Name}, {"limits", l}})
+			if info.HasLimits {
+				rows = append(rows, row{{"vhost", info.Name}, {"limits", vhostLimits(info)}})
 			}
 		}
 		return result{rows: rows, listing: true, blank: true}, nil

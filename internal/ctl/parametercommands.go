@@ -71,8 +71,12 @@ func listParameters(c *call) (result, error) {
 			{"apply-to", string(p.ApplyTo)}}
 		rows = append(rows, row{{"component", componentOperator}, {"name", p.Name}, {"value", marshal(value)}})
 	}
-	if l := vhostLimits(v.Info()); l != "{}" {
-		rows = append(rows, row{{"component", componentLimits}, {"name", limitsName}, {"value", l}})
+	if info := v.Info(); info.HasLimits {
+		value := vhostLimits(info)
+		if value == "{}" {
+			value = "[]" // how RabbitMQ keeps an object without members
+		}
+		rows = append(rows, row{{"component", componentLimits}, {"name", limitsName}, {"value", value}})
 	}
 	return result{rows: rows, listing: true, blank: true}, nil
 }
@@ -92,17 +96,14 @@ func setParameter(c *call) (result, error) {
 	case component == componentLimits && name != limitsName:
 		return result{}, failed(exitUnavailable, validationFailed+"the parameter with a virtual host's limits is called limits, not "+name+"\n")
 	}
-	if _, err := c.vhost(); err != nil {
-		return result{}, err
-	}
-	return result{}, c.importParameter(component, name, value)
+	return result{}, c.change(func(v *leveret.VHost) error { return c.importParameter(v, component, name, value) })
 }
 
 // importParameter imports a document with one parameter. Its refusal does not say where in the document the parameter is.
-func (c *call) importParameter(component, name, value string) error {
+func (c *call) importParameter(v *leveret.VHost, component, name, value string) error {
 	document := marshal(map[string]any{"parameters": []any{
-		map[string]any{"vhost": c.vhostName(), "component": component, "name": name, "value": json.RawMessage(value)}}})
-	err := definitions.Import(c.node.Broker, []byte(document))
+		map[string]any{"vhost": v.Name(), "component": component, "name": name, "value": json.RawMessage(value)}}})
+	err := definitions.Import(v.Broker(), []byte(document))
 	if err == nil {
 		return nil
 	}
@@ -110,7 +111,7 @@ func (c *call) importParameter(component, name, value string) error {
 	if c.isOld() {
 		place = " (%s/%s/%s)"
 	}
-	return failed(exitUnavailable, strings.TrimSuffix(reason(err), fmt.Sprintf(place, c.vhostName(), component, name)))
+	return failed(exitUnavailable, strings.TrimSuffix(reason(err), fmt.Sprintf(place, v.Name(), component, name)))
 }
 
 func clearParameter(c *call) (result, error) {

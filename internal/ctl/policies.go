@@ -71,18 +71,16 @@ func setter(set func(*leveret.VHost, leveret.Policy) error) func(*call) (result,
 		if err != nil {
 			return result{}, err
 		}
-		v, err := c.vhost()
-		if err != nil {
-			return result{}, err
-		}
-		err = set(v, leveret.Policy{
-			Name: c.args[0], Pattern: c.args[1], Definition: definition,
-			ApplyTo: leveret.ApplyTo(c.text("apply-to", "all")), Priority: float64(c.number("priority")),
+		return result{}, c.change(func(v *leveret.VHost) error {
+			err := set(v, leveret.Policy{
+				Name: c.args[0], Pattern: c.args[1], Definition: definition,
+				ApplyTo: leveret.ApplyTo(c.text("apply-to", "all")), Priority: float64(c.number("priority")),
+			})
+			if err != nil {
+				return failed(exitUnavailable, reason(err))
+			}
+			return nil
 		})
-		if err != nil {
-			return result{}, failed(exitUnavailable, reason(err))
-		}
-		return result{}, nil
 	}
 }
 

@@ -31,7 +31,7 @@ import (
 // are synced: under its own name it was whole once.
 const (
 	magic      = "leveretJ"
-	version    = 3
+	version    = 4
 	headerSize = 52
 
 	segmentSuffix = ".journal"
@@ -40,7 +40,7 @@ const (
 
 	// The lock file is empty until the first segment is there. A directory that has the text and no segment has lost them.
 	lockName = "lock"
-	lockText = "leveret journal, format 3\n"
+	lockText = "leveret journal, format 4\n"
 )
 
 // fileName is the name of a segment's file.

@@ -5,6 +5,7 @@ type VHost struct {
 	Name, Description         string
 	Tags                      []string
 	DefaultQueueType          string
+	HasLimits                 bool
 	MaxConnections, MaxQueues int64
 }
 
@@ -71,6 +72,7 @@ func (c *coder) vhost(v *VHost) {
 	c.text(&v.Description)
 	c.texts(&v.Tags)
 	c.text(&v.DefaultQueueType)
+	c.flag(&v.HasLimits)
 	c.int64(&v.MaxConnections)
 	c.int64(&v.MaxQueues)
 }

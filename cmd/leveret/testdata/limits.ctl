@@ -398,6 +398,51 @@ $ update_vhost_metadata ctl-test --description ''
 ~ ctl-
 $ list_vhosts -q name default_queue_type description tags
 > ctl-test	classic		[c]
+# Limits without a limit are limits: they are listed until they are cleared.
+$ set_vhost_limits -p ctl-test {}
+> Setting vhost limits to "{}" for vhost "ctl-test" ...
+$ list_vhost_limits -p ctl-test
+> Listing limits for vhost "ctl-test" ...
+> 
+$ list_vhost_limits -p ctl-test --formatter json
+> []
+$ list_vhost_limits --global
+> Listing limits for all vhosts ...
+> ctl-test	{}
+> vhost	limits
+$ list_parameters -p ctl-test
+> Listing runtime parameters for vhost "ctl-test" ...
+> component	name	value
+> vhost-limits	limits	[]
+$ set_vhost_limits -p ctl-test '{"max-queues": 3}'
+> Setting vhost limits to "{"max-queues": 3}" for vhost "ctl-test" ...
+$ set_vhost_limits -p ctl-test {}
+> Setting vhost limits to "{}" for vhost "ctl-test" ...
+$ list_parameters -p ctl-test --formatter json
+> [
+> ]
+> {"component":"vhost-limits","name":"limits","value":"[]"}
+$ clear_vhost_limits -p ctl-test
+> Clearing vhost "ctl-test" limits ...
+$ clear_vhost_limits -p ctl-test
+> Clearing vhost "ctl-test" limits ...
+! Error:
+! Parameter does not exist
+= 69
+$ list_vhost_limits --global
+> Listing limits for all vhosts ...
+> 
+$ set_parameter -p ctl-test vhost-limits limits {}
+> Setting runtime parameter "limits" for component "vhost-limits" to "{}" in vhost "ctl-test" ...
+$ list_parameters -p ctl-test
+> Listing runtime parameters for vhost "ctl-test" ...
+> component	name	value
+> vhost-limits	limits	[]
+$ clear_parameter -p ctl-test vhost-limits limits
+> Clearing runtime parameter "limits" for component "vhost-limits" on vhost "ctl-test" ...
+$ list_parameters -p ctl-test
+> Listing runtime parameters for vhost "ctl-test" ...
+> 
 $ delete_user ctl-user
 > Deleting user "ctl-user" ...
 $ delete_vhost ctl-test

@@ -200,5 +200,82 @@ $ set_vhost_tags ctl-test z b z ''
 ~ ctl-test
 $ list_vhosts -q name tags
 > ctl-test	[, b, z]
+# A virtual host that is not there is told when nothing else is wrong.
+$ set_policy -p ctl-no p * '{"max-length":1}'
+> Setting policy "p" for pattern "*" to "{"max-length":1}" with priority "0" for vhost "ctl-no" ...
+! Error:
+! Validation failed
+! 
+! pattern should be regular expression but is invalid: {"quantifier does not follow a repeatable item",
+!                                                       1}
+! 
+= 69
+$ set_policy -p ctl-no p . '{"max-length":-1}'
+> Setting policy "p" for pattern "." to "{"max-length":-1}" with priority "0" for vhost "ctl-no" ...
+! Error:
+! Validation failed
+! 
+! -1 is not a valid maximum length
+! 
+= 69
+$ set_policy -p ctl-no --apply-to x p . '{"max-length":1}'
+> Setting policy "p" for pattern "." to "{"max-length":1}" with priority "0" for vhost "ctl-no" ...
+! Error:
+! Validation failed
+! 
+! apply-to 'x' unrecognised; should be one of: 'queues', 'classic_queues',  'quorum_queues', 'streams', 'exchanges', or 'all'
+! 
+= 69
+$ set_policy -p ctl-no p . '{"max-length":1}'
+> Setting policy "p" for pattern "." to "{"max-length":1}" with priority "0" for vhost "ctl-no" ...
+! Virtual host 'ctl-no' does not exist
+= 65
+$ set_operator_policy -p ctl-no p . '{"max-length":-1}'
+> Setting operator policy override "p" for pattern "." to "{"max-length":-1}" with priority "0" for vhost "ctl-no" ...
+! Error:
+! Validation failed
+! 
+! -1 is not a valid maximum length
+! 
+= 69
+$ set_operator_policy -p ctl-no p . '{"max-length":1}'
+> Setting operator policy override "p" for pattern "." to "{"max-length":1}" with priority "0" for vhost "ctl-no" ...
+! Virtual host 'ctl-no' does not exist
+= 65
+$ set_vhost_limits -p ctl-no '{"max-queues":"x"}'
+> Setting vhost limits to "{"max-queues":"x"}" for vhost "ctl-no" ...
+! Error:
+! Validation failed
+! 
+! max-queues should be a number, actually was <<"x">>
+! 
+= 69
+$ set_vhost_limits -p ctl-no '{"max-queues":1}'
+> Setting vhost limits to "{"max-queues":1}" for vhost "ctl-no" ...
+! Virtual host 'ctl-no' does not exist
+= 65
+$ set_parameter -p ctl-no operator_policy x '{"pattern":"*","definition":{}}'
+> Setting runtime parameter "x" for component "operator_policy" to "{"pattern":"*","definition":{}}" in vhost "ctl-no" ...
+! Error:
+! Validation failed
+! 
+! no policy provided
+! pattern should be regular expression but is invalid: {"quantifier does not follow a repeatable item",
+!                                                       1}
+! Key "priority" not found in x
+! 
+= 69
+$ set_parameter -p ctl-no vhost-limits limits '{"max-queues":"x"}'
+> Setting runtime parameter "limits" for component "vhost-limits" to "{"max-queues":"x"}" in vhost "ctl-no" ...
+! Error:
+! Validation failed
+! 
+! max-queues should be a number, actually was <<"x">>
+! 
+= 69
+$ set_parameter -p ctl-no vhost-limits limits '{"max-queues":1}'
+> Setting runtime parameter "limits" for component "vhost-limits" to "{"max-queues":1}" in vhost "ctl-no" ...
+! Virtual host 'ctl-no' does not exist
+= 65
 $ -q delete_user ctl-user
 $ -q delete_vhost ctl-test
