@@ -127,15 +127,19 @@ func (s resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.tellsMethods || run == nil {
 		h.Set("Allow", strings.Join(s.allowed(), ", "))
 	}
+	isOptions := r.Method == http.MethodOptions
 	switch {
-	case r.Method == http.MethodOptions:
-		w.WriteHeader(http.StatusOK)
-		return
-	case run == nil:
+	case run == nil && !isOptions:
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
+	case s.malformed:
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	case isOptions:
+		w.WriteHeader(http.StatusOK)
+		return
 	}
-	answer, err := s.answer(&call{node: s.node, request: r, params: r.URL.Query()}, run, h)
+	answer, err := s.answer(&call{node: s.node, request: r, params: r.URL.Query(), ofVHost: s.ofVHost}, run, h)
 	if err != nil {
 		fail(w, err)
 		return

@@ -20,6 +20,7 @@ type call struct {
 	request *http.Request
 	user    leveret.UserInfo
 	params  url.Values // of the query
+	ofVHost bool       // the path names a virtual host
 	body    body
 	looked  map[string]*contents // of virtual hosts, by name
 }
@@ -43,11 +44,10 @@ func (c *call) query(name string) string { return c.params.Get(name) }
 
 // vhost returns the virtual host in the path, nil if the route has none.
 func (c *call) vhost() (*leveret.VHost, error) {
-	name := c.path("vhost")
-	if name == "" {
+	if !c.ofVHost {
 		return nil, nil
 	}
-	v, err := c.broker.VHost(name)
+	v, err := c.broker.VHost(c.path("vhost"))
 	if err != nil {
 		return nil, errNoObject
 	}

@@ -11,7 +11,7 @@ func (c *call) channels() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.statsDisabled() && (c.path("vhost") != "" || c.listsNoChannels) {
+	if c.statsDisabled() && (c.ofVHost || c.listsNoChannels) {
 		return nil, errNoStatistics
 	}
 	if err := c.checkSpansOfList(); err != nil {

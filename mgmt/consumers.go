@@ -15,7 +15,7 @@ func (c *call) consumers() (any, error) {
 	case c.statsDisabled():
 		return nil, errNoStatistics
 	}
-	if c.path("vhost") == "" && c.isMonitor() {
+	if !c.ofVHost && c.isMonitor() {
 		vhosts = c.visible()
 	}
 	l := list{}

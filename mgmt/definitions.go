@@ -65,15 +65,14 @@ func (c *call) refusedImport(err error) error {
 	if !c.termsOfImports || !errors.As(err, &entry) || !errors.As(err, &reason) {
 		return invalid(err)
 	}
-	isOfOne := c.path("vhost") != ""
 	code, text, _ := strings.Cut(reason.Reason, ": ") // the refusal of an exchange or a queue begins with its code
 	hasCode := code == "precondition_failed" || code == "command_invalid"
 	switch {
 	case reason.Code == leveret.NotFound:
 		return badRequest([]string{"no_such_vhost", reason.Name})
 	case entry.Section == "policies" || entry.Section == "parameters":
-		return c.refusedParameter(reason, isOfOne)
-	case isOfOne:
+		return c.refusedParameter(reason)
+	case c.ofVHost:
 	case hasCode:
 		return badRequest([]any{"amqp_error", code, octetList([]byte(text)), "none"})
 	case entry.Index < 0 && strings.HasPrefix(reason.Reason, "Adding "):
@@ -84,9 +83,9 @@ func (c *call) refusedImport(err error) error {
 
 // refusedParameter is the refusal of a policy or a parameter in an import. In one of a single virtual host the text is printed as a
 // term.
-func (c *call) refusedParameter(reason *leveret.Error, isOfOne bool) error {
+func (c *call) refusedParameter(reason *leveret.Error) error {
 	err := c.escaped(invalid(reason))
-	if f, ok := err.(*failure); ok && isOfOne {
+	if f, ok := err.(*failure); ok && c.ofVHost {
 		text, _ := f.reason.(string)
 		return badRequest(c.notation.FormatWidth(erl.Binary(text), 0, math.MaxInt32))
 	}

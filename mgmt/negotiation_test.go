@@ -75,7 +75,7 @@ var negotiations = []negotiated{
 	{"FOO nope", "", "", 501, early},
 	{"GET nope", "Accept: application/json", "", 406, early},
 	{"GET nope", "Authorization: Basic !!!", "", 404, early},
-	{"OPTIONS traces/%2F", "", "", 200, early},
+	{"OPTIONS traces/%2F", "", "", 400, early},
 	{"OPTIONS ebtree", "", "", 200, early},
 	{"GET reset/zz", "", "", 405, early},
 	{"OPTIONS reset/zz", "", "", 200, early},

@@ -89,7 +89,7 @@ func (c *call) checkSpans() error {
 
 // checkSpansOfList is checkSpans for a list that has pages unless it is that of a virtual host.
 func (c *call) checkSpansOfList() error {
-	if c.path("vhost") != "" {
+	if c.ofVHost {
 		return c.wrongSpan()
 	}
 	return c.checkSpans()

@@ -54,8 +54,8 @@ var answers = []struct {
 
 	{"POST vhosts/%2F/deletion/protection", "", done, notHere},
 	{"DELETE vhosts/%2F/deletion/protection", "", done, notHere},
-	{"GET vhosts/%2F/deletion/protection", "", failing, noObject},
-	{"HEAD vhosts/%2F/deletion/protection", "", notHere, told{status: 404}},
+	{"GET vhosts/%2F/deletion/protection", "", failing, told{status: 400}},
+	{"HEAD vhosts/%2F/deletion/protection", "", notHere, told{status: 400}},
 	{"DELETE vhosts/nope/deletion/protection", "", noObject, notHere},
 	{"POST vhosts/nope/deletion/protection", "",
 		missing("Cannot enable deletion protection of virtual host 'nope' because it does not exist"), notHere},
@@ -69,9 +69,22 @@ var answers = []struct {
 	{"POST bindings/nope/e/x2/q/q", `{}`, missing("vhost_not_found"), missing("vhost_not_found")},
 	{"GET bindings/%2F/e/x/zz/q", "", failing, failing},
 	{"GET bindings/%2F/e/x/zz/q/~", "", failing, failing},
-	{"GET bindings/%2F/e/x2/q/", "", noObject, noObject},
+	{"GET bindings/%2F/e/x2/q/", "", told{status: 400}, told{status: 400}},
 	{"PUT exchanges/%2F/", `{"type":"direct"}`, notHere, notHere},
 	{"GET queues//q", "", noObject, noObject},
+	{"PUT queues//q", `{}`, missing("vhost_not_found"), missing("vhost_not_found")},
+	{"DELETE queues//q", "", noObject, noObject},
+	{"GET queues//q/bindings", "", emptyList, emptyList},
+	{"GET definitions//", "", bad("vhost_not_found"), bad("vhost_not_found")},
+	{"DELETE vhost-limits//max-queues", "", missing("vhost_not_found"), failing},
+
+	// What is no path is among the web server's files, of which none has a slash in its name. Dots are those of paths.
+	{"GET exchanges/%2F/x2/bindings/x", "", told{status: 400}, told{status: 400}},
+	{"OPTIONS exchanges/%2F/x2/bindings/x", "", told{status: 400}, told{status: 400}},
+	{"PUT exchanges/%2F/x2/bindings/x", "{}", notHere, notHere},
+	{"GET exchanges/nope/x2/bindings/x", "", noObject, noObject},
+	{"GET queues/nope/q/x%5Cy", "", told{status: 400}, told{status: 400}},
+	{"GET x/../exchanges/./%2F/x2/bindings/source", "", emptyList, emptyList},
 	{"GET vhosts//permissions", "", noObject, noObject},
 
 	{"POST exchanges/nope/x/publish", `{}`, missing("vhost_not_found"),
@@ -139,7 +152,7 @@ func TestPathsOfOneRelease(t *testing.T) {
 		leveret.RabbitMQ43: {"version", "health/checks/metadata-store/initialized", "health/checks/metadata-store/initialized/with-data",
 			"health/checks/quorum-queues-without-elected-leaders/all-vhosts/", "health/checks/is-in-service",
 			"health/checks/quorum-queues-without-elected-leaders/vhost/nope", "health/checks/reached-target-cluster-size",
-			"health/checks/quorum-queues-without-elected-leaders/vhost/%2F/pattern/.*", "health/checks/below-node-connection-limit", "health/checks/ready-to-serve-clients", "deprecated-features",
+			"health/checks/quorum-queues-without-elected-leaders/vhost/nope/pattern/.*", "health/checks/below-node-connection-limit", "health/checks/ready-to-serve-clients", "deprecated-features",
 			"deprecated-features/used", "auth/hash_password/x", "queues/detailed"},
 		leveret.RabbitMQ310: {"auth", "health/checks/node-is-mirror-sync-critical"},
 	}

@@ -3,6 +3,7 @@ package mgmt
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/leveretmq/leveret/mgmt/internal/page"
@@ -20,13 +21,14 @@ type router struct {
 
 type splitRoute struct {
 	route
-	segments []string // a name in braces matches any segment; no virtual host has an empty name
+	segments []string // a name in braces matches any segment, also an empty one
 }
 
 func newRouter(n *node) *router {
 	r := &router{node: n}
 	for _, route := range append(routes, route{path: "index.html", open: true, as: &aPage, get: r.index}) {
 		if route.only != n.lacks {
+			route.ofVHost = strings.Contains(route.path, "{vhost}")
 			r.routes = append(r.routes, splitRoute{route, strings.Split(route.path, "/")})
 		}
 	}
@@ -55,14 +57,36 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	route := nowhere
 	segments, err := unescape(strings.Split(strings.TrimSuffix(path, "/"), "/"))
-	if found, known := r.find(req, segments); ok && err == nil && known {
+	segments = withoutDots(segments)
+	switch found, known := r.find(req, segments); {
+	case ok && err == nil && known:
 		route = found
+	case slices.ContainsFunc(segments, isNoFile):
+		route.malformed = true
 	}
 	resource{r.node, route}.ServeHTTP(w, req)
 }
 
 // nowhere is where a path leads that is not in the table. It is among the files of RabbitMQ's web server, and not there.
 var nowhere = route{open: true, as: &aFile, get: func(*call) (any, error) { return nil, errNoObject }}
+
+// isNoFile reports whether a file cannot have the name. RabbitMQ's web server does not look for it.
+func isNoFile(segment string) bool { return strings.ContainsAny(segment, "/\\\x00") }
+
+// withoutDots leaves out the segments "." and, with the segment before, "..".
+func withoutDots(segments []string) []string {
+	kept := segments[:0]
+	for _, s := range segments {
+		switch s {
+		case ".":
+		case "..":
+			kept = kept[:max(len(kept)-1, 0)]
+		default:
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
 
 // find returns the route of a path, and gives the request the names that are in it.
 func (r *router) find(req *http.Request, segments []string) (route, bool) {
@@ -94,8 +118,7 @@ func (r splitRoute) match(segments []string) bool {
 	}
 	for i, want := range r.segments {
 		name := variable(want)
-		isMissing := name == "vhost" && segments[i] == ""
-		if isMissing || name == "" && segments[i] != want {
+		if name == "" && segments[i] != want {
 			return false
 		}
 	}

@@ -28,6 +28,7 @@ func (s source) Ask(r *http.Request, q page.Question) (any, error) {
 	if !ok {
 		return nil, refused(errNoObject)
 	}
+	c.ofVHost = route.ofVHost
 	if err := (resource{s.node, route}).admit(c); err != nil {
 		return nil, refused(err)
 	}
@@ -117,8 +118,9 @@ func (s source) enter(r *http.Request, vhost string) (*call, *leveret.VHost, err
 		return nil, nil, refused(err)
 	}
 	c.request.SetPathValue("vhost", vhost)
+	c.ofVHost = true
 	v, err := c.vhost()
-	if err != nil || v == nil {
+	if err != nil {
 		return nil, nil, refused(errNoObject)
 	}
 	return c, v, refused(members(c))
