@@ -139,7 +139,8 @@ func (s resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusOK)
 		return
 	}
-	answer, err := s.answer(&call{node: s.node, request: r, params: r.URL.Query(), ofVHost: s.ofVHost}, run, h)
+	params, malformed := parseQuery(r.URL.RawQuery)
+	answer, err := s.answer(&call{node: s.node, request: r, params: params, malformed: malformed, ofVHost: s.ofVHost}, run, h)
 	if err != nil {
 		fail(w, err)
 		return

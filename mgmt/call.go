@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
@@ -19,10 +20,12 @@ type call struct {
 	*node
 	request *http.Request
 	user    leveret.UserInfo
-	params  url.Values // of the query
 	ofVHost bool       // the path names a virtual host
+	params  url.Values // of the query
 	body    body
 	looked  map[string]*contents // of virtual hosts, by name
+
+	malformed error // that of a query that nobody can read
 }
 
 // defaultExchange is the name of the default exchange in paths.
@@ -41,6 +44,24 @@ func (c *call) exchangeName(kind string) string {
 
 // query returns a parameter of the query; empty if there is none.
 func (c *call) query(name string) string { return c.params.Get(name) }
+
+// parseQuery reads a query as RabbitMQ's web server does, for which a semicolon is a character like others. It refuses a value without
+// a name, and a percent sign without hexadecimal digits.
+func parseQuery(query string) (url.Values, error) {
+	params := url.Values{}
+	for param := range strings.SplitSeq(query, "&") {
+		name, value, hasValue := strings.Cut(param, "=")
+		name, wrongName := url.QueryUnescape(name)
+		value, wrongValue := url.QueryUnescape(value)
+		switch {
+		case wrongName != nil, wrongValue != nil, name == "" && hasValue:
+			return params, errMalformed
+		case name != "":
+			params.Add(name, value)
+		}
+	}
+	return params, nil
+}
 
 // vhost returns the virtual host in the path, nil if the route has none.
 func (c *call) vhost() (*leveret.VHost, error) {

@@ -14,7 +14,7 @@ func (c *call) channels() (any, error) {
 	if c.statsDisabled() && (c.ofVHost || c.listsNoChannels) {
 		return nil, errNoStatistics
 	}
-	if err := c.checkSpansOfList(); err != nil {
+	if err := c.checkSpansOfClients(); err != nil {
 		return nil, err
 	}
 	l := list{}
@@ -57,17 +57,23 @@ func (c *call) describeChannel(conn leveret.ConnInfo, ch leveret.ChannelInfo) (o
 }
 
 func (c *call) connectionChannels() (any, error) {
-	conn, err := c.pathConnection()
-	if err != nil {
+	if err := c.checkQueryOfClient(); err != nil {
 		return nil, err
 	}
-	if err := c.checkSpans(); err != nil {
+	if _, wrong := c.paging(); wrong != nil || c.statsDisabled() { // RabbitMQ does not expect either
+		return nil, errCrash
+	}
+	conn, err := c.pathConnection()
+	if err != nil {
 		return nil, err
 	}
 	return c.channelsOf(conn), nil
 }
 
 func (c *call) channel() (any, error) {
+	if err := c.checkQueryOfClient(); err != nil {
+		return nil, err
+	}
 	for _, conn := range c.broker.Connections() {
 		for _, ch := range conn.Channels {
 			if c.channelName(conn, ch.Number) != c.path("channel") {

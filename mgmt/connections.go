@@ -1,6 +1,7 @@
 package mgmt
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -64,7 +65,7 @@ func (c *call) connections() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkSpansOfList(); err != nil {
+	if err := c.checkSpansOfClients(); err != nil {
 		return nil, err
 	}
 	l := list{}
@@ -118,8 +119,18 @@ func describeTLS(o object, t leveret.TLSInfo) {
 var unknownOfTLS = []string{"ssl_hash", "ssl_key_exchange", "peer_cert_issuer", "peer_cert_subject", "peer_cert_validity",
 	"peer_cert_serial_number"}
 
+// checkQueryOfClient looks at the query of a request about one connection or channel. RabbitMQ reads the query before it looks for them.
+func (c *call) checkQueryOfClient() error { return cmp.Or(c.malformed, c.checkStatistics()) }
+
 // pathConnection returns the connection in the path, if the user may see or close it.
 func (c *call) pathConnection() (leveret.ConnInfo, error) {
+	if err := c.checkQueryOfClient(); err != nil {
+		return leveret.ConnInfo{}, err
+	}
+	return c.findConnection()
+}
+
+func (c *call) findConnection() (leveret.ConnInfo, error) {
 	conn, ok := withKey(c.broker.Connections(), c.connectionName, c.path("connection"))
 	if !ok {
 		return conn, errNoObject
@@ -143,7 +154,7 @@ func (c *call) connection() (any, error) {
 
 // connectionSessions refuses to tell of sessions, which only AMQP 1.0 has.
 func (c *call) connectionSessions() (any, error) {
-	if _, err := c.pathConnection(); err != nil {
+	if _, err := c.findConnection(); err != nil {
 		return nil, err
 	}
 	return nil, badRequest("connection does not use AMQP 1.0")

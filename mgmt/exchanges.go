@@ -1,6 +1,7 @@
 package mgmt
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -171,7 +172,7 @@ func (c *call) checkType(d *declaration) error {
 
 func (c *call) deleteExchange() (any, error) {
 	v, x, err := c.pathExchange()
-	if err != nil {
+	if err = cmp.Or(err, c.malformed); err != nil {
 		return nil, err
 	}
 	return nil, c.operate(v, func(ch *leveret.Channel) error {

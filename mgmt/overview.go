@@ -25,6 +25,9 @@ func tags(t []string) []string { return append([]string{}, t...) }
 func (c *call) getVersion() (any, error) { return c.version(), nil }
 
 func (c *call) overview() (any, error) {
+	if err := c.checkStatistics(); err != nil {
+		return nil, err
+	}
 	o := object{
 		"management_version": c.version(), "rabbitmq_version": c.version(), "product_version": c.version(), "product_name": "RabbitMQ",
 		"rates_mode": "basic", "sample_retention_policies": retention(), "exchange_types": c.exchangeTypes(),

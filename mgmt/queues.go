@@ -1,6 +1,7 @@
 package mgmt
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -76,6 +77,9 @@ func (c *call) queue() (any, error) {
 }
 
 func (c *call) putQueue() (any, error) {
+	if c.malformed != nil {
+		return nil, c.malformed
+	}
 	v, err := c.vhostToChange()
 	if err != nil {
 		return nil, err
@@ -145,6 +149,9 @@ func (c *call) checkList() error {
 }
 
 func (c *call) deleteQueue() (any, error) {
+	if c.malformed != nil {
+		return nil, c.malformed
+	}
 	v, q, err := c.pathQueue()
 	if err != nil {
 		return nil, err
@@ -157,7 +164,7 @@ func (c *call) deleteQueue() (any, error) {
 
 func (c *call) purge() (any, error) {
 	v, q, err := c.pathQueue()
-	if err != nil {
+	if err = cmp.Or(err, c.malformed); err != nil {
 		return nil, err
 	}
 	return nil, c.operate(v, func(ch *leveret.Channel) error {

@@ -87,12 +87,16 @@ func (c *call) checkSpans() error {
 	return nil
 }
 
-// checkSpansOfList is checkSpans for a list that has pages unless it is that of a virtual host.
-func (c *call) checkSpansOfList() error {
+// checkSpansOfClients looks at the ranges of samples that the request for a list of connections or channels asks for. The list has pages
+// unless it is that of a virtual host.
+func (c *call) checkSpansOfClients() error {
 	if c.ofVHost {
 		return c.wrongSpan()
 	}
-	return c.checkSpans()
+	if _, err := c.paging(); err != nil {
+		return err
+	}
+	return c.checkStatistics()
 }
 
 // checkStatistics looks at the ranges of samples that the request for anything else asks for, if it wants statistics.

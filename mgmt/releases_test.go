@@ -25,6 +25,7 @@ var (
 	failing   = told{status: 500}
 	notHere   = told{status: 405}
 	emptyList = told{status: 200}
+	noSamples = bad("Invalid range parameters: age 60, incr 0")
 )
 
 func bad(reason any) told           { return told{400, "bad_request", reason} }
@@ -86,6 +87,29 @@ var answers = []struct {
 	{"GET queues/nope/q/x%5Cy", "", told{status: 400}, told{status: 400}},
 	{"GET x/../exchanges/./%2F/x2/bindings/source", "", emptyList, emptyList},
 	{"GET vhosts//permissions", "", noObject, noObject},
+
+	// A query is read with the answer, or before it is looked what the request is about.
+	{"GET queues?%zz", "", told{status: 400}, told{status: 400}},
+	{"GET consumers?a&b=&&c=;", "", emptyList, emptyList},
+	{"GET queues?=x", "", told{status: 400}, told{status: 400}},
+	{"HEAD queues?%zz", "", told{status: 400}, told{status: 400}},
+	{"GET exchanges/%2F/nope?%zz", "", noObject, noObject},
+	{"DELETE exchanges/%2F/nope?%zz", "", noObject, noObject},
+	{"DELETE queues/%2F/nope?%zz", "", told{status: 400}, told{status: 400}},
+	{"PUT queues/nope/q?%zz", `{}`, told{status: 400}, told{status: 400}},
+	{"DELETE queues/%2F/q/contents?%zz", "", told{status: 400}, told{status: 400}},
+	{"PUT policies/%2F/p?%zz", `{"pattern":"^no","definition":{"max-length":1}}`, told{status: 201}, told{status: 201}},
+	{"DELETE connections/nope?%zz", "", told{status: 400}, told{status: 400}},
+	{"GET connections?data_rates_age=60&data_rates_incr=0", "", noSamples, noSamples},
+	{"GET channels?page=1&lengths_age=60&lengths_incr=0", "", noSamples, noSamples},
+	{"GET connections/nope?lengths_age=60&lengths_incr=0", "", noSamples, noSamples},
+	{"DELETE connections/nope?lengths_age=60&lengths_incr=0", "", noSamples, noSamples},
+	{"DELETE connections/nope?lengths_age=60&lengths_incr=0&disable_stats=true", "", noObject, noObject},
+	{"GET channels/nope?msg_rates_age=60&msg_rates_incr=0", "", noSamples, noSamples},
+	{"GET overview?node_stats_age=60&node_stats_incr=0", "", noSamples, noSamples},
+	{"GET connections/nope/channels?lengths_age=60&lengths_incr=0", "", noSamples, noSamples},
+	{"GET connections/nope/channels?disable_stats=true", "", failing, failing},
+	{"GET connections/nope/channels?page=0", "", failing, failing},
 
 	{"POST exchanges/nope/x/publish", `{}`, missing("vhost_not_found"),
 		bad("[{key_missing,routing_key},\n {key_missing,properties},\n {key_missing,payload},\n {key_missing,payload_encoding}]")},

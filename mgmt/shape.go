@@ -30,6 +30,15 @@ func (c *call) shape(answer any, p pages) (any, error) {
 	switch answer := answer.(type) {
 	case nil:
 		return nil, nil
+	case document:
+		return answer, nil
+	case reply:
+		return c.shapeReply(answer)
+	}
+	if c.malformed != nil {
+		return nil, c.malformed
+	}
+	switch answer := answer.(type) {
 	case plain:
 		return answer, nil
 	case list:
@@ -37,8 +46,6 @@ func (c *call) shape(answer any, p pages) (any, error) {
 			return c.page(answer)
 		}
 		return c.wholeList(answer)
-	case reply:
-		return c.shapeReply(answer)
 	case uncut:
 		_, err := c.columnsOfAll()
 		return answer, err
