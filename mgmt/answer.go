@@ -139,6 +139,9 @@ func (s resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusOK)
 		return
 	}
+	if takesGzip(r) {
+		w = zipper{w}
+	}
 	params, malformed := parseQuery(r.URL.RawQuery)
 	answer, err := s.answer(&call{node: s.node, request: r, params: params, malformed: malformed, ofVHost: s.ofVHost}, run, h)
 	if err != nil {
@@ -245,9 +248,13 @@ func write(w http.ResponseWriter, status int, v any) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
+	body := bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 	w.Header().Set("Content-Type", "application/json")
+	if z, takes := w.(zipper); takes {
+		body = z.zip(body)
+	}
 	w.WriteHeader(status)
-	w.Write(bytes.TrimSuffix(out.Bytes(), []byte("\n")))
+	w.Write(body)
 }
 
 // fail answers with an error. What is no refusal is the broker's end.
