@@ -205,7 +205,7 @@ func TestImportRefusals(t *testing.T) {
 		{`{"queues":[{"name":"q","vhost":"no"}]}`, `queues[0] 'q': Please create virtual host "no" prior to importing definitions.`},
 		{`{"queues":[` + fmt.Sprintf(queue, `{"a":null}`) + `]}`, "queues[0] 'q': null_not_allowed"},
 		{`{"queues":[` + fmt.Sprintf(queue, `5`) + `]}`, "queues[0] 'q': arguments are not an object"},
-		{`{"queues":[` + fmt.Sprintf(queue, `{"x":1e999}`) + `]}`, "queues[0] 'q': number 1e999 is out of range"},
+		{`{"queues":[` + fmt.Sprintf(queue, `{"x":1e999}`) + `]}`, "line 1, column 147: failed_to_parse_json: number 1e999 is out of range"},
 		{`{"queues":[` + fmt.Sprintf(queue, `{"x-max-length":"s"}`) + `]}`,
 			`queues[0] 'q': precondition_failed: invalid arg 'x-max-length' for queue 'q' in vhost '/': "expected integer, got longstr"`},
 		{`{"queues":[` + fmt.Sprintf(queue, `{"x-max-length":5.0}`) + `]}`,

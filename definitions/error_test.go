@@ -36,6 +36,9 @@ func TestSyntaxErrorNamesThePlace(t *testing.T) {
 		{"{\"é\":x}", 1, 6},
 		{"{\n\n  \"queues\": [,]}", 3, 14},
 		{"{} {}", 1, 4},
+		{"{\n\"é\":1e400}", 2, 10},
+		{"{\n\"é\":\"\xff\"}", 2, 6},
+		{`{"\ud800":1}`, 1, 3},
 	} {
 		_, err := definitions.Parse([]byte(c.document))
 		var e *definitions.SyntaxError
@@ -43,6 +46,19 @@ func TestSyntaxErrorNamesThePlace(t *testing.T) {
 		assert.Equal(t, []int{c.line, c.column}, []int{e.Line, e.Column}, "%q", c.document)
 		assert.ErrorIs(t, err, leveret.ErrPreconditionFailed)
 		assert.Contains(t, explanation(t, err), "failed_to_parse_json: ")
+	}
+}
+
+// 3.10 takes octets that are no UTF-8, and both releases a byte order mark.
+func TestDocumentsThatAreTaken(t *testing.T) {
+	for document, profile := range map[string]leveret.Profile{
+		"\ufeff{}":                leveret.RabbitMQ43,
+		"\ufeff {}":               leveret.RabbitMQ310,
+		"{\"a\":\"\xff\\udc00\"}": leveret.RabbitMQ310,
+	} {
+		b := leveret.New(leveret.WithProfile(profile))
+		assert.NoError(t, definitions.Import(b, []byte(document)), "%q", document)
+		b.Close()
 	}
 }
 

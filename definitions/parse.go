@@ -24,6 +24,11 @@ func parseFor(b *leveret.Broker, data []byte) (*Definitions, error) {
 
 // Rules: J-11.
 func parse(data []byte, which jsondoc.Counts) (*Definitions, error) {
+	data = jsondoc.WithoutMark(data)
+	var wrong *jsondoc.Error
+	if errors.As(jsondoc.Check(data, which), &wrong) {
+		return nil, syntaxError(data, int64(wrong.Offset), wrong.Error())
+	}
 	data = jsondoc.Unique(data, which)
 	sections, err := readSections(data)
 	if err != nil {

@@ -87,8 +87,10 @@ func (c *call) readBody() error {
 	if err != nil {
 		return err
 	}
-	switch string(bytes.TrimSpace(data)) {
-	case "", "null", "undefined":
+	if c.memberThatCounts == jsondoc.Last {
+		data = jsondoc.WithoutMark(data)
+	}
+	if text := string(bytes.TrimSpace(data)); len(data) == 0 || text == "null" || text == "undefined" {
 		c.body = body{}
 		return nil
 	}
@@ -100,7 +102,7 @@ func (c *call) readBody() error {
 	if json.Unmarshal(data, &text) == nil {
 		return badRequest("invalid payload: the request body JSON-decoded to a string. Is the input doubly-JSON-encoded?")
 	}
-	if json.Unmarshal(jsondoc.Unique(data, c.memberThatCounts), &c.body) != nil {
+	if jsondoc.Check(data, c.memberThatCounts) != nil || json.Unmarshal(jsondoc.Unique(data, c.memberThatCounts), &c.body) != nil {
 		return badRequest("not_json")
 	}
 	return nil

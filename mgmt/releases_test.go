@@ -25,6 +25,7 @@ var (
 	failing   = told{status: 500}
 	notHere   = told{status: 405}
 	emptyList = told{status: 200}
+	noName    = bad("[{key_missing,name}]")
 	noSamples = bad("Invalid range parameters: age 60, incr 0")
 )
 
@@ -87,6 +88,13 @@ var answers = []struct {
 	{"GET queues/nope/q/x%5Cy", "", told{status: 400}, told{status: 400}},
 	{"GET x/../exchanges/./%2F/x2/bindings/source", "", emptyList, emptyList},
 	{"GET vhosts//permissions", "", noObject, noObject},
+
+	// Numbers of a document that are no numbers to RabbitMQ, text that is none (4.3), nothing but blanks, a byte order mark.
+	{"PUT cluster-name", `{"a":1e400}`, bad("not_json"), bad("not_json")},
+	{"PUT cluster-name", "{\"a\":\"\xff\"}", bad("not_json"), noName},
+	{"PUT cluster-name", `{"a":"\ud800"}`, bad("not_json"), noName},
+	{"PUT cluster-name", " ", bad("not_json"), bad("not_json")},
+	{"PUT cluster-name", "\ufeff{}", bad("not_json"), noName},
 
 	// A query is read with the answer, or before it is looked what the request is about.
 	{"GET queues?%zz", "", told{status: 400}, told{status: 400}},

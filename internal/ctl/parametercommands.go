@@ -9,7 +9,6 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/definitions"
-	"github.com/leveretmq/leveret/internal/jsondoc"
 )
 
 // Parameters. Those of a virtual host are its operator policies and its limits, which have commands of their own, too. Policies are no
@@ -145,8 +144,8 @@ func compact(value json.RawMessage) string {
 }
 
 func setGlobalParameter(c *call) (result, error) {
-	if _, err := jsondoc.Decode([]byte(c.args[1]), c.memberThatCounts()); err != nil {
-		return result{}, failed(exitUnavailable, undecodable(c.args[1]))
+	if _, err := c.parseJSON(c.args[1]); err != nil {
+		return result{}, err
 	}
 	return result{}, c.node.Broker.SetGlobalParameter(leveret.GlobalParameter{Name: c.args[0], Value: json.RawMessage(c.args[1])})
 }

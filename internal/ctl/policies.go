@@ -1,6 +1,7 @@
 package ctl
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -99,7 +100,7 @@ func (c *call) parseDefinition(document string) (leveret.Table, error) {
 
 func (c *call) parseJSON(document string) (any, error) {
 	v, err := jsondoc.Decode([]byte(document), c.memberThatCounts())
-	if err != nil {
+	if err = cmp.Or(err, jsondoc.Check([]byte(document), c.memberThatCounts())); err != nil {
 		return nil, failed(exitUnavailable, undecodable(document))
 	}
 	return v, nil

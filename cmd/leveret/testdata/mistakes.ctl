@@ -277,5 +277,34 @@ $ set_parameter -p ctl-no vhost-limits limits '{"max-queues":1}'
 > Setting runtime parameter "limits" for component "vhost-limits" to "{"max-queues":1}" in vhost "ctl-no" ...
 ! Virtual host 'ctl-no' does not exist
 = 65
+# What is JSON by its syntax, but not for RabbitMQ.
+$ set_global_parameter ctl-odd '{"a":1e400}'
+> Setting global runtime parameter "ctl-odd" to "{"a":1e400}" ...
+! Error:
+! Could not parse JSON document: {error,
+!                                    {failed_to_decode_json,
+!                                        <<"{\"a\":1e400}">>}}
+= 69
+$ set_global_parameter ctl-odd '["\ud800"]'
+> Setting global runtime parameter "ctl-odd" to "["\ud800"]" ...
+! Error:
+! Could not parse JSON document: {error,
+!                                    {failed_to_decode_json,
+!                                        <<"[\"\\ud800\"]">>}}
+= 69
+$ set_policy -p ctl-test ctl-odd . '{"max-length":1E400}'
+> Setting policy "ctl-odd" for pattern "." to "{"max-length":1E400}" with priority "0" for vhost "ctl-test" ...
+! Error:
+! Could not parse JSON document: {error,
+!                                    {failed_to_decode_json,
+!                                        <<"{\"max-length\":1E400}">>}}
+= 69
+$ set_vhost_limits -p ctl-test '{"\udc00":1}'
+> Setting vhost limits to "{"\udc00":1}" for vhost "ctl-test" ...
+! Error:
+! Could not parse JSON document: {error,
+!                                    {failed_to_decode_json,
+!                                        <<"{\"\\udc00\":1}">>}}
+= 69
 $ -q delete_user ctl-user
 $ -q delete_vhost ctl-test
