@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/definitions"
 )
 
 // What an answer is. A route's function returns one of these: nil for an answer without a body; a list, which is sorted
@@ -187,7 +188,7 @@ func (s resource) answer(c *call, run func(*call) (any, error), h http.Header) (
 	if vary := s.media().vary; vary != "" {
 		h.Set("Vary", vary)
 	}
-	if err := s.checkConditions(c); err != nil {
+	if err := s.checkConditions(c, h); err != nil {
 		return nil, err
 	}
 	if err := s.checkContentType(c.request); err != nil {
@@ -240,17 +241,30 @@ func send(w http.ResponseWriter, answer any) {
 	write(w, r.status, r.body)
 }
 
-func write(w http.ResponseWriter, status int, v any) {
+// A tagged is definitions with an entity tag.
+type tagged struct{ *definitions.Definitions }
+
+func encode(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	err := e.Encode(v)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
+}
+
+// write sends an answer. RabbitMQ compresses nothing that has an entity tag.
+func write(w http.ResponseWriter, status int, v any) {
+	body, err := encode(v)
+	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	body := bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 	w.Header().Set("Content-Type", "application/json")
-	if z, takes := w.(zipper); takes {
+	_, hasTag := v.(tagged)
+	switch z, takes := w.(zipper); {
+	case hasTag:
+		w.Header().Set("ETag", entityTag(body))
+	case takes:
 		body = z.zip(body)
 	}
 	w.WriteHeader(status)

@@ -21,14 +21,22 @@ func (c *call) getDefinitions() (any, error) {
 		return nil, badRequest("vhost_not_found")
 	}
 	if v != nil {
-		return definitions.OfVHost(v), nil
+		return c.tag(definitions.OfVHost(v)), nil
 	}
 	d := definitions.Of(c.broker)
 	if d.ClusterName != "" {
 		d.ClusterName = c.clusterName()
 		d.Explanation = "Definitions of cluster '" + d.ClusterName + "'"
 	}
-	return d, nil
+	return c.tag(d), nil
+}
+
+// tag gives definitions an entity tag, which they have in 4.3.
+func (c *call) tag(d *definitions.Definitions) any {
+	if c.oldFeatures {
+		return d
+	}
+	return tagged{d}
 }
 
 // postDefinitions imports a document: all of it, or nothing if an entry is refused.

@@ -8,11 +8,10 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/mgmt"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // What is compressed, as the live brokers do.

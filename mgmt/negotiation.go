@@ -1,6 +1,8 @@
 package mgmt
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"mime"
 	"net/http"
 	"regexp"
@@ -92,16 +94,23 @@ func parseMedia(s string) (kind string, parameters map[string]string, err error)
 	return kind, parameters, err
 }
 
+// entityTagIn is one entity tag, with what makes it a weak one.
+var entityTagIn = regexp.MustCompile(`(W/)?"[^"]*"`)
+
 // entityTags are what If-Match and If-None-Match may have besides a star.
 var entityTags = regexp.MustCompile(`^\s*(W/)?"[^"]*"\s*(,\s*(W/)?"[^"]*"\s*)*$`)
 
-// checkConditions refuses a request whose conditions are not met. Nothing has an entity tag, so nothing matches one.
-func (s resource) checkConditions(c *call) error {
+// entityTag is the tag of what has this text.
+func entityTag(data []byte) string { return fmt.Sprintf(`"%x"`, sha256.Sum256(data)) }
+
+// checkConditions refuses a request whose conditions are not met. What has no entity tag matches none.
+func (s resource) checkConditions(c *call, h http.Header) error {
 	match, noneMatch := c.request.Header.Get("If-Match"), c.request.Header.Get("If-None-Match")
 	if match == "" && noneMatch == "" {
 		return nil
 	}
-	if !s.exists(c) {
+	tag, exists := s.entity(c)
+	if !exists {
 		if match != "" {
 			return errPrecondition
 		}
@@ -113,24 +122,35 @@ func (s resource) checkConditions(c *call) error {
 		}
 	}
 	isLook := c.request.Method == http.MethodGet || c.request.Method == http.MethodHead
+	isMatch := match == "" || match == "*" || slices.Contains(entityTagIn.FindAllString(match, -1), tag)
+	isNone := noneMatch == "" || noneMatch != "*" && tag != "" && !strings.Contains(noneMatch, tag)
 	switch {
-	case match != "" && match != "*":
-		return errPrecondition
-	case noneMatch == "*" && isLook:
+	case isMatch && isNone:
+		return nil
+	case isMatch && isLook && (noneMatch == "*" || tag != ""):
+		if tag != "" {
+			h.Set("ETag", tag)
+		}
 		return errNotModified
-	case noneMatch != "":
-		return errPrecondition
 	}
-	return nil
+	return errPrecondition
 }
 
-// exists reports whether there is what the path names. A path at which nobody can look is taken to be there.
-func (s resource) exists(c *call) bool {
+// entity returns the entity tag of what the path names, if it has one, and whether it is there. A path at which nobody can look is taken
+// to be there.
+func (s resource) entity(c *call) (tag string, exists bool) {
 	if s.get == nil {
-		return true
+		return "", true
 	}
-	_, err := s.get(c)
-	return err == nil
+	answer, err := s.get(c)
+	if err != nil {
+		return "", false
+	}
+	if d, ok := answer.(tagged); ok {
+		data, _ := encode(d) // the answer is JSON
+		tag = entityTag(data)
+	}
+	return tag, true
 }
 
 // checkContentType refuses a body of a kind that the route does not take. Most take any kind that is one.
@@ -142,9 +162,10 @@ func (s resource) checkContentType(r *http.Request) error {
 	if !ok && s.takes == nil {
 		return nil
 	}
-	kind, _, err := parseMedia(strings.Join(given, ","))
+	kinds := strings.TrimSpace(strings.Join(given, ","))
+	kind, _, err := parseMedia(kinds)
 	takes := s.takes == nil || slices.Contains(s.takes, kind)
-	if err != nil || !takes {
+	if err != nil || !takes || strings.HasSuffix(kinds, ";") { // package mime takes a semicolon without a parameter
 		return errMediaType
 	}
 	return nil

@@ -119,6 +119,9 @@ var negotiations = []negotiated{
 	{"GET whoami", "Authorization: basic Z3Vlc3Q6Z3Vlc3Q=", "", 200, late},
 	{"OPTIONS whoami", "Authorization: Basic !!!", "", 200, early},
 
+	{"PUT queues/%2F/q", "Content-Type: application/json;", `{"durable":true}`, 415, late},
+	{"PUT queues/%2F/q", `Content-Type: a/b;c="d e"`, `{"durable":true}`, 204, late},
+
 	{"GET whoami", "If-None-Match: *", "", 304, late},
 	{"GET whoami", `If-None-Match: "x"`, "", 412, late},
 	{"GET whoami", "If-None-Match: zz", "", 400, bare},

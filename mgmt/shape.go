@@ -51,6 +51,8 @@ func (c *call) shape(answer any, p pages) (any, error) {
 		return answer, err
 	case check:
 		return c.shapeCheck(answer)
+	case tagged:
+		return answer, nil
 	case *definitions.Definitions:
 		return c.shapeDefinitions(answer)
 	}
