@@ -133,7 +133,7 @@ func (s resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case run == nil && !isOptions:
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
-	case s.malformed:
+	case s.noFile:
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	case isOptions:

@@ -62,7 +62,7 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case ok && err == nil && known:
 		route = found
 	case slices.ContainsFunc(segments, isNoFile):
-		route.malformed = true
+		route.noFile = true
 	}
 	resource{r.node, route}.ServeHTTP(w, req)
 }

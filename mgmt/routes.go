@@ -11,10 +11,10 @@ type route struct {
 	who  access
 	open bool // needs no login
 
-	malformed bool // the path is no path of a file
-	ofVHost   bool // the path names a virtual host
-	noHead    bool // RabbitMQ does not take HEAD here
-	pages     pages
+	noFile  bool // the path is not in the table, and no file can have it
+	ofVHost bool // the path names a virtual host
+	noHead  bool // RabbitMQ does not take HEAD here
+	pages   pages
 
 	only     only     // the release that has the path, if not both have it
 	takes    []string // the kinds of bodies; nil: any
