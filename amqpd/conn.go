@@ -316,8 +316,27 @@ func (c *conn) finish(err error) {
 	}
 	c.nc.SetDeadline(until)
 	<-c.writer.gone
-	if !errors.Is(err, errAnswered) {
+	switch {
+	case errors.Is(err, errAnswered):
+	case lostSync(err):
 		c.drain()
+	default:
+		c.awaitEnd()
+	}
+}
+
+// awaitEnd reads until the other side closes its end, or answers that it has closed.
+func (c *conn) awaitEnd() {
+	for {
+		f, err := c.in.readFrame()
+		if err == nil {
+			c.mu.Lock()
+			err = c.closingFrameLocked(f)
+			c.mu.Unlock()
+		}
+		if err != nil || c.send() != nil {
+			return
+		}
 	}
 }
 

@@ -65,7 +65,7 @@ func (c *conn) connectionFrameLocked(f frame) error {
 		return nil
 	}
 	id := methodOf(f)
-	if _, known := c.protocol.methods[id]; !known {
+	if !c.protocol.knows(id) {
 		return errDrop
 	}
 	a := newArgs(f.payload[4:], &c.in.names)
@@ -97,16 +97,21 @@ func (c *conn) closedByClientLocked() error {
 	return errDone
 }
 
-// closingFrameLocked handles what comes after connection.close was sent: only its answer, or the client's
-// own connection.close that crossed it, count.
+// closingFrameLocked handles what comes after connection.close was sent, or answered: only its answer counts, or another
+// connection.close, and a method that there is not.
 func (c *conn) closingFrameLocked(f frame) error {
 	if f.channel != 0 || f.typ != frameMethod || len(f.payload) < methodHead {
 		return nil
 	}
-	switch methodOf(f) {
-	case c.protocol.close:
+	id := methodOf(f)
+	a := newArgs(f.payload[4:], &c.in.names)
+	switch {
+	case !c.protocol.knows(id):
+		return errAnswered // no other answer can come
+	case c.protocol.signatures[id].check(&a) != nil:
+	case id == c.protocol.close:
 		c.out.bare(0, c.protocol.closeOk)
-	case c.protocol.closeOk:
+	case id == c.protocol.closeOk:
 		return errAnswered
 	}
 	return nil
@@ -159,7 +164,7 @@ func (c *conn) unopenedLocked(number uint16, id methodID, a *args) error {
 	if id == channelOpen {
 		return c.handledLocked(nil, c.openChannelLocked(number, a), id)
 	}
-	if _, known := c.protocol.methods[id]; !known {
+	if !c.protocol.knows(id) {
 		return errDrop
 	}
 	switch id {
@@ -217,7 +222,7 @@ func errNotOpen() error { return errorf(leveret.ChannelError, "expected 'channel
 // leaves to the channel before it asks whether the channel is closing.
 // Rules: E-7, C-15.
 func (c *conn) closingChannelLocked(ch *channel, id methodID, a *args) error {
-	if _, known := c.protocol.methods[id]; !known {
+	if !c.protocol.knows(id) {
 		return errDrop
 	}
 	if err := c.protocol.signatures[id].check(a); err != nil {

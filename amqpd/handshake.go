@@ -104,6 +104,7 @@ func (c *conn) letGo() {
 func (c *conn) endHandshake(err error) {
 	c.logFailure(err)
 	var r refused
+	isLogin := errors.As(err, new(refusedLogin))
 	switch {
 	case errors.As(err, &r):
 		why := c.closeReason(r.err, r.cause)
@@ -111,18 +112,25 @@ func (c *conn) endHandshake(err error) {
 			return
 		}
 		c.out.closing(0, c.protocol.close, why)
-		if c.send() == nil {
-			c.nc.SetDeadline(time.Now().Add(c.closeTimeout()))
-			c.awaitCloseOk()
+		if c.send() != nil {
+			return
 		}
 	case lostSync(err) && c.tune.frameMax > 0:
 		c.out.closing(0, c.protocol.close, c.closeReason(c.release.frameSyncError(err), 0))
 		c.send()
-		fallthrough
-	case errors.Is(err, errSilent), lostSync(err):
-		c.nc.SetDeadline(time.Now().Add(silentDelay))
-		c.drain()
+	case !errors.Is(err, errSilent) && !lostSync(err):
+		return
 	}
+	wait := silentDelay
+	if r.err != nil && !isLogin {
+		wait = c.closeTimeout()
+	}
+	c.nc.SetDeadline(time.Now().Add(wait))
+	if r.err != nil || isLogin {
+		c.awaitEnd()
+		return
+	}
+	c.drain()
 }
 
 // logFailure says why a handshake failed. A client that goes away is no reason to warn: it may only have
@@ -139,16 +147,6 @@ func (c *conn) logFailure(err error) {
 		c.log.Info("handshake failed", "error", err)
 	default:
 		c.log.Warn("handshake failed", "error", err)
-	}
-}
-
-// awaitCloseOk reads until the client has answered connection.close or is gone.
-func (c *conn) awaitCloseOk() {
-	for {
-		f, err := c.in.readFrame()
-		if err != nil || f.typ == frameMethod && len(f.payload) >= methodHead && methodOf(f) == c.protocol.closeOk {
-			return
-		}
 	}
 }
 
@@ -225,24 +223,35 @@ func (c *conn) await(want methodID) (args, error) {
 func (c *conn) expected(f frame, want methodID) error {
 	opening := want == connectionOpen
 	switch {
+	case f.channel != 0 && opening:
+		return refused{c.release.frameProblem(leveret.UnexpectedFrame, f, nil), 0}
 	case !wellFormed(f) && opening:
 		return refused{c.release.frameProblem(leveret.FrameError, f, erl.Atom("unknown_frame")), 0}
 	case !wellFormed(f):
 		return errSilent
-	case f.typ == frameMethod:
-		if _, known := c.protocol.methods[methodOf(f)]; !known {
-			return errDrop
-		}
+	case f.typ == frameMethod && !c.protocol.knows(methodOf(f)):
+		return errDrop
 	}
+	isWanted := f.channel == 0 && f.typ == frameMethod && methodOf(f) == want
 	switch {
-	case f.channel == 0 && f.typ == frameMethod && methodOf(f) == want:
+	case !opening && isWanted:
 		return nil
 	case !opening:
 		return errSilent
-	case f.channel != 0 || f.typ != frameMethod:
+	case f.typ != frameMethod:
 		return refused{c.release.frameProblem(leveret.UnexpectedFrame, f, nil), 0}
 	}
-	return refused{errorf(leveret.ChannelError, "unexpected method in connection state opening"), methodOf(f)}
+	id := methodOf(f)
+	a := newArgs(f.payload[4:], &c.in.names)
+	switch err := c.protocol.signatures[id].checkOnZero(&a); {
+	case errors.Is(err, leveret.FrameError):
+		return refused{err, id}
+	case err != nil:
+		return errSilent
+	case isWanted:
+		return nil
+	}
+	return refused{errorf(leveret.ChannelError, "unexpected method in connection state opening"), id}
 }
 
 // login reads start-ok and authenticates.
@@ -321,12 +330,7 @@ func (c *conn) enter() error {
 	if err != nil {
 		return err
 	}
-	vhost := a.short()
-	a.short()
-	a.bits()
-	if !a.done() {
-		return errDrop
-	}
+	vhost := a.short() // all arguments have been read once, and the others mean nothing
 	c.inbox.mail.wake = c.writer.wake
 	c.inbox.from = leveret.NewInbox(leveret.InboxConfig{
 		MaxDeliveries: maxInbox, MaxBytes: maxInboxBytes, Notify: c.inbox.mail.arrived,

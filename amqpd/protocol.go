@@ -28,6 +28,11 @@ type protocol struct {
 	extended     bool     // RabbitMQ's extensions: capabilities, arguments of channel.open-ok and basic.consume
 }
 
+func (p *protocol) knows(id methodID) bool {
+	_, known := p.methods[id]
+	return known
+}
+
 var (
 	amqp091 = &protocol{minor: 9, methods: methods, signatures: signatures,
 		close: connectionClose, closeOk: connectionCloseOk, extended: true}
