@@ -39,6 +39,11 @@ type refusedLogin struct {
 	answer          error // a refused or errSilent
 }
 
+// isJudged reports whether the login made sense, so that the connection is closed as others are. What makes none is RabbitMQ's failure.
+func (r refusedLogin) isJudged() bool {
+	return r.cause != errMalformed && r.cause != errUnknownMechanism
+}
+
 func (r refusedLogin) Error() string { return r.cause.Error() }
 func (r refusedLogin) Unwrap() error { return r.answer }
 
@@ -104,7 +109,8 @@ func (c *conn) letGo() {
 func (c *conn) endHandshake(err error) {
 	c.logFailure(err)
 	var r refused
-	isLogin := errors.As(err, new(refusedLogin))
+	var login refusedLogin
+	isLogin := errors.As(err, &login) && login.isJudged()
 	switch {
 	case errors.As(err, &r):
 		why := c.closeReason(r.err, r.cause)
@@ -272,19 +278,14 @@ func (c *conn) login() error {
 	c.client.wantsBlocked = c.client.wantsBlocked && c.protocol.extended
 	user, err := c.authenticate(mechanism, response)
 	if err != nil {
-		return refusedLogin{user, mechanism, err, c.loginAnswer(mechanism, err)}
+		login := refusedLogin{user, mechanism, err, errSilent}
+		if c.client.wantsClose && login.isJudged() {
+			login.answer = refused{unattributed{&leveret.Error{Code: leveret.AccessRefused, Reason: wire.LoginRefused(mechanism)}}, 0}
+		}
+		return login
 	}
 	c.client.user, c.client.mechanism = user, mechanism
 	return nil
-}
-
-// loginAnswer is what a client is told whose login is refused: nothing, if it does not want to know or if its response
-// makes no sense.
-func (c *conn) loginAnswer(mechanism string, cause error) error {
-	if !c.client.wantsClose || cause == errMalformed || cause == errUnknownMechanism {
-		return errSilent
-	}
-	return refused{unattributed{&leveret.Error{Code: leveret.AccessRefused, Reason: wire.LoginRefused(mechanism)}}, 0}
 }
 
 // Rules: D-13.

@@ -234,6 +234,8 @@ var wireCases = []wireCase{
 	{"refused in silence, close", greeted, startOkWith("", "PLAIN", "\x00guest\x00no") + closeConn(), 5 * time.Second},
 	{"refused in silence, close-ok", greeted, startOkWith("", "PLAIN", "\x00guest\x00no") + call(0, connectionCloseOk), 0},
 	{"refused in silence, unknown method", greeted, startOkWith("", "PLAIN", "\x00guest\x00no") + call(0, 11<<16+10), 0},
+	{"unknown mechanism, close", greeted, startOkWith("", "X", "\x00guest\x00no") + closeConn(), 5 * time.Second},
+	{"malformed response, close", greeted, startOkWith("", "PLAIN", "\x00guest") + closeConn(), 5 * time.Second},
 	{"refused in silence, start-ok", greeted, startOkWith("", "PLAIN", "\x00guest\x00no") + startOk("PLAIN", login), 0},
 
 	// Frames.

@@ -135,9 +135,8 @@ func (c *oddClient) handshakeText(wait time.Duration) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if kind == frameMethod && binary.BigEndian.Uint32(payload) == 10<<16|10 { // start: what the server says about itself is its own
-		properties := int(binary.BigEndian.Uint32(payload[6:]))
-		payload = slices.Concat(payload[:6], payload[10+properties:])
+	if kind == frameMethod && binary.BigEndian.Uint32(payload) == 10<<16|10 {
+		payload = payload[:6] // what follows is the server's own, and the order of the mechanisms is another each time RabbitMQ starts
 	}
 	return oddText(kind, channel, payload), nil
 }
