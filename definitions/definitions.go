@@ -75,9 +75,17 @@ type Permission struct {
 type TopicPermission struct {
 	User     string  `json:"user"`
 	VHost    string  `json:"vhost"`
-	Exchange string  `json:"exchange"`
+	Exchange *string `json:"exchange"`
 	Write    *string `json:"write"`
 	Read     *string `json:"read"`
+}
+
+// exchange is the exchange's name; empty, the default exchange's, if there is none.
+func (e *TopicPermission) exchange() string {
+	if e.Exchange == nil {
+		return ""
+	}
+	return *e.Exchange
 }
 
 // A Parameter is an entry of "parameters". Those that mean something here are operator policies,

@@ -144,7 +144,7 @@ func (x *exporter) permissions(v *leveret.VHost) {
 	}
 	for _, p := range v.TopicPermissions() {
 		x.out.TopicPermissions = append(x.out.TopicPermissions,
-			TopicPermission{p.User, p.VHost, p.Exchange, &p.Write, &p.Read})
+			TopicPermission{p.User, p.VHost, &p.Exchange, &p.Write, &p.Read})
 	}
 }
 

@@ -286,9 +286,15 @@ func (im *importer) topicPermission(e *TopicPermission) error {
 	if err := required(key{"write", e.Write}, key{"read", e.Read}); err != nil {
 		return err
 	}
-	err = v.SetTopicPermissions(e.User, e.Exchange, leveret.TopicPermissions{Write: *e.Write, Read: *e.Read})
-	if _, noUser := im.b.User(e.User); noUser == nil && errors.Is(err, leveret.ErrNotFound) {
-		return refuse("%s", im.terms.Format(erl.Tuple{erl.Atom("no_such_exchange"), erl.Binary(e.Exchange)}, 0))
+	var term any = erl.Atom("undefined") // without an exchange the user and the expressions are looked at, too
+	if e.Exchange != nil {
+		term = erl.Binary(*e.Exchange)
+	}
+	err = v.SetTopicPermissions(e.User, e.exchange(), leveret.TopicPermissions{Write: *e.Write, Read: *e.Read})
+	_, noUser := im.b.User(e.User)
+	isMissing := err == nil && e.Exchange == nil || noUser == nil && errors.Is(err, leveret.ErrNotFound)
+	if isMissing {
+		return refuse("%s", im.terms.Format(erl.Tuple{erl.Atom("no_such_exchange"), term}, 0))
 	}
 	return im.grantRefused(err, e.User)
 }

@@ -74,7 +74,7 @@ func (d *Definitions) names() map[string]map[target]bool {
 		add(e.VHost, "exchange", e.Name)
 	}
 	for _, e := range d.TopicPermissions {
-		add(e.VHost, "exchange", e.Exchange)
+		add(e.VHost, "exchange", e.exchange())
 	}
 	for _, e := range d.Bindings {
 		add(e.VHost, "exchange", e.Source)

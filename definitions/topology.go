@@ -106,6 +106,9 @@ func isObject(v any) bool {
 }
 
 func (im *importer) setLimitParameter(v *leveret.VHost, e *Parameter) error {
+	if e.Name != "limits" {
+		return refuse("the parameter with a virtual host's limits is called limits")
+	}
 	var given Limits
 	if err := im.readObject(e, &given); err != nil {
 		return err
@@ -124,7 +127,7 @@ func (im *importer) exchange(e *Exchange) error {
 	if err != nil || e.Name == "" || isReserved(e.Name) || exchangeExists(v, e.Name) {
 		return err
 	}
-	return refusedByCode(v.ImportExchange(e.Name, leveret.ExchangeType(e.Type), leveret.ExchangeConfig{
+	return refusedByCode(v.ImportExchange(e.Name, leveret.ExchangeType(cmp.Or(e.Type, "undefined")), leveret.ExchangeConfig{
 		Durable: isDurable(e.Durable), AutoDelete: e.AutoDelete, Internal: e.Internal != nil && *e.Internal,
 		Arguments: e.Arguments.Table,
 	}))

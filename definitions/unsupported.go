@@ -115,10 +115,10 @@ func (s *supporter) vhosts(entries []VHost) []VHost {
 }
 
 func (s *supporter) topicPermission(e *TopicPermission) string {
-	if !s.out[located{e.VHost, target{leveret.DestinationExchange, e.Exchange}}] {
+	if !s.out[located{e.VHost, target{leveret.DestinationExchange, e.exchange()}}] {
 		return ""
 	}
-	return fmt.Sprintf("exchange '%s' is left out", e.Exchange)
+	return fmt.Sprintf("exchange '%s' is left out", e.exchange())
 }
 
 // parameter lets pass what RabbitMQ itself knows, of which it refuses "policy".
