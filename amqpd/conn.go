@@ -325,7 +325,7 @@ func (c *conn) finish(err error) {
 	}
 }
 
-// awaitEnd reads until the other side closes its end, or answers that it has closed.
+// awaitEnd reads until the client closes its end of the connection, or sends what ends the connection.
 func (c *conn) awaitEnd() {
 	for {
 		f, err := c.in.readFrame()

@@ -97,8 +97,9 @@ func (c *conn) closedByClientLocked() error {
 	return errDone
 }
 
-// closingFrameLocked handles what comes after connection.close was sent, or answered: only its answer counts, or another
-// connection.close, and a method that there is not.
+// closingFrameLocked handles what comes after connection.close was sent or answered. Three methods count: close-ok ends the connection,
+// another connection.close is answered, and a method that AMQP does not have ends the connection, too.
+// Rules: C-17.
 func (c *conn) closingFrameLocked(f frame) error {
 	if f.channel != 0 || f.typ != frameMethod || len(f.payload) < methodHead {
 		return nil

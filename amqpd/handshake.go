@@ -39,7 +39,8 @@ type refusedLogin struct {
 	answer          error // a refused or errSilent
 }
 
-// isJudged reports whether the login made sense, so that the connection is closed as others are. What makes none is RabbitMQ's failure.
+// isJudged reports whether the login made sense. RabbitMQ refuses such a login, and ends the connection as it ends others. A login that
+// makes no sense crashes RabbitMQ's reader, which then hears and answers nothing.
 func (r refusedLogin) isJudged() bool {
 	return r.cause != errMalformed && r.cause != errUnknownMechanism
 }

@@ -27,6 +27,16 @@ var odd = flag.Int("odd", 100, "how many sequences of odd frames to send to a re
 // a busy machine spoils a run, and what a broker does only now and then, such as to confirm a message before its delivery
 // (C-5a), is not a difference.
 func TestOddFrames(t *testing.T) {
+	broker, first := oddSeeds(t)
+	for _, seed := range oddOnes(broker, first) {
+		if err := oddAgain(broker, seed); err != nil {
+			t.Errorf("-seed %d -odd 1: %v", seed, err)
+		}
+	}
+}
+
+// oddSeeds returns the real broker, and the first of the seeds.
+func oddSeeds(t *testing.T) (*Broker, uint64) {
 	broker := fromEnvironment(t)
 	if broker == nil {
 		t.Skip("no broker to compare with: set LEVERET_CONFORMANCE_AMQP and LEVERET_CONFORMANCE_ADMIN")
@@ -36,11 +46,7 @@ func TestOddFrames(t *testing.T) {
 		first = rand.Uint64N(1 << 40)
 	}
 	t.Logf("seeds %d to %d", first, first+uint64(*odd)-1)
-	for _, seed := range oddOnes(broker, first) {
-		if err := oddAgain(broker, seed); err != nil {
-			t.Errorf("-seed %d -odd 1: %v", seed, err)
-		}
-	}
+	return broker, first
 }
 
 // oddOnes returns the seeds, from first on, of what differs when it is sent beside others.

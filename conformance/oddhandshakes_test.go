@@ -17,15 +17,7 @@ import (
 // TestOddHandshakes sends a real broker and leveret's listener handshakes that no client library would make, and what may come
 // before, between, instead and behind: both must answer with the same frames and close the connection alike.
 func TestOddHandshakes(t *testing.T) {
-	broker := fromEnvironment(t)
-	if broker == nil {
-		t.Skip("no broker to compare with: set LEVERET_CONFORMANCE_AMQP and LEVERET_CONFORMANCE_ADMIN")
-	}
-	first := *seed
-	if first == 0 {
-		first = rand.Uint64N(1 << 40)
-	}
-	t.Logf("seeds %d to %d", first, first+uint64(*odd)-1)
+	broker, first := oddSeeds(t)
 	own, err := Listener(broker.profile)
 	if err != nil {
 		t.Fatal(err)
@@ -149,15 +141,13 @@ type piece struct {
 	octets []byte
 }
 
-func (w *oddWriter) piece(name string, octets []byte) piece { return piece{name, octets} }
-
 // oddHandshake is a handshake of which some pieces are odd, and what may follow.
 func oddHandshake(w *oddWriter) []piece {
 	header := "AMQP\x00\x00\x09\x01"
 	if w.chance(0.1) {
 		header = oneOf(w, "AMQP\x01\x01\x00\x09", "AMQP\x01\x01\x08\x00", "AMQP\x00\x00\x09\x00", "AMQP\x00\x00\x0a\x01", "GET / HT", "amqp\x00\x00\x09\x01", header+header)
 	}
-	all := []piece{{"header " + fmt.Sprintf("%q", header), []byte(header)}, w.startOk(), w.tuneOk(), w.open(), w.piece("channel.open", oddMethod(1, channelOpen, []byte{0}))}
+	all := []piece{{"header " + fmt.Sprintf("%q", header), []byte(header)}, w.startOk(), w.tuneOk(), w.open(), piece{"channel.open", oddMethod(1, channelOpen, []byte{0})}}
 	all = all[:1+w.IntN(len(all))]
 	for range oneOf(w, 0, 1, 1, 1, 2, 3) {
 		at := len(all)
@@ -197,7 +187,7 @@ func (w *oddWriter) startOk() piece {
 		properties = oneOf(w, []byte("\x01x?"), []byte("\x05ab"), capability("capabilities", 'V'), slices.Concat(oddShort("x"), []byte{'S'}, oddLong(strings.Repeat("y", 9000))))
 	}
 	name := fmt.Sprintf("start-ok %q %q %q %.40q", mechanism, response, locale, properties)
-	return w.piece(name, oddMethod(0, connectionStartOk, oddLong(string(properties)), oddShort(mechanism), oddLong(response), oddShort(locale)))
+	return piece{name, oddMethod(0, connectionStartOk, oddLong(string(properties)), oddShort(mechanism), oddLong(response), oddShort(locale))}
 }
 
 func (w *oddWriter) tuneOk() piece {
@@ -212,7 +202,7 @@ func (w *oddWriter) tuneOk() piece {
 	t.u16(channels)
 	t.u32(frame)
 	t.u16(0)
-	return w.piece(fmt.Sprintf("tune-ok %d %d", channels, frame), oddMethod(0, connectionTuneOk, t.b))
+	return piece{fmt.Sprintf("tune-ok %d %d", channels, frame), oddMethod(0, connectionTuneOk, t.b)}
 }
 
 func (w *oddWriter) open() piece {
@@ -223,28 +213,28 @@ func (w *oddWriter) open() piece {
 	if w.chance(0.1) {
 		rest = oneOf(w, "", "\x00", "\x00\x01", "\x03abc\x01", "\x00\x00\x00", "\xff")
 	}
-	return w.piece(fmt.Sprintf("open %.20q %q", vhost, rest), oddMethod(0, connectionOpen, oddShort(vhost), []byte(rest)))
+	return piece{fmt.Sprintf("open %.20q %q", vhost, rest), oddMethod(0, connectionOpen, oddShort(vhost), []byte(rest))}
 }
 
 // between is what does not belong there, or only sometimes.
 func (w *oddWriter) between() piece {
 	farewell := slices.Concat([]byte{0, 200}, oddShort("bye"), make([]byte, 4))
-	method := func(name string, id uint32, args ...byte) piece { return w.piece(name, oddMethod(0, id, args)) }
+	method := func(name string, id uint32, args ...byte) piece { return piece{name, oddMethod(0, id, args)} }
 	raw := func(name string, kind byte, channel uint16, payload string, end byte) piece {
 		b := binary.BigEndian.AppendUint16([]byte{kind}, channel)
-		return w.piece(name, slices.Concat(b, oddLong(payload), []byte{end}))
+		return piece{name, slices.Concat(b, oddLong(payload), []byte{end})}
 	}
 	return oneOf(w, w.startOk(), w.tuneOk(), w.open(), method("close", connectionClose, farewell...), method("close-ok", 10<<16|51),
 		method("close with more", connectionClose, append(farewell, 1)...), method("close that is cut", connectionClose, 0),
 		method("close-ok with more", 10<<16|51, 1), method("start-ok that is cut", connectionStartOk, 0, 0),
 		method("secure-ok", 10<<16|21, 0, 0, 0, 0), method("open-ok", 10<<16|41, 0), method("update-secret", 10<<16|70, 0, 0, 0, 1, 'x', 0),
 		method("blocked", 10<<16|60, 0), method("unknown method", 10<<16|99), method("unknown class", 11<<16|10), method("tx.select", 90<<16|10),
-		w.piece("close on 1", oddMethod(1, connectionClose, farewell)), w.piece("channel.open", oddMethod(1, channelOpen, []byte{0})),
-		w.piece("unknown method on 1", oddMethod(1, 10<<16|99)),
+		piece{"close on 1", oddMethod(1, connectionClose, farewell)}, piece{"channel.open", oddMethod(1, channelOpen, []byte{0})},
+		piece{"unknown method on 1", oddMethod(1, 10<<16|99)},
 		raw("heartbeat", 8, 0, "", 206), raw("heartbeat on 1", 8, 1, "", 206), raw("heartbeat with more", 8, 0, "x", 206),
 		raw("header", frameHeader, 0, strings.Repeat("\x00", 14), 206), raw("header on 1", frameHeader, 1, strings.Repeat("\x00", 14), 206),
 		raw("body", bodyFrame, 0, "x", 206), raw("body on 1", bodyFrame, 1, "x", 206), raw("type 4", 4, 0, "x", 206), raw("type 9 on 1", 9, 1, "x", 206),
 		raw("empty method", frameMethod, 0, "", 206), raw("empty method on 1", frameMethod, 1, "", 206), raw("bad end", 8, 0, "", 0),
-		raw("large", bodyFrame, 1, strings.Repeat("x", 9000), 206), w.piece("endless", []byte{bodyFrame, 0, 0, 255, 255, 255, 255}),
-		w.piece("header", []byte("AMQP\x00\x00\x09\x01")))
+		raw("large", bodyFrame, 1, strings.Repeat("x", 9000), 206), piece{"endless", []byte{bodyFrame, 0, 0, 255, 255, 255, 255}},
+		piece{"header", []byte("AMQP\x00\x00\x09\x01")})
 }

@@ -25,7 +25,7 @@ type call struct {
 	body    body
 	looked  map[string]*contents // of virtual hosts, by name
 
-	malformed error // that of a query that nobody can read
+	malformed error // errMalformed if the query cannot be read
 }
 
 // defaultExchange is the name of the default exchange in paths.

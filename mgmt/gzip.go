@@ -27,8 +27,8 @@ func (z zipper) zip(body []byte) []byte {
 	return zipped.Bytes()
 }
 
-// takesGzip reports whether the answer to a request may be compressed. As for RabbitMQ's web server, gzip has to be named, and a header
-// with a quality that is none counts for nothing.
+// takesGzip reports whether the answer to a request may be compressed. RabbitMQ's web server compresses only if the header names gzip. A
+// header with a wrong quality counts for nothing.
 func takesGzip(r *http.Request) (takes bool) {
 	if r.Method == http.MethodHead {
 		return false

@@ -179,7 +179,8 @@ func (c *call) vhost() (*leveret.VHost, error) {
 	return v, err
 }
 
-// change changes a virtual host. If there is no such host, RabbitMQ tells what else is wrong first, which a broker of its own finds.
+// change changes a virtual host. RabbitMQ tells of every other mistake before it tells that the virtual host is missing. So a change of a
+// missing virtual host is tried on an empty broker, which finds the other mistakes.
 func (c *call) change(how func(*leveret.VHost) error) error {
 	v, missing := c.vhost()
 	if missing == nil {

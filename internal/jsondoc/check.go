@@ -11,15 +11,15 @@ import (
 
 // An Error is what is wrong with a document that package json takes.
 type Error struct {
-	Offset int // of the octet behind which nothing was looked at
+	Offset int // where the mistake is; of a number, where the number ends
 	what   string
 }
 
 func (e *Error) Error() string { return e.what }
 
-// Check returns an *Error for a document that is JSON by its syntax, and that the release with this rule refuses: each release refuses a
-// number that is too large for a float64. RabbitMQ 4.3 also refuses octets that are no UTF-8, and half of a surrogate pair. 3.10 takes them
-// for the character U+FFFD, as package json does. Of a document with a wrong syntax Check finds nothing.
+// Check returns an *Error if a release of RabbitMQ refuses a document whose syntax is right. Each release refuses a number that is too
+// large for a float64. RabbitMQ 4.3 also refuses octets that are no UTF-8, and half of a surrogate pair. 3.10 takes both for the character
+// U+FFFD, as package json does. Check does not look for mistakes of the syntax.
 func Check(data []byte, which Counts) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
