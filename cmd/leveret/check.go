@@ -117,7 +117,7 @@ func printReport(w io.Writer, r journal.Report) {
 		fmt.Fprintln(w, "damaged:", strings.ReplaceAll(shortened{err}.Error(), "\n", "; "))
 	}
 	if r.Torn != nil {
-		fmt.Fprintf(w, "%v: %d octets of it are dropped when the directory is opened. Nobody was told that it was done.\n", shortened{r.Torn}, r.Lost)
+		fmt.Fprintf(w, "%v: %d octets of it are dropped when the directory is opened. Nobody was told that it was synced.\n", shortened{r.Torn}, r.Lost)
 	}
 	switch {
 	case len(r.Problems) > 0:

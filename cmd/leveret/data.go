@@ -88,7 +88,7 @@ func (s *dataSettings) tellRecovery(r leveret.Recovery, log *slog.Logger) {
 		return
 	}
 	if r.Cut != "" {
-		log.Warn("the last write was cut off and is dropped; nobody was told that it was done", "data", s.dir, "where", r.Cut)
+		log.Warn("the last write was cut off and is dropped; nobody was told that it was synced", "data", s.dir, "where", r.Cut)
 	}
 	log.Info("the data is read", "data", s.dir, "messages", r.Messages, "records", r.Records, "segments", r.Segments,
 		"octets", r.Octets, "took", r.Took, "killed", r.Killed)

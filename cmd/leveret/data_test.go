@@ -257,7 +257,7 @@ func TestCutOffData(t *testing.T) {
 	q, err := channelTo(t, side{url: url}).QueueDeclarePassive("classic", true, false, false, false, nil)
 	require.NoError(t, err)
 	assert.Equal(t, 3, q.Messages)
-	assert.Contains(t, p.end(syscall.SIGTERM), `level=WARN msg="the last write was cut off and is dropped; nobody was told that it was done"`)
+	assert.Contains(t, p.end(syscall.SIGTERM), `level=WARN msg="the last write was cut off and is dropped; nobody was told that it was synced"`)
 }
 
 // What no broker can have as its directory is refused in one line.

@@ -63,7 +63,19 @@ type output struct {
 	synced  int64 // offset in the file up to which it is synced
 	cleared int64 // offset in the file up to which something has been written once, if only zeros, or by another segment
 	end     int64 // offset in the file up to which there is space
+	settled bool  // the segments before are synced, and this one is sure to be there
 	due     []waiter
+}
+
+// place is where the segment ends so far.
+func (o *output) place() Pos { return place(o.header.number, o.written-o.header.start()) }
+
+// proven is what a mark says of the syncs before it.
+func (o *output) proven() int64 {
+	if !o.settled {
+		return 0
+	}
+	return o.synced
 }
 
 // commit is the committer: it writes what has collected while it wrote and synced the batch before. So there is one sync for all
@@ -73,19 +85,23 @@ func (l *Log) commit(out *output) {
 	var err error
 	var b batch
 	for err == nil {
-		var ok bool
-		if b, ok = l.take(out, b.frames); !ok {
-			err = l.finish(out)
-			break
+		if b, err = l.take(out, b.frames); err == nil {
+			err = l.commitBatch(out, b)
 		}
-		err = l.commitBatch(out, b)
 	}
+	if err == ErrClosed {
+		err = l.finish(out)
+	}
+	l.stop(&l.sealer)
 	out.file.Close() // what matters is synced
 	l.fail(out, err)
 }
 
-// finish syncs and seals the last segment.
+// finish syncs and seals the last segment. It returns ErrClosed if nothing fails.
 func (l *Log) finish(out *output) error {
+	if err := l.awaitSealed(); err != nil {
+		return err
+	}
 	if err := out.sync(); err != nil {
 		return err
 	}
@@ -97,25 +113,29 @@ func (l *Log) finish(out *output) error {
 	return ErrClosed
 }
 
-// take waits for something to write or to sync, and keeps the space of what was written. It reports false when the log is to be
-// closed and all is written and synced.
-func (l *Log) take(out *output, written []byte) (batch, bool) {
+// take waits for something to write or to sync, and keeps the space of what was written. The error is the sealer's, or ErrClosed when
+// the log is to be closed and all is written.
+func (l *Log) take(out *output, written []byte) (batch, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if written != nil {
 		l.backlog.keepLocked(written)
 	}
-	for l.backlog.octets == 0 && !l.progress.hasWork() {
+	for l.backlog.octets == 0 && !l.progress.hasWork() && l.sealing.err == nil {
 		if l.committer.stopping {
 			l.err = ErrClosed // no record comes behind the seal
-			return batch{}, false
+			return batch{}, ErrClosed
 		}
 		l.sleepLocked(&l.committer)
 	}
-	if l.backlog.octets == 0 {
-		return batch{segment: out.segment, end: l.end}, true
+	if l.sealing.err != nil {
+		return batch{}, l.sealing.err
 	}
-	return l.backlog.takeLocked(), true
+	out.settled = l.sealing.full == nil
+	if l.backlog.octets == 0 {
+		return batch{segment: out.segment, end: l.end}, nil
+	}
+	return l.backlog.takeLocked(), nil
 }
 
 // commitBatch writes a batch, tells those who wait for that, and syncs if somebody waits for that.
@@ -131,6 +151,9 @@ func (l *Log) commitBatch(out *output, b batch) error {
 	l.reached(out, Written, b.end)
 	synced, wanted := l.syncWanted()
 	if wanted {
+		if err := l.awaitSealed(); err != nil {
+			return err
+		}
 		if err := out.clear(); err != nil {
 			return err
 		}
@@ -148,7 +171,7 @@ func (o *output) write(frames []byte) error {
 	if len(frames) == 0 {
 		return nil
 	}
-	finish(frames, o.header.seed, o.written, o.synced)
+	finish(frames, o.header.seed, o.written, o.proven())
 	if _, err := o.file.WriteAt(frames, o.written); err != nil {
 		return failed("write", o.header.number.fileName(), o.written, err)
 	}
@@ -194,36 +217,27 @@ const (
 
 var zeros [clearSize]byte
 
-// roll ends the segment that is written and begins the next. The order makes each step one that recovery understands: the
-// old segment is synced, the new one is there with its snapshot, then the seal says so, and only then the new one is written.
+// roll begins the next segment, and leaves the full one to the sealer, which has sealed the one before.
 func (l *Log) roll(out *output, next *segment) error {
-	if err := out.sync(); err != nil {
+	if err := l.awaitSealed(); err != nil {
 		return err
 	}
-	old := *out
-	if err := l.begin(out, next, 0); err != nil {
+	full := *out
+	if err := l.begin(out, next, full.place(), false); err != nil {
 		return err
 	}
-	err := sealSegment(old.file, old.header, old.written, next.number)
-	if errClose := old.file.Close(); err == nil {
-		err = failed("close", old.header.number.fileName(), -1, errClose)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	old.segment.sealed = true
-	l.resizeLocked(old.segment, old.written+markSize)
-	l.compactor.wakeLocked()
-	return err
+	l.sealLater(&full, out)
+	return nil
 }
 
-// begin makes the file of a segment, with a snapshot. found is where the log ended, if it has just been opened.
-func (l *Log) begin(out *output, next *segment, found Pos) error {
+// begin makes the file of a segment, with a snapshot. before is where the segment before ended.
+func (l *Log) begin(out *output, next *segment, before Pos, opened bool) error {
 	snapshot := l.owner.Snapshot(out.header.snapshot[:0])
 	if len(snapshot) > MaxRecord {
 		return failed("write", next.number.fileName(), headerSize, fmt.Errorf("the snapshot has %d octets, more than %d", len(snapshot), MaxRecord))
 	}
 	l.mu.Lock()
-	h := header{next.number, l.segments[0].number, out.header.seed + seedStep, snapshot, l.end, found}
+	h := header{next.number, l.segments[0].number, out.header.seed + seedStep, snapshot, l.end, before, opened}
 	l.fileSize = min(max(int64(l.options.SegmentSize), snapshotShare*int64(len(snapshot))), maxSegmentSize)
 	l.capacity = max(l.fileSize-h.start()-markSize, l.fileSize/2) // the half if a snapshot is as large as a segment can be
 	space := max(l.capacity, next.used) + markSize
@@ -239,6 +253,6 @@ func (l *Log) begin(out *output, next *segment, found Pos) error {
 	}
 	out.file, out.header, out.segment = f, h, next
 	out.written, out.synced, out.end = h.start(), h.start(), h.start()+space
-	out.cleared = max(h.start(), used.octets)
+	out.cleared, out.settled = max(h.start(), used.octets), false
 	return nil
 }

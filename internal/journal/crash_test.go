@@ -5,7 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/leveretmq/leveret/internal/journal"
 	"github.com/leveretmq/leveret/internal/journal/crashfs"
@@ -17,17 +21,17 @@ import (
 // wrong after either.
 func crashOnce(seed uint64, fs *crashfs.FS, operations int) error {
 	rng := rand.New(rand.NewPCG(seed, uint64(fs.CrashAt)))
-	states, sure := []uint64{newLedger().state()}, uint64(0)
+	states, synced := []uint64{newLedger().state()}, uint64(0)
 	for round := range 2 {
 		r, err := begin(fs, states)
 		if err == nil {
 			_ = r.operate(seed+uint64(round), operations) // ends with the crash
 			_ = r.log.Close()
-			states, sure = r.states, r.sure(journal.Synced)
+			states, synced = r.states, r.sure(journal.Synced)
 		} else if !errors.Is(err, crashfs.ErrCrashed) {
 			return fmt.Errorf("round %d: %w", round, err)
 		}
-		after := rng
+		after, sure := rng, synced
 		if rng.IntN(4) == 0 && r != nil && err == nil { // only the process ends
 			after, sure = nil, r.sure(journal.Written)
 		}
@@ -48,6 +52,16 @@ func recovers(fs journal.FS, states []uint64, sure uint64) error {
 		return err
 	}
 	defer l.log.Close()
+	names, err := fs.List()
+	if err != nil {
+		return err
+	}
+	last := fmt.Sprintf("%08x.journal", uint32(l.log.Stats().End.Segment()))
+	for _, name := range names {
+		if strings.HasSuffix(name, ".journal") && name > last {
+			return fmt.Errorf("%s is there, behind %s in which the log ends", name, last)
+		}
+	}
 	return l.verify(states, sure)
 }
 
@@ -128,6 +142,138 @@ func TestCompactionKeepsWhatIsLive(t *testing.T) {
 	require.Error(t, lostByCompaction(true))
 }
 
+// TestCrashWhileSealing crashes while the disk takes long to sync the first segment, and the second has been begun: what is synced of
+// either is chance. Recovery ends where something of the first is missing, and drops the second.
+func TestCrashWhileSealing(t *testing.T) {
+	fs := &crashfs.FS{}
+	r, err := begin(fs, nil)
+	require.NoError(t, err)
+	goOn := make(chan bool)
+	fs.Before = func(op, name string) {
+		if op == "sync" && name == "00000001.journal" {
+			<-goOn
+		}
+	}
+	var p journal.Pos
+	for n := 0; n < 5; { // records of the second segment
+		p, err = r.step(1)
+		require.NoError(t, err)
+		r.states = append(r.states, r.state())
+		if p.Segment() == 2 {
+			n++
+		}
+	}
+	require.NoError(t, r.log.Wait(p, journal.Written))
+	whole, cut, dropped := 0, 0, 0
+	for range scale(400) {
+		seed := rand.Uint64()
+		after := fs.Crash(rand.New(rand.NewPCG(seed, 1)))
+		files := len(segmentFiles(t, after))
+		l, err := open(after, small)
+		require.NoError(t, err, "seed %d", seed)
+		require.NoError(t, l.verify(r.states, 0), "seed %d", seed)
+		switch found := l.log.Recovered(); {
+		case l.op == r.op:
+			whole++
+		case found.Segments == 2:
+			cut++
+		default:
+			dropped++
+			require.True(t, found.Torn != nil || files == 1, "seed %d", seed)
+		}
+		again := &run{ledger: l, states: slices.Clone(r.states[:l.op+1])}
+		require.NoError(t, again.operate(seed, 40), "seed %d", seed)
+		require.NoError(t, l.log.Close(), "seed %d", seed)
+		require.NoError(t, recovers(after.Crash(rand.New(rand.NewPCG(seed, 2))), again.states, l.op), "seed %d", seed)
+	}
+	t.Logf("all was there %d times, a part of the second segment %d times, a part of the first %d times", whole, cut, dropped)
+	require.True(t, whole > 0 && cut > 0 && dropped > 0)
+	// The process is killed, and then the machine crashes while the log is opened or right after that.
+	opened := false
+	for at := 1; !opened; at++ {
+		after := fs.Crash(nil)
+		after.CrashAt = at
+		l, err := open(after, small)
+		sure := uint64(0)
+		if opened = err == nil; opened {
+			sure = r.op
+		}
+		for seed := range uint64(20) {
+			left := after.Crash(rand.New(rand.NewPCG(seed, uint64(at))))
+			require.NoError(t, recovers(left, r.states, sure), "crash at call %d, seed %d", at, seed)
+		}
+		if opened {
+			_ = l.log.Close() // fails if the crash comes now
+		}
+	}
+	close(goOn)
+	require.NoError(t, r.log.Close())
+}
+
+// TestSyncsInOrder has the disk take long to sync the first segment: nothing of the second counts as synced before.
+func TestSyncsInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fs := &crashfs.FS{}
+		l, err := open(fs, small)
+		require.NoError(t, err)
+		goOn := make(chan bool)
+		fs.Before = func(op, name string) {
+			if op == "sync" && name == "00000001.journal" {
+				<-goOn
+			}
+		}
+		var p journal.Pos
+		for id := uint64(1); p.Segment() < 2; id++ {
+			p, err = l.put(id, "some value")
+			require.NoError(t, err)
+		}
+		require.NoError(t, l.log.Wait(p, journal.Written))
+		synced := false
+		require.NoError(t, l.log.Notify(p, journal.Synced, func(error) { synced = true }))
+		synctest.Wait()
+		require.False(t, synced)
+		close(goOn)
+		synctest.Wait()
+		require.True(t, synced)
+		require.NoError(t, l.log.Close())
+	})
+}
+
+// TestCloseWhileSealing closes the log while the first segment is synced, with nothing to sync in the second one.
+func TestCloseWhileSealing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fs := &crashfs.FS{}
+		l, err := open(fs, small)
+		require.NoError(t, err)
+		goOn := make(chan bool)
+		var after []string // calls while the sync takes long
+		held := false
+		fs.Before = func(op, name string) {
+			if op == "sync" && name == "00000001.journal" {
+				held = true
+				<-goOn
+				held = false
+			} else if held {
+				after = append(after, op+" "+name)
+			}
+		}
+		var p journal.Pos
+		for id := uint64(1); p.Segment() < 2; id++ {
+			p, err = l.put(id, "some value")
+			require.NoError(t, err)
+		}
+		require.NoError(t, l.log.Wait(p, journal.Written))
+		synctest.Wait()
+		after = nil
+		go func() { _ = l.log.Close() }()
+		synctest.Wait()
+		require.Empty(t, after)
+		close(goOn)
+		synctest.Wait()
+		require.NoError(t, journal.Check(fs).Err())
+	})
+}
+
 // TestSnapshotOfLostOperations has a segment whose snapshot knows an operation of which a crash takes the record. When the
 // segments before it have gone the snapshot must not bring the operation back.
 func TestSnapshotOfLostOperations(t *testing.T) {
@@ -171,8 +317,8 @@ func TestSnapshotOfLostOperations(t *testing.T) {
 	require.NoError(t, recovers(fs, r.states, 2))
 }
 
-// TestEveryFailingCall has one call fail: from then on the log takes nothing, writes nothing, and tells everybody so. What it had
-// confirmed is there afterwards.
+// TestEveryFailingCall has one call fail: the log fails, takes nothing and writes nothing from then on, and tells everybody so. Until
+// then another goroutine may end what it does, but nobody does again what failed. What had been confirmed is there afterwards.
 func TestEveryFailingCall(t *testing.T) {
 	const operations = 120
 	seed := rand.Uint64()
@@ -180,17 +326,24 @@ func TestEveryFailingCall(t *testing.T) {
 	n := calls(t, seed, operations)
 	for at := 1; at <= n; at++ {
 		var failed, after []string
+		var log atomic.Pointer[journal.Log]
 		fs := &crashfs.FS{Fail: func(call int, op, name string) error {
 			if call == at {
 				failed = []string{op, name}
 				return broken
 			}
 			if failed != nil && (op == "write" || op == "sync") {
-				after = append(after, op+" "+name)
+				again := op == failed[0] && name == failed[1]
+				if l := log.Load(); again || l != nil && errors.Is(l.Err(), broken) {
+					after = append(after, op+" "+name)
+				}
 			}
 			return nil
 		}}
 		r, err := begin(fs, nil)
+		if r != nil {
+			log.Store(r.log)
+		}
 		states, sure := []uint64{newLedger().state()}, uint64(0)
 		if err == nil {
 			err = errors.Join(r.operate(seed, operations), r.log.Close(), r.log.Stats().Stuck)

@@ -11,7 +11,8 @@
 // One goroutine, the committer, writes and syncs. While it does, the records of other operations collect; they are the next
 // batch, or several if they are more than a quarter of [Options].MaxPending. So a hundred operations that wait share a sync, one
 // that is alone waits for its own, and there is no timer. A batch is synced if somebody waits for that. Records for which nobody
-// does are synced with the next batch that is, when a segment ends, and by Close.
+// does are synced with the next batch that is, when their segment is full, and by Close. A third goroutine, the sealer, ends a full
+// segment while the committer writes the next one.
 //
 // # What waits for what
 //
@@ -50,20 +51,21 @@
 // All numbers are little-endian. The directory has a file named lock, whose lock (flock, LockFileEx) a process holds while it uses
 // the log, and whose text says that there were segments; and the segments, named by their numbers: 00000001.journal.
 //
-// A segment is a header of 52 octets, the snapshot, frames, and up to the size that was allocated zeros, or what stood in the file
+// A segment is a header of 56 octets, the snapshot, frames, and up to the size that was allocated zeros, or what stood in the file
 // when it was another segment's:
 //
 //	 0  8  "leveretJ"
-//	 8  4  version of the format, 3
+//	 8  4  version of the format, 5
 //	12  4  number of the segment
 //	16  4  number of the oldest segment when this one was begun
 //	20  4  seed: of the first segment drawn at random, of each other 0x9e3779b9 more than that of the one before
 //	24  4  octets of the snapshot
 //	28  4  CRC-32C of the snapshot, begun with the seed
 //	32  8  place up to which the snapshot may know the records
-//	40  8  place at which the log was found to end when it was opened; 0 if the segment was begun while writing
-//	48  4  CRC-32C of the 48 octets before
-//	52     snapshot
+//	40  8  place at which the segment before ended; 0 if there was none
+//	48  4  1 if the log was opened for this segment, 0 if it was begun while writing
+//	52  4  CRC-32C of the 52 octets before
+//	56     snapshot
 //
 // A frame is a record:
 //
@@ -73,21 +75,25 @@
 //	9     data
 //
 // The log's own frames have eight octets of data, one number or two. A mark begins each batch. It says up to which offset the file
-// was synced before, in the first four octets, and where the batch ends. A seal ends a segment and names the next one, or 0 if the log was closed. A record of kind retired,
+// was synced before, in the first four octets, and where the batch ends. The offset is 0 if the segment before was not synced. A seal ends a segment and names the next one, or 0 if the log was closed. A record of kind retired,
 // synced before a file is removed, says that it is not needed any more.
 //
 // # What a crash leaves
 //
-// A write that was under way can be there in part, in any order. It was not synced, so nobody was told that it was. Recovery
-// stops at the first frame that is not good and looks at what is behind it. A mark that says that the bad place had been
-// synced, a seal, or a segment that was begun proves that the disk lost what it had: Open refuses the log with file and
-// offset. Without such a proof the rest is the write that was under way. It is dropped and, if its mark is there, reported with its
-// offset in [Recovery]. What stands behind it from another segment is not taken for a frame: no two segments have the same seed.
+// What was written and not synced can be there in part, in any order. Nobody was told that it was synced. Recovery stops at the first
+// frame that is not good and looks at what is behind it, in this segment and in the next ones. A mark that says that the bad place
+// had been synced, or a seal, proves that the disk lost what it had: Open refuses the log with file and offset. Without such a proof
+// the rest was not synced. It is dropped, with segments that stand behind it, and reported with its offset in [Recovery], as far as a
+// mark or a segment tells of it. What stands there from another segment is not taken for a frame: no two segments have the same seed.
 //
-// A new segment is made in steps of which each is durable before the next: the old one is synced; the new one is written
-// under a name that ends in .new, synced, and renamed; the seal is written and synced; then records follow. So of two
-// segments only the last can lack its seal, and a new one behind an unsealed one is empty. Open always begins a new segment,
-// and the seal that it writes in the one before makes durable what it has replayed.
+// When a segment is full the next one is written under a name that ends in .new, renamed, and gets the records that follow. The sealer
+// does three things meanwhile, each of which is durable before the next: the full segment is synced; the next one is, and its name;
+// the full one gets its seal. Only then a record of the next one counts as synced. So of the segments only the last two can lack
+// their seals, or three if Open did not come to its end. A segment without a seal is whole if it has all frames up to where the next
+// one says that it ended. Of a segment behind one without a seal even the header may be missing.
+//
+// Open always begins a new segment. Before that it syncs what it has replayed: a process that was killed may not have done so, and the
+// machine may crash after that.
 //
 // Zeros are written in advance behind the last frame of a new file, so that small syncs need not wait for the file system's own log.
 //
@@ -95,7 +101,7 @@
 // Nothing is written to its file before the removal of its name is synced, too. Open removes the spares that it finds.
 //
 // Snapshots are taken while others append. One can know operations whose records were never written. It is not used then:
-// each segment that Open begins says where the log was found to end, and recovery takes the oldest snapshot that knew of
+// each segment that Open begins says where the one before was found to end, and recovery takes the oldest snapshot that knew of
 // nothing behind such an end. On top of a later snapshot older records are replayed, which is why they have to say what is,
 // not what changed.
 //

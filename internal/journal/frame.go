@@ -67,7 +67,7 @@ const (
 
 // A mark stands before what is written at once. Offsets are less than 4 GiB.
 type mark struct {
-	synced int64 // offset up to which the file was synced before
+	synced int64 // offset up to which the file was synced before; 0 if a segment before was not
 	end    int64 // offset behind what is written
 }
 

@@ -72,10 +72,12 @@ type Log struct {
 	end      Pos        // where the next record goes
 	backlog  backlog    // what the committer has not taken
 	progress progress
+	sealing  sealing
 	space    space
 	err      error // the log has failed or is closed
 
 	committer worker
+	sealer    worker
 	compactor worker
 	scanned   image // by Scan
 	recovered Recovery
@@ -104,7 +106,8 @@ func Open(fs FS, owner Owner, options Options) (*Log, error) {
 	if err != nil {
 		return nil, failed("lock", lockName, -1, err)
 	}
-	l := &Log{fs: fs, owner: owner, options: options, lock: lock, committer: newWorker(), compactor: newWorker()}
+	l := &Log{fs: fs, owner: owner, options: options, lock: lock, committer: newWorker(), sealer: newWorker(), compactor: newWorker()}
+	l.sealing.changed = sync.NewCond(&l.mu)
 	l.backlog.full = max(options.MaxPending/backlogBatches, 1)
 	out, err := l.recover()
 	if err != nil {
@@ -112,6 +115,7 @@ func Open(fs FS, owner Owner, options Options) (*Log, error) {
 		return nil, err
 	}
 	go l.commit(out)
+	go l.seal()
 	go l.compact()
 	return l, nil
 }

@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -36,23 +37,32 @@ type ending struct {
 // continued reports whether there must be a next segment.
 func (e ending) continued() bool { return e.next != 0 }
 
-// readImage reads a segment into buf, or into a larger buffer.
+// readImage reads a segment into buf, or into a larger buffer. The octets are there, too, if they do not begin with a good header.
 func readImage(fs FS, name string, buf []byte) (image, error) {
+	buf, err := readWhole(fs, name, buf)
+	if err != nil {
+		return image{}, err
+	}
+	h, err := decodeHeader(name, buf)
+	return image{h, name, buf}, err
+}
+
+// readWhole reads a file into buf, or into a larger buffer.
+func readWhole(fs FS, name string, buf []byte) ([]byte, error) {
 	f, err := fs.ReadFile(name)
 	if err != nil {
-		return image{}, failed("open", name, -1, err)
+		return nil, failed("open", name, -1, err)
 	}
 	defer f.Close()
 	size, err := f.Size()
 	if err != nil {
-		return image{}, failed("read", name, -1, err)
+		return nil, failed("read", name, -1, err)
 	}
 	buf = slices.Grow(buf[:0], int(size))[:size]
 	if n, err := f.ReadAt(buf, 0); err != nil && (err != io.EOF || int64(n) < size) {
-		return image{}, failed("read", name, int64(n), err)
+		return nil, failed("read", name, int64(n), err)
 	}
-	h, err := decodeHeader(name, buf)
-	return image{h, name, buf}, err
+	return buf, nil
 }
 
 // frames calls visit for each good frame from the first on, up to a seal that names the next segment.
@@ -97,12 +107,14 @@ func (i image) verifyTail(e ending) error {
 	return nil
 }
 
-// begun reports whether something was written behind the snapshot.
-func (i image) begun() bool {
-	for range i.search(i.start()) {
-		return true
+// provesBefore looks for a frame that was written when all segments before were synced, and this one was sure to be there.
+func (i image) provesBefore() (kind Kind, offset int64, proves bool) {
+	for kind, frame := range i.search(0) {
+		if kind == KindSeal || markOf(i.file[frame+Overhead:]).synced > 0 {
+			return kind, frame, true
+		}
 	}
-	return false
+	return 0, 0, false
 }
 
 // search yields the offsets of good marks and seals from one on, wherever they stand.
@@ -176,30 +188,40 @@ func missing(s Segment, format string, args ...any) error {
 // lost since. A snapshot is taken while records are appended, so it can know some of its own segment's; if these are lost before
 // they are written, the snapshot tells of operations that never were. The log was then opened, and has a later snapshot. Replaying
 // older records on top of that leads to the same, because the last record about each thing says what the snapshot says.
-func snapshotOf(fs FS, segments []Segment) (base image, err error) {
-	var headers []header
-	for _, s := range segments {
-		h, err := readHeader(fs, s.fileName())
-		if err != nil {
-			return image{}, err
-		}
-		headers = append(headers, h)
-	}
+func snapshotOf(fs FS, headers []header) (base image, err error) {
 	found := ^Pos(0) // the earliest end at which a later segment says that the log was found
 	var at Segment
 	for _, h := range slices.Backward(headers) {
 		if h.known <= found {
 			at = h.number
 		}
-		if h.found != 0 {
-			found = min(found, h.found)
+		if h.opened && h.before != 0 {
+			found = min(found, h.before)
 		}
 	}
 	if at == 0 {
-		return image{}, damaged(segments[0].fileName(), 32, "no segment has a snapshot of what the log has")
+		return image{}, damaged(headers[0].number.fileName(), 32, "no segment has a snapshot of what the log has")
 	}
 	return readImage(fs, at.fileName(), nil)
 }
+
+// readHeaders reads the headers of segments up to one that has none, as a crash of the machine can leave the last ones.
+func readHeaders(fs FS, segments []Segment) (headers []header, err error) {
+	for n, s := range segments {
+		h, err := readHeader(fs, s.fileName())
+		switch {
+		case n > 0 && isBad(err):
+			return headers, nil
+		case err != nil:
+			return nil, err
+		}
+		headers = append(headers, h)
+	}
+	return headers, nil
+}
+
+// isBad reports whether an error is about what was read, not about the reading.
+func isBad(err error) bool { return errors.Is(err, ErrDamaged) || errors.Is(err, ErrFormat) }
 
 // readHeader reads a header without the snapshot.
 func readHeader(fs FS, name string) (header, error) {
@@ -217,30 +239,33 @@ func readHeader(fs FS, name string) (header, error) {
 	return h, err
 }
 
-// walk reads all segments in order. open is called for each before its records are, with the segment whose snapshot comes first.
+// walk reads all segments in order, up to where the log ends. open is called for each before its records are, with the segment whose
+// snapshot comes first.
 func walk(fs FS, segments []Segment, open func(i, base image) error, visit func(Record) error) (w walked, err error) {
 	if len(segments) == 0 {
 		return w, nil
 	}
-	base, err := snapshotOf(fs, segments)
+	headers, err := readHeaders(fs, segments)
+	if err != nil {
+		return w, err
+	}
+	base, err := snapshotOf(fs, headers)
 	if err != nil {
 		return w, err
 	}
 	var buf []byte
 	for n, s := range segments {
 		i, err := readImage(fs, s.fileName(), buf)
+		if n > 0 && !w.end.continued() && (isBad(err) || err == nil && i.before != w.place()) {
+			if err := w.drop(fs, base, segments[n:]); err != nil {
+				return w, err
+			}
+			break
+		}
 		if err != nil {
 			return w, err
 		}
 		buf = i.file
-		if n > 0 && !w.end.continued() {
-			// The process ended between making this segment and sealing the one before, or the seal was destroyed.
-			if n < len(segments)-1 || i.begun() {
-				return w, damaged(w.last.name, w.end.offset, "the segment has no seal here, and %s was begun", i.name)
-			}
-			w.unused = i.name
-			break
-		}
 		if err := open(i, base); err != nil {
 			return w, err
 		}
@@ -255,16 +280,59 @@ func walk(fs FS, segments []Segment, open func(i, base image) error, visit func(
 		if err != nil {
 			return w, err
 		}
+		w.ends = append(w.ends, end{w.last, w.end})
 	}
 	return w, w.verify(segments)
 }
 
-// walked is what is known after the last segment.
+// walked is what is known after the last segment that the log has.
 type walked struct {
-	last   image   // without file
-	end    ending  // of last
-	needed Segment // what is before was no longer needed
-	unused string  // a segment that was made and not begun; "" if there is none
+	last    image     // without file
+	end     ending    // of last
+	needed  Segment   // what is before was no longer needed
+	ends    []end     // of all segments
+	dropped []Segment // that stand behind the end
+}
+
+// An end is how a segment ends.
+type end struct {
+	image // without file
+	ending
+}
+
+// drop ends the log where it is, before segments that were begun when what is missing was not synced. If one of them says that it was,
+// the disk has lost something.
+func (w *walked) drop(fs FS, base image, behind []Segment) error {
+	seed := w.last.seed
+	for _, s := range behind {
+		seed += seedStep
+		i, errHeader := readImage(fs, s.fileName(), nil)
+		if errHeader != nil && !isBad(errHeader) {
+			return errHeader
+		}
+		if s == base.number {
+			return damaged(w.last.name, w.end.offset, "no record is here, and the first snapshot that can be used is that of %s", i.name)
+		}
+		whole := i
+		whole.seed = seed
+		switch kind, frame, proves := whole.provesBefore(); {
+		case proves && errHeader != nil:
+			return errHeader
+		case proves:
+			return damaged(w.last.name, w.end.offset, "no record is here, but %s at offset %d of %s says that there was one", kind, frame, i.name)
+		case errHeader == nil:
+			if i.before > w.place() && i.before.Segment() == w.last.number {
+				w.end.lost = int64(i.before - w.place())
+			}
+			e, err := i.frames(func(Record) error { return nil })
+			if err != nil {
+				return err
+			}
+			w.end.lost += e.offset - i.start()
+		}
+		w.dropped = append(w.dropped, s)
+	}
+	return nil
 }
 
 // place is where the log ends.
@@ -289,9 +357,9 @@ func (w walked) verify(segments []Segment) error {
 	return nil
 }
 
-// torn tells where the last write was cut off, and how many octets of it are dropped.
+// torn tells where the last writes were cut off, and how many octets of them are dropped, as far as that is known.
 func (w walked) torn() (*Error, int64) {
-	if w.end.lost == 0 {
+	if w.end.lost == 0 && len(w.dropped) == 0 {
 		return nil, 0
 	}
 	return &Error{"read", w.last.name, w.end.offset, errTorn}, w.end.lost

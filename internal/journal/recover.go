@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -29,11 +30,11 @@ func (l *Log) recover() (*output, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.unused != "" {
-		segments = segments[:len(segments)-1] // the file is replaced by the new segment
+	if err := l.keep(w); err != nil {
+		return nil, err
 	}
 	l.recovered.Torn, l.recovered.Lost = w.torn()
-	l.recovered.Segments = len(segments)
+	l.recovered.Segments = len(segments) - len(w.dropped)
 	l.recovered.Took = time.Since(began)
 	l.owner.Live(l.countLocked) // nobody else has the log yet
 	return l.resume(w)
@@ -57,6 +58,35 @@ func (l *Log) removeUnfinished() error {
 	return nil
 }
 
+// keep syncs what was found before it is built on: a process that was killed may have synced nothing, not even a seal. Segments behind the
+// end that was found are removed, the last one first: so there is never a gap.
+func (l *Log) keep(w walked) error {
+	for _, e := range w.ends {
+		if err := l.with(e.name, func(f File) error { return failed("sync", e.name, -1, f.Sync()) }); err != nil {
+			return err
+		}
+	}
+	for _, s := range slices.Backward(w.dropped) {
+		if err := l.fs.Remove(s.fileName()); err != nil {
+			return failed("remove", s.fileName(), -1, err)
+		}
+	}
+	return failed("sync", "the directory", -1, l.fs.SyncDir())
+}
+
+// with calls do with an open file.
+func (l *Log) with(name string, do func(File) error) error {
+	f, err := l.fs.Open(name)
+	if err != nil {
+		return failed("open", name, -1, err)
+	}
+	err = do(f)
+	if errClose := f.Close(); err == nil {
+		err = failed("close", name, -1, errClose)
+	}
+	return err
+}
+
 // restore begins a segment. Before the first the owner gets a snapshot.
 func (l *Log) restore(i image, base image) error {
 	l.segments = append(l.segments, &segment{number: i.number, file: int64(len(i.file)), sealed: true})
@@ -76,7 +106,7 @@ func (l *Log) replay(r Record) error {
 	return l.owner.Replay(r)
 }
 
-// resume begins a new segment and seals the last one, which syncs what was replayed.
+// resume begins a new segment and seals those before.
 func (l *Log) resume(w walked) (*output, error) {
 	next := &segment{number: w.last.number + 1}
 	l.segments = append(l.segments, next)
@@ -85,10 +115,10 @@ func (l *Log) resume(w walked) (*output, error) {
 	if w.last.name == "" {
 		out.header.seed = newSeed()
 	}
-	if err := l.begin(out, next, w.place()); err != nil {
+	if err := l.begin(out, next, w.place(), true); err != nil {
 		return nil, err
 	}
-	if err := l.sealLast(w, next.number); err != nil {
+	if err := l.settle(out, w.ends); err != nil {
 		out.file.Close()
 		return nil, err
 	}
@@ -97,35 +127,33 @@ func (l *Log) resume(w walked) (*output, error) {
 	return out, nil
 }
 
-func (l *Log) sealLast(w walked, next Segment) error {
-	if err := l.signDirectory(); err != nil || w.last.name == "" {
+// settle makes sure that the new segment is there, and seals the others in their order: a seal says that those before are whole, too.
+func (l *Log) settle(out *output, ends []end) error {
+	if err := settleSegment(l.fs, out.header.number, out.file); err != nil {
 		return err
 	}
-	f, err := l.fs.Open(w.last.name)
-	if err != nil {
-		return failed("open", w.last.name, -1, err)
+	if err := l.signDirectory(); err != nil {
+		return err
 	}
-	err = sealSegment(f, w.last.header, w.end.offset, next)
-	if errClose := f.Close(); err == nil {
-		err = failed("close", w.last.name, -1, errClose)
+	for n, e := range ends {
+		if e.continued() {
+			continue
+		}
+		if err := l.with(e.name, func(f File) error { return sealSegment(f, e.header, e.offset, e.number+1) }); err != nil {
+			return err
+		}
+		l.resizeLocked(l.segments[n], e.offset+markSize)
 	}
-	last := l.segments[len(l.segments)-2]
-	l.resizeLocked(last, w.end.offset+markSize)
-	return err
+	return nil
 }
 
 // signDirectory says in the lock file that there is a segment: a directory without one is not taken for a new one any more.
 func (l *Log) signDirectory() error {
-	f, err := l.fs.Open(lockName)
-	if err != nil {
-		return failed("open", lockName, -1, err)
-	}
-	_, err = f.WriteAt([]byte(lockText), 0)
-	if err == nil {
-		err = f.Sync()
-	}
-	if errClose := f.Close(); err == nil {
-		err = errClose
-	}
-	return failed("write", lockName, 0, err)
+	return l.with(lockName, func(f File) error {
+		_, err := f.WriteAt([]byte(lockText), 0)
+		if err == nil {
+			err = f.Sync()
+		}
+		return failed("write", lockName, 0, err)
+	})
 }

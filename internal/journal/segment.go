@@ -23,16 +23,17 @@ import (
 //	24  4  octets of the snapshot
 //	28  4  CRC-32C of the snapshot, begun with the seed
 //	32  8  place up to which the snapshot may know the records
-//	40  8  place at which the log ended when it was opened for this segment; 0 if the segment follows in the course of writing
-//	48  4  CRC-32C of the 48 octets before
-//	52     snapshot
+//	40  8  place at which the segment before ended; 0 if there was none
+//	48  4  1 if the log was opened for this segment, 0 if the segment follows in the course of writing
+//	52  4  CRC-32C of the 52 octets before
+//	56     snapshot
 //
 // The name is the number in hexadecimal. A segment is made under a name that ends in .new, and renamed when header and snapshot
-// are synced: under its own name it was whole once.
+// are written, or synced if the log is opened for it.
 const (
 	magic      = "leveretJ"
-	version    = 4
-	headerSize = 52
+	version    = 5
+	headerSize = 56
 
 	segmentSuffix = ".journal"
 	newSuffix     = ".new"
@@ -40,7 +41,7 @@ const (
 
 	// The lock file is empty until the first segment is there. A directory that has the text and no segment has lost them.
 	lockName = "lock"
-	lockText = "leveret journal, format 4\n"
+	lockText = "leveret journal, format 5\n"
 )
 
 // fileName is the name of a segment's file.
@@ -61,8 +62,9 @@ type header struct {
 	number, oldest Segment
 	seed           uint32
 	snapshot       []byte
-	known          Pos // the snapshot has no effect of what is behind
-	found          Pos // what had been behind was lost in a crash; 0: there was none
+	known          Pos  // the snapshot has no effect of what is behind
+	before         Pos  // where the segment before ended; what it had behind was lost in a crash
+	opened         bool // the log was opened for the segment
 }
 
 // start is the offset of the first frame.
@@ -93,7 +95,12 @@ func (h header) encode() []byte {
 		uint32(len(h.snapshot)), crc32.Update(h.seed, castagnoli, h.snapshot)} {
 		b = le.AppendUint32(b, n)
 	}
-	b = le.AppendUint64(le.AppendUint64(b, uint64(h.known)), uint64(h.found))
+	b = le.AppendUint64(le.AppendUint64(b, uint64(h.known)), uint64(h.before))
+	opened := uint32(0)
+	if h.opened {
+		opened = 1
+	}
+	b = le.AppendUint32(b, opened)
 	b = le.AppendUint32(b, crc32.Checksum(b, castagnoli))
 	return append(b, h.snapshot...)
 }
@@ -124,19 +131,19 @@ func decodeFields(name string, b []byte) (h header, snapshot int64, err error) {
 		return h, 0, &Error{"read", name, 0, fmt.Errorf("%w: it does not begin with %q", ErrFormat, magic)}
 	case le.Uint32(b[8:]) != version:
 		return h, 0, &Error{"read", name, 8, fmt.Errorf("%w: it is of format %d, this reads format %d", ErrFormat, le.Uint32(b[8:]), version)}
-	case le.Uint32(b[48:]) != crc32.Checksum(b[:48], castagnoli):
+	case le.Uint32(b[headerSize-4:]) != crc32.Checksum(b[:headerSize-4], castagnoli):
 		return h, 0, damaged(name, 0, "the header has a wrong CRC")
 	}
 	h = header{number: Segment(le.Uint32(b[12:])), oldest: Segment(le.Uint32(b[16:])), seed: le.Uint32(b[20:]),
-		known: Pos(le.Uint64(b[32:])), found: Pos(le.Uint64(b[40:]))}
+		known: Pos(le.Uint64(b[32:])), before: Pos(le.Uint64(b[40:])), opened: le.Uint32(b[48:]) != 0}
 	if h.number != segmentOf(name) {
 		return h, 0, damaged(name, 12, "it is segment %d by its header", h.number)
 	}
 	return h, int64(le.Uint32(b[24:])), nil
 }
 
-// createSegment makes the file of a segment, durable with its header, and opens it. With allocate octets are reserved for it. If
-// there is a file named spare it is used.
+// createSegment makes the file of a segment with its header, and opens it. With allocate octets are reserved for it. If there is a file
+// named spare it is used. settleSegment makes the file durable. One for which the log is opened has a header as soon as it has its name.
 func createSegment(fs FS, h header, allocate int64, spare string) (f File, err error) {
 	name := h.number.fileName()
 	temporary := name + newSuffix
@@ -153,11 +160,17 @@ func createSegment(fs FS, h header, allocate int64, spare string) (f File, err e
 	if err = fs.Rename(temporary, name); err != nil {
 		return nil, failed("rename", temporary, -1, err)
 	}
-	if err = fs.SyncDir(); err != nil {
-		return nil, failed("sync the directory of", name, -1, err)
-	}
 	f, err = fs.Open(name)
 	return f, failed("open", name, -1, err)
+}
+
+// settleSegment makes durable that a segment is there.
+func settleSegment(fs FS, s Segment, f File) error {
+	name := s.fileName()
+	if err := f.Sync(); err != nil {
+		return failed("sync", name, -1, err)
+	}
+	return failed("sync the directory of", name, -1, fs.SyncDir())
 }
 
 func createFile(fs FS, name, spare string) (f File, err error) {
@@ -180,10 +193,11 @@ func fillSegment(f File, name string, h header, allocate int64) error {
 			return failed("allocate", name, h.start()+allocate, err)
 		}
 	}
-	if _, err := f.WriteAt(h.encode(), 0); err != nil {
-		return failed("write", name, 0, err)
+	_, err := f.WriteAt(h.encode(), 0)
+	if err == nil && h.opened {
+		return failed("sync", name, -1, f.Sync())
 	}
-	return failed("sync", name, -1, f.Sync())
+	return failed("write", name, 0, err)
 }
 
 // sealSegment ends a file behind its last frame, at end, and makes it durable.

@@ -21,6 +21,7 @@ var ErrCrashed = errors.New("the machine has crashed")
 type FS struct {
 	CrashAt int                                   // the number of the call that does not happen any more; 0: none
 	Fail    func(call int, op, name string) error // is asked before each call, and makes it fail without effect
+	Before  func(op, name string)                 // is called before each call, which it can hold up while there are others
 	Lies    bool                                  // Sync and SyncDir succeed without doing anything
 
 	mu          sync.Mutex
@@ -74,14 +75,17 @@ func (fs *FS) Largest() int64 {
 }
 
 // Crash returns what is there after a crash now. Of what was not synced each name and each change survives or not, and a
-// change may survive in part. Without a rng all survives, as when only the process is killed.
+// change may survive in part. Without a rng only the process is killed: all survives, and what was not synced is not synced yet.
 func (fs *FS) Crash(rng *rand.Rand) *FS {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
+	if rng == nil {
+		return fs.copyLocked()
+	}
 	after := &FS{now: map[string]*inode{}, synced: map[string]*inode{}}
 	names := maps.Clone(fs.synced)
 	for _, name := range fs.namesLocked() {
-		if now := fs.now[name]; now != names[name] && (rng == nil || rng.IntN(2) == 0) {
+		if now := fs.now[name]; now != names[name] && rng.IntN(2) == 0 {
 			if now == nil {
 				delete(names, name)
 			} else {
@@ -97,6 +101,21 @@ func (fs *FS) Crash(rng *rand.Rand) *FS {
 	return after
 }
 
+func (fs *FS) copyLocked() *FS {
+	files := map[*inode]*inode{}
+	of := func(names map[string]*inode) map[string]*inode {
+		copies := map[string]*inode{}
+		for name, i := range names {
+			if files[i] == nil {
+				files[i] = &inode{slices.Clone(i.now), slices.Clone(i.synced), slices.Clone(i.unsynced)}
+			}
+			copies[name] = files[i]
+		}
+		return copies
+	}
+	return &FS{now: of(fs.now), synced: of(fs.synced)}
+}
+
 // namesLocked returns all names, sorted: a seed has to mean the same again.
 func (fs *FS) namesLocked() []string {
 	names := maps.Clone(fs.synced)
@@ -105,9 +124,6 @@ func (fs *FS) namesLocked() []string {
 }
 
 func (i *inode) survivor(rng *rand.Rand) []byte {
-	if rng == nil {
-		return slices.Clone(i.now)
-	}
 	b := slices.Clone(i.synced)
 	mode := rng.IntN(3) // nothing survives, all, or some
 	for _, c := range i.unsynced {
@@ -155,6 +171,9 @@ func (fs *FS) call(op, name string) error {
 
 // do makes a call with the lock held.
 func (fs *FS) do(op, name string, f func() error) error {
+	if fs.Before != nil {
+		fs.Before(op, name)
+	}
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if err := fs.call(op, name); err != nil {
