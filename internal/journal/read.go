@@ -256,6 +256,7 @@ func walk(fs FS, segments []Segment, open func(i, base image) error, visit func(
 	var buf []byte
 	for n, s := range segments {
 		i, err := readImage(fs, s.fileName(), buf)
+		// Behind a segment without a seal nothing was sure to be there, and that segment was not sure to be whole.
 		if n > 0 && !w.end.continued() && (isBad(err) || err == nil && i.before != w.place()) {
 			if err := w.drop(fs, base, segments[n:]); err != nil {
 				return w, err
