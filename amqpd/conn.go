@@ -1,6 +1,7 @@
 package amqpd
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net"
@@ -19,12 +20,13 @@ const (
 	maxPendingAlarm = 1 << 20
 )
 
-// The stages of a connection after the handshake.
+// The stages of a connection from tune-ok on.
 type stage uint8
 
 const (
 	running stage = iota
 	closing       // connection.close was sent; only its answer counts
+	leaving       // the session is over; the client's end of the connection is waited for
 	ended         // nothing more is sent
 )
 
@@ -49,7 +51,7 @@ type conn struct {
 	pulse  pulse
 }
 
-// A phase is where a connection is in its life after the handshake.
+// A phase is where a connection is in its life from tune-ok on.
 type phase struct {
 	stage   stage
 	moved   sync.Cond // the writer took output, the stage or the alarm changed
@@ -60,9 +62,10 @@ type phase struct {
 
 // A writer is the goroutine that writes to the client.
 type writer struct {
-	wake chan struct{} // holds one token while there is output or mail for the writer
-	gone chan struct{} // closed when the writer has returned
-	busy bool          // the writer has taken output and is not done with it
+	wake    chan struct{} // holds one token while there is output or mail for the writer
+	gone    chan struct{} // closed when the writer has returned
+	started bool          // of the connection's own goroutine
+	busy    bool          // the writer has taken output and is not done with it
 }
 
 // An inbox is what the broker has for the client.
@@ -113,10 +116,9 @@ func (c *conn) serve() {
 	defer c.nc.Close()
 	if err := c.handshake(); err != nil {
 		c.endHandshake(err)
+		c.end()
 		return
 	}
-	go c.writeLoop()
-	c.startPulse()
 	err := c.readLoop()
 	c.session.Close() // requeues, and deletes exclusive queues, before anything else is waited for
 	c.finish(err)
@@ -290,20 +292,18 @@ func (c *conn) closeTimeout() time.Duration {
 func (c *conn) finish(err error) {
 	c.mu.Lock()
 	graceful := (errors.Is(err, errDone) || lostSync(err)) && !c.pulse.lost
-	c.stopPulseLocked()
 	was := c.stage
-	c.stage = ended
+	c.stage = leaving
 	cutOff := c.until
 	for _, ch := range c.open.byNumber {
 		ch.content.reset()
 	}
 	c.moved.Broadcast()
-	c.notifyWriterLocked()
 	c.mu.Unlock()
 	if !graceful {
 		c.nc.Close()
 		c.logLoss(err, was)
-		<-c.writer.gone
+		c.end()
 		return
 	}
 	wait := c.closeTimeout()
@@ -315,13 +315,26 @@ func (c *conn) finish(err error) {
 		until = cutOff
 	}
 	c.nc.SetDeadline(until)
-	<-c.writer.gone
 	switch {
 	case errors.Is(err, errAnswered):
 	case lostSync(err):
 		c.drain()
 	default:
 		c.awaitEnd()
+	}
+	c.end()
+}
+
+// end stops the writer, if it was started, behind all that there is to write.
+func (c *conn) end() {
+	c.mu.Lock()
+	c.stage = ended
+	c.stopPulseLocked()
+	c.moved.Broadcast()
+	c.notifyWriterLocked()
+	c.mu.Unlock()
+	if c.writer.started {
+		<-c.writer.gone
 	}
 }
 
@@ -331,10 +344,10 @@ func (c *conn) awaitEnd() {
 		f, err := c.in.readFrame()
 		if err == nil {
 			c.mu.Lock()
-			err = c.closingFrameLocked(f)
+			err = cmp.Or(c.closingFrameLocked(f), c.sendLocked())
 			c.mu.Unlock()
 		}
-		if err != nil || c.send() != nil {
+		if err != nil {
 			return
 		}
 	}
@@ -366,7 +379,7 @@ func (c *conn) drain() {
 func (c *conn) shutdown(e *leveret.Error, wait time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.session == nil || c.stage == ended {
+	if c.session == nil || c.stage >= leaving {
 		c.nc.Close()
 		return
 	}

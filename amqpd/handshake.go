@@ -14,8 +14,8 @@ import (
 	"github.com/leveretmq/leveret/internal/wire"
 )
 
-// The handshake: protocol header, start and start-ok, tune and tune-ok, open and open-ok. It reads and
-// writes in turn, before the connection has goroutines of its own.
+// The handshake: protocol header, start and start-ok, tune and tune-ok, open and open-ok. Up to tune-ok it reads and
+// writes in turn. From tune-ok on the connection has a writer of its own, which sends heartbeats, too.
 
 // silentDelay is how long a client that misbehaves before it has logged in waits for its
 // connection to be closed, which slows down a client that guesses passwords.
@@ -91,7 +91,7 @@ func (c *conn) handshake() error {
 			return err
 		}
 	}
-	for _, step := range []func() error{c.greet, c.login, c.negotiate, c.enter} {
+	for _, step := range []func() error{c.greet, c.login, c.negotiate, c.startWriter, c.enter} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -106,6 +106,18 @@ func (c *conn) letGo() {
 	c.in.names.slots = nil
 }
 
+// startWriter starts the goroutine that writes, and the heartbeats.
+func (c *conn) startWriter() error {
+	c.inbox.mail.wake = c.writer.wake
+	c.inbox.from = leveret.NewInbox(leveret.InboxConfig{
+		MaxDeliveries: maxInbox, MaxBytes: maxInboxBytes, Notify: c.inbox.mail.arrived,
+	})
+	c.writer.started = true
+	go c.writeLoop()
+	c.startPulse()
+	return nil
+}
+
 // endHandshake ends a connection whose handshake failed.
 func (c *conn) endHandshake(err error) {
 	c.logFailure(err)
@@ -114,17 +126,11 @@ func (c *conn) endHandshake(err error) {
 	isLogin := errors.As(err, &login) && login.isJudged()
 	switch {
 	case errors.As(err, &r):
-		why := c.closeReason(r.err, r.cause)
-		if !why.sendable() {
-			return
-		}
-		c.out.closing(0, c.protocol.close, why)
-		if c.send() != nil {
+		if c.refuse(c.closeReason(r.err, r.cause)) != nil {
 			return
 		}
 	case lostSync(err) && c.tune.frameMax > 0:
-		c.out.closing(0, c.protocol.close, c.closeReason(c.release.frameSyncError(err), 0))
-		c.send()
+		_ = c.refuse(c.closeReason(c.release.frameSyncError(err), 0))
 	case !errors.Is(err, errSilent) && !lostSync(err):
 		return
 	}
@@ -132,12 +138,46 @@ func (c *conn) endHandshake(err error) {
 	if r.err != nil && !isLogin {
 		wait = c.closeTimeout()
 	}
-	c.nc.SetDeadline(time.Now().Add(wait))
+	c.leave(wait)
 	if r.err != nil || isLogin {
 		c.awaitEnd()
 		return
 	}
 	c.drain()
+}
+
+// errUnsendable is why a client is not told that its handshake failed.
+var errUnsendable = errors.New("amqpd: the reason of connection.close is too long")
+
+// refuse sends connection.close in the handshake.
+func (c *conn) refuse(why closeReason) error {
+	if !why.sendable() {
+		return errUnsendable
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.out.closing(0, c.protocol.close, why)
+	return c.sendLocked()
+}
+
+// sendLocked writes what has been encoded, or leaves it to the writer if there is one.
+func (c *conn) sendLocked() error {
+	if c.writer.started {
+		c.notifyWriterLocked()
+		return nil
+	}
+	return c.send()
+}
+
+// leave waits no longer than that for the end of a connection whose handshake failed.
+func (c *conn) leave(wait time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stage == ended {
+		return // the writer failed, and the connection is closed
+	}
+	c.stage = leaving
+	c.nc.SetDeadline(time.Now().Add(wait))
 }
 
 // logFailure says why a handshake failed. A client that goes away is no reason to warn: it may only have
@@ -150,6 +190,8 @@ func (c *conn) logFailure(err error) {
 		c.log.Warn("login refused", "user", login.user, "mechanism", login.mechanism, "cause", login.cause)
 	case errors.As(err, &r):
 		c.log.Warn("connection refused", "user", c.client.user, "error", r.err)
+	case c.isLost():
+		c.log.Warn("handshake failed", "user", c.client.user, "error", "missed heartbeats")
 	case errors.Is(err, io.EOF):
 		c.log.Info("handshake failed", "error", err)
 	default:
@@ -157,7 +199,7 @@ func (c *conn) logFailure(err error) {
 	}
 }
 
-// send writes what has been encoded.
+// send writes what has been encoded, before there is a writer.
 func (c *conn) send() error {
 	err := c.write(c.out)
 	c.out.release()
@@ -333,10 +375,6 @@ func (c *conn) enter() error {
 		return err
 	}
 	vhost := a.short() // all arguments have been read once, and the others mean nothing
-	c.inbox.mail.wake = c.writer.wake
-	c.inbox.from = leveret.NewInbox(leveret.InboxConfig{
-		MaxDeliveries: maxInbox, MaxBytes: maxInboxBytes, Notify: c.inbox.mail.arrived,
-	})
 	session, err := c.srv.Broker.Open(leveret.ConnConfig{
 		User: c.client.user, VHost: vhost, Name: connName(c.nc), ClientProperties: c.client.properties,
 		CancelNotify: c.client.wantsCancel, ChannelMax: c.tune.channelMax, Inbox: c.inbox.from,
@@ -347,9 +385,13 @@ func (c *conn) enter() error {
 	}
 	c.log.Info("connection opened", "user", c.client.user, "vhost", vhost)
 	// From here on a shutdown tells the client instead of cutting it off, and sets a deadline of its own:
-	// the writer, which begins after the handshake, sends what it adds behind open-ok.
+	// the writer sends what it adds behind open-ok.
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.stage != running { // the client was found to be dead
+		session.Close()
+		return net.ErrClosed
+	}
 	if err := c.nc.SetDeadline(time.Time{}); err != nil {
 		session.Close()
 		return err

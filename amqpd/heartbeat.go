@@ -59,11 +59,20 @@ func (c *conn) feelPulse() {
 		p.missed = 0
 	} else if p.look(m.octetsIn.Load(), m.octetsOut.Load()) {
 		p.lost = true
-		c.session.Close() // what the client held is back in its queues before anybody sees the end
+		if c.session != nil {
+			c.session.Close() // what the client held is back in its queues before anybody sees the end
+		}
 		c.dropLocked()
 		return
 	}
 	p.timer.Reset(c.tune.heartbeat)
+}
+
+// isLost reports whether the client was found to be dead.
+func (c *conn) isLost() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pulse.lost
 }
 
 func (c *conn) stopPulseLocked() {
@@ -72,9 +81,9 @@ func (c *conn) stopPulseLocked() {
 	}
 }
 
-// heartbeats returns when to send heartbeats: twice in each interval, so that the peer, which expects
-// one per interval, never waits in vain.
-func (c *conn) heartbeats() (beat <-chan time.Time, stop func()) {
+// heartbeats returns when to look whether a heartbeat is to be sent: twice in each interval, so that the peer, which
+// expects one per interval, never waits in vain.
+func (c *conn) heartbeats() (look <-chan time.Time, stop func()) {
 	if c.tune.heartbeat == 0 {
 		return nil, func() {}
 	}
@@ -82,8 +91,22 @@ func (c *conn) heartbeats() (beat <-chan time.Time, stop func()) {
 	return t.C, t.Stop
 }
 
-func (c *conn) heartbeat() {
+// A beat is what is known of the heartbeats that are sent.
+type beat struct {
+	sent uint64 // octets at the last look, with the heartbeat that was sent then
+	any  bool   // there was a look
+}
+
+// heartbeat sends a heartbeat, unless other octets were sent since the last look. At the first look it sends one in any
+// case, as RabbitMQ does.
+func (c *conn) heartbeat(b *beat) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.out.end(c.out.begin(frameHeartbeat, 0))
+	sent := c.in.meter.octetsOut.Load()
+	if !b.any || sent == b.sent {
+		at := c.out.size()
+		c.out.end(c.out.begin(frameHeartbeat, 0))
+		sent += uint64(c.out.size() - at)
+	}
+	*b = beat{sent, true}
 }

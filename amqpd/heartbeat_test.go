@@ -3,9 +3,12 @@ package amqpd
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -58,6 +61,109 @@ func dialed(t *testing.T, srv *Server, heartbeat uint16, requests string) net.Co
 	_, err = nc.Write([]byte(start + startOk("PLAIN", login) + tuneOk(2047, 131072, heartbeat) + openVHost("/") + openChan(1) + requests))
 	require.NoError(t, err)
 	return nc
+}
+
+// tuned2 is what a client sends in the tests of moments: up to tune-ok, with a heartbeat of two seconds.
+var tuned2 = start + startOk("PLAIN", login) + tuneOk(2047, 131072, 2)
+
+// moments returns when frames came from the server and of what type, and when the connection ended, in seconds since
+// the client sent what comes first. A heartbeat of the last moment is left out: whether the server sends one in the
+// moment in which it ends the connection is left to chance.
+func moments(t *testing.T, first string, then func(nc net.Conn, b *leveret.Broker)) string {
+	var got []string
+	synctest.Test(t, func(t *testing.T) {
+		b, _ := newPeerBroker(t)
+		srv := &Server{Broker: b}
+		nc, err := srv.Dial()
+		require.NoError(t, err)
+		begin := time.Now()
+		_, err = nc.Write([]byte(first))
+		require.NoError(t, err)
+		var acting sync.WaitGroup
+		acting.Go(func() { then(nc, b) })
+		r := &frameReader{r: nc, maxPayload: 1 << 20}
+		for err == nil {
+			var f frame
+			f, err = r.readFrame()
+			now := time.Since(begin).Seconds()
+			switch {
+			case err != nil:
+				beat := fmt.Sprintf("%.1f beat", now)
+				got = slices.DeleteFunc(got, func(m string) bool { return m == beat })
+				got = append(got, fmt.Sprintf("%.1f end", now))
+			case f.typ == frameHeartbeat:
+				got = append(got, fmt.Sprintf("%.1f beat", now))
+			case methodOf(f) == connectionOpenOk, methodOf(f) == connectionClose, methodOf(f) == connectionCloseOk:
+				got = append(got, fmt.Sprintf("%.1f %s", now, map[methodID]string{connectionOpenOk: "open-ok",
+					connectionClose: "close", connectionCloseOk: "close-ok"}[methodOf(f)]))
+			}
+		}
+		acting.Wait()
+		nc.Close()
+		srv.Close()
+		assert.Empty(t, b.Connections())
+		b.Close()
+	})
+	return strings.Join(got, ", ")
+}
+
+// sent returns what sends texts at times, which are in milliseconds since the one before.
+func sent(texts ...any) func(net.Conn, *leveret.Broker) {
+	return func(nc net.Conn, _ *leveret.Broker) {
+		for i := 0; i < len(texts); i += 2 {
+			time.Sleep(time.Duration(texts[i].(int)) * time.Millisecond)
+			nc.Write([]byte(texts[i+1].(string)))
+		}
+	}
+}
+
+// beating sends a heartbeat a second.
+func beating(nc net.Conn, _ *leveret.Broker) {
+	for {
+		time.Sleep(time.Second)
+		if _, err := nc.Write([]byte(fr(frameHeartbeat, 0, ""))); err != nil {
+			return
+		}
+	}
+}
+
+// The server sends heartbeats from tune-ok to the end of the connection, also before connection.open and while it waits
+// for the answer to connection.close. It looks after the client's as long as it sends no connection.close. All moments
+// are RabbitMQ's.
+func TestMomentsOfHeartbeats(t *testing.T) {
+	open, flow := openVHost("/"), call(1, methodID(20<<16|20), u8(1))
+	for _, tc := range []struct {
+		name, first string
+		then        func(net.Conn, *leveret.Broker)
+		moments     string
+	}{
+		{"nothing behind tune-ok", tuned2, sent(),
+			"1.0 beat, 2.0 beat, 3.0 beat, 4.0 beat, 5.0 beat, 6.0 end"},
+		{"heartbeats behind tune-ok, up to the handshake's timeout", tuned2, beating,
+			"1.0 beat, 2.0 beat, 3.0 beat, 4.0 beat, 5.0 beat, 6.0 beat, 7.0 beat, 8.0 beat, 9.0 beat, 10.0 end"},
+		{"open, and silence", tuned2, sent(2500, open),
+			"1.0 beat, 2.0 beat, 2.5 open-ok, 4.0 beat, 5.0 beat, 6.0 beat, 7.0 beat, 8.0 end"},
+		{"the first one comes however busy the server is", tuned2 + open + openChan(1),
+			sent(500, flow, 700, flow, 900, flow, 800, flow, 900, flow), "0.0 open-ok, 1.0 beat, 5.0 beat, 6.0 beat, 7.0 beat, 8.0 end"},
+		{"virtual host refused", tuned2, sent(200, openVHost("nope")), "0.2 close, 1.0 beat, 2.0 beat, 2.2 end"},
+		{"frame instead of open", tuned2, sent(200, fr(frameHeader, 0, "abc")), "0.2 close, 1.0 beat, 2.0 beat, 2.2 end"},
+		{"lost frame boundary instead of open", tuned2, sent(200, "\x08\x00\x00\x00\x00\x00\x00xyyy"),
+			"0.2 close, 1.0 beat, 2.0 beat, 3.0 beat, 3.2 end"},
+		{"open that is cut short", tuned2, sent(200, call(0, connectionOpen, ss("/"))), "1.0 beat, 2.0 beat, 3.0 beat, 3.2 end"},
+		{"unknown method instead of open", tuned2, sent(200, call(0, methodID(99<<16|40))), "0.2 end"},
+		{"lost frame boundary", tuned2 + open, sent(200, "\x08\x00\x00\x00\x00\x00\x00xyyy"),
+			"0.0 open-ok, 0.2 close, 1.0 beat, 2.0 beat, 3.0 beat, 3.2 end"},
+		{"error", tuned2 + open, sent(1200, call(0, channelOpen, ss(""))), "0.0 open-ok, 1.0 beat, 1.2 close, 3.0 beat, 3.2 end"},
+		{"error, answered", tuned2 + open, sent(1200, call(0, channelOpen, ss("")), 1900, call(0, connectionCloseOk)),
+			"0.0 open-ok, 1.0 beat, 1.2 close, 3.0 beat, 3.1 end"},
+		{"client closes", tuned2 + open, sent(200, closeConn()), "0.0 open-ok, 0.2 close-ok, 1.0 beat, 2.0 beat, 2.2 end"},
+		{"closed by an operator after silence", tuned2 + open, func(_ net.Conn, b *leveret.Broker) {
+			time.Sleep(5500 * time.Millisecond)
+			b.CloseConnection(b.Connections()[0].ID, "enough")
+		}, "0.0 open-ok, 1.0 beat, 2.0 beat, 3.0 beat, 4.0 beat, 5.0 beat, 5.5 close, 7.0 beat, 7.5 end"},
+	} {
+		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.moments, moments(t, tc.first, tc.then)) })
+	}
 }
 
 // A client that does not read what it has asked for, and falls silent, is found out like any other, however much waits

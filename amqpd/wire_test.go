@@ -217,6 +217,9 @@ var wireCases = []wireCase{
 	{"opening, failed, unknown method", tuning1, tuneOk(2047, 131072, 0) + call(0, 90<<16+10) + call(0, 11<<16+10), 0},
 	{"opening, failed, close-ok with more", tuning1, tuneOk(2047, 131072, 0) + call(0, 90<<16+10) + call(0, connectionCloseOk, u8(1)), 0},
 	{"opening, failed, close", tuning1, tuneOk(2047, 131072, 0) + call(0, 90<<16+10) + closeConn(), 0},
+	{"opening, bad frame end, heartbeats", tuning1, tuneOk(2047, 131072, 4) + rawFrame(frameHeartbeat, 0, "", 0), 5 * time.Second},
+	{"opening, open cut short, heartbeats", tuning1, tuneOk(2047, 131072, 4) + call(0, connectionOpen, ss("/")), 5 * time.Second},
+	{"opened, bad frame end, heartbeats", tuning1, tuneOk(2047, 131072, 4) + openVHost("/") + rawFrame(frameHeartbeat, 0, "", 0), 5 * time.Second},
 
 	// What comes behind the end.
 	{"closed, close", opened, closeConn() + closeConn(), 0},

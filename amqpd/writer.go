@@ -48,43 +48,37 @@ const maxAnswer = 8 << 10
 // heartbeats when there is nothing. It returns when the connection has ended.
 func (c *conn) writeLoop() {
 	defer close(c.writer.gone)
-	beat, stop := c.heartbeats()
+	look, stop := c.heartbeats()
 	defer stop()
 	var o output
-	idle := true // nothing was written since the last beat
+	var b beat
 	for {
 		select {
 		case <-c.writer.wake:
-		case <-beat:
-			if idle {
-				c.heartbeat()
-			}
-			idle = true
+		case <-look:
+			c.heartbeat(&b)
 		}
-		wrote, ok := c.flush(&o)
-		if !ok {
+		if !c.flush(&o) {
 			c.hangUp()
 			return
 		}
-		idle = idle && !wrote
 	}
 }
 
 // flush writes until there is nothing left. It returns false when the connection has ended or
 // cannot be written to.
-func (c *conn) flush(o *output) (wrote, ok bool) {
+func (c *conn) flush(o *output) bool {
 	for {
 		last := c.takeOutput(o)
 		if o.size() == 0 {
-			return wrote, !last
+			return !last
 		}
 		err := c.write(o)
 		o.release()
 		if err != nil {
 			c.lost()
-			return true, false
+			return false
 		}
-		wrote = true
 	}
 }
 
@@ -138,7 +132,11 @@ func (c *conn) dropLocked() {
 }
 
 // takeNoticesLocked moves what the broker has for the client out of the inbox.
+// Before open-ok is encoded there is no session, and nothing is taken.
 func (c *conn) takeNoticesLocked() {
+	if c.session == nil {
+		return
+	}
 	c.inbox.notices = c.inbox.from.Take(c.inbox.notices)
 }
 
