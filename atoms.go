@@ -13,43 +13,64 @@ import (
 // isAtom reports whether a text is a symbol of RabbitMQ's runtime.
 // Rules: X-3.
 func (r *rules) isAtom(text string) bool {
-	switch {
-	case len(text) < 2:
+	if len(text) < 2 {
 		return text == "" || strings.Contains(shortAtoms, text)
-	case slices.Contains(atoms43, text):
-		return !r.noNewExchangeTypes
 	}
-	return slices.Contains(strings.Fields(atoms), text)
+	own := atoms43
+	if r.noNewExchangeTypes {
+		own = atoms310
+	}
+	return slices.Contains(strings.Fields(atoms), text) || slices.Contains(strings.Fields(own), text)
 }
 
 // shortAtoms are the atoms of one character.
 const shortAtoms = "\x01" + `!#%&()*+,-./36:;<=>?@BEKLNPSTUVX[\]^_abcdefghijklmnpqrsuvwxyz{|}~` + "`"
 
-// atoms43 are words that look like exchange types, and which only 4.3 knows.
-var atoms43 = []string{"x-random", "x-jms-topic", "delayed"}
+// atoms43 are words that only 4.3 knows.
+const atoms43 = `
+x-random x-jms-topic delayed binding_key dedup delayed_retry khepri letter notification previous stdin
+`
+
+// atoms310 are words that only 3.10 knows.
+const atoms310 = `
+alpha back black blue bottom common complex got height illegal_type manager modulo nobody nope order orders reduce rr
+severity slow sms special temp tmp top unknown_type utc v2 white wrong_type
+`
 
 const atoms = `
-AMQP PLAIN access access_refused ack active after alert alias all alternate-exchange amqp and andalso any app_id
-arguments array atom auto_delete bad badarg badarith badmatch balance band bar basic begin behavior behaviour binary
-bind binding bitstring blocked bnot body bool boolean bor both broadcast bsl bsr bxor byte callback cancel
-capabilities case case_clause catch challenge channel channel_error channel_id channel_max char class class_id classic
-client_properties close cluster_id commit cond confirm connection connection_forced consistent consume consumer
-consumer_count consumer_tag content_encoding content_too_large content_type correlation_id dead decimal declare
-default delay delete deliver delivery_mode delivery_tag destination div dlx double durable duration email empty end
-erlang error ets event events exchange exchanges exclusive expiration export exports false federation file first float
-flow foo frame_body frame_end frame_header frame_heartbeat frame_max frame_method frame_min_size fun function
-function_clause g gen_server get get_empty global hash header heartbeat html http https id if if_clause if_empty
-if_unused immediate import include infinity insist int integer internal internal_error invalid invalid_path job json
-key kind known_hosts last lazy let line list lists load locale locales log long longstr mail mandatory map maps match
-maybe mechanism mechanisms message message_count message_id method method_id metrics mnesia module multicast multiple
-name nil no no_ack no_consumers no_route node nodes none noproc normal not not_allowed not_found not_implemented
-nothing notify now nowait null number object of offset ok opaque open or orelse out_of_band partition passive path pid
-plain policy port precondition_failed prefetch_count prefetch_size priority properties publish purge queue queue_name
-queues quorum rabbit rabbit_exchange_type_direct rabbit_exchange_type_topic rabbit_queue rabbitmq random read realm
-reason receive record recover redelivered ref reference reject rem reply reply_code reply_success reply_text reply_to
-request requeue resource_error resource_locked response retry return routing_key rpc secure select self
-server_properties service services short shortstr shutdown simple source spec ssl start stats stream string subscribe
-syntax_error system table tcp test text ticket timeout timestamp tls trace transient true try tuple tx type udp
-unblocked undef undefined unexpected_frame unknown user user_id users value version_major version_minor vhost
-virtual_host void wait when work worker workers write ws xor
+AMQP Direct PLAIN access access_refused ack active actual add address after alert alias all alternate-exchange
+alternative amqp and andalso any app_id args arguments array atom auto_delete avg bad bad_type badarg badarith
+badmatch badtype balance band bar basic begin behavior behaviour big binary bind binding bindings bitstring blocked
+bnot body bool boolean bor both broadcast bsl bsr buffer bxor byte cache callback callback_mode cancel capabilities
+case case_clause cat catch challenge channel channel_error channel_id channel_max char check circle class class_id
+classic client client_properties close closed cluster cluster_id color commit cond config confirm connection
+connection_forced consistent consume consumer consumer_count consumer_tag content_encoding content_too_large
+content_type correlation_id corrupt count create critical data date day dead debug decimal declare default
+default_type delay delete deliver delivery_limit delivery_mode delivery_tag depth destination dets dev dir disabled
+div dlx double down dummy durable duration email emergency empty enabled end enum env erlang error ets event events
+exchange exchanges exclusive exec expected expiration expired export exports failed false federation file file_name
+filter finish first float flow follower foo fork frame_body frame_end frame_header frame_heartbeat frame_max
+frame_method frame_min_size fun function function_clause g gen_server get get_empty global green group handler hash
+head header heartbeat hello high history host hour html http https id if if_clause if_empty if_unused illegal
+immediate import in inactive include index infinity info init input insert insist int integer interface internal
+internal_error interval invalid invalid_path invalid_type ip job join json key kind known_hosts last latest lazy
+leader left length let level limit line list lists load local locale locales log long longstr loop low mail main
+mandatory map maps match max maxlen maybe mechanism mechanisms medium merge message message_count message_id method
+method_id metrics middle min minute missing mixed mnesia mod module multi multicast multiple name new news next nil no
+no_ack no_consumers no_route node nodes none nonexisting noproc normal not not_allowed not_found not_implemented
+notfound nothing notice notify now nowait nowhere null number object of off offset ok old on opaque open options or
+orelse origin other out out_of_band output owner partition passive path pattern pending permission pid plain policy
+pool port post precondition_failed prefetch_count prefetch_size prev primary priorities priority prod properties
+publish purge put query queue queue_name queues quorum quote rabbit rabbit_event rabbit_exchange
+rabbit_exchange_type_direct rabbit_exchange_type_fanout rabbit_exchange_type_headers rabbit_exchange_type_topic
+rabbit_queue rabbitmq random rate read reader realm reason receive record recover red redelivered ref reference regex
+regexp regular reject rejected release rem remote remove replica reply reply_code reply_success reply_text reply_to
+request requeue resource_error resource_locked response retry return right role route routing_key rpc run running
+sample second secret secure select self server server_properties service services set short shortstr shutdown simple
+single size small socket source spawn spec speed split square ssl stable start state stats status stdout stopped
+stream string sub subscribe success sum supervisor syntax_error system table tail target tcp temporary test text
+ticket time timeout timestamp tls today token total trace transient true try tuple tx type udp unblocked undef
+undefined undefined_type unexpected_frame unique unknown unsupported unsupported_type up update user user_id users v1
+valid validate value verify version_major version_minor vhost virtual_host void wait waiting want warning when width
+wildcard work worker worker_pool workers world write writer ws xor year yes
 `
