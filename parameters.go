@@ -3,8 +3,8 @@ package leveret
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
+	"github.com/leveretmq/leveret/internal/jsondoc"
 	"github.com/leveretmq/leveret/internal/record"
 )
 
@@ -27,23 +27,22 @@ func (b *Broker) GlobalParameters() []GlobalParameter {
 }
 
 // SetGlobalParameter sets a global parameter or replaces its value. A value that is no JSON is ErrSyntax; nil is null.
+// The value is kept as RabbitMQ writes it: 1e5 is 1.0e5, and an object's members have the order of their keys.
 func (b *Broker) SetGlobalParameter(p GlobalParameter) error {
-	if p.Value != nil && !json.Valid(p.Value) {
-		return SyntaxError.errorf(p.Name, "the value of global parameter '%s' is no JSON", p.Name)
+	if p.Value != nil {
+		value, err := jsondoc.Rewrite(p.Value)
+		if err != nil {
+			return SyntaxError.errorf(p.Name, "the value of global parameter '%s' is no JSON", p.Name)
+		}
+		p.Value = value
 	}
-	p.Value = slices.Clone(p.Value)
-	if isEmptyObject(p.Value) {
+	if string(p.Value) == "{}" {
 		p.Value = json.RawMessage("[]") // J-1
 	}
 	return b.settled(b.withLock(func() error {
 		b.putParameterLocked(p)
 		return nil
 	}))
-}
-
-// isEmptyObject reports whether JSON is an object without members.
-func isEmptyObject(value json.RawMessage) bool {
-	return strings.Join(strings.Fields(string(value)), "") == "{}"
 }
 
 // ClearGlobalParameter removes a global parameter. A missing one is ErrNotFound.

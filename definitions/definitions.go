@@ -134,6 +134,8 @@ type Exchange struct {
 	AutoDelete bool      `json:"auto_delete"`
 	Internal   *bool     `json:"internal,omitzero"` // nil: false
 	Arguments  Arguments `json:"arguments"`
+
+	typeless string // what RabbitMQ takes for the type of an entry in a document without one
 }
 
 // A Binding is an entry of "bindings".

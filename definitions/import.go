@@ -3,6 +3,7 @@ package definitions
 import (
 	"cmp"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -24,7 +25,7 @@ func Import(b *leveret.Broker, data []byte) error {
 // ImportVHost imports the policies, parameters and topology of a document into a virtual host, as
 // ApplyToVHost does.
 func ImportVHost(v *leveret.VHost, data []byte) error {
-	d, err := parseFor(v.Broker(), data)
+	d, err := parse(data, releases[v.Broker().Profile()].memberThatCounts, (*Definitions).sectionsOfOne)
 	if err != nil {
 		return err
 	}
@@ -36,7 +37,12 @@ func ImportVHost(v *leveret.VHost, data []byte) error {
 // that begin with amq. are passed over. If any entry is refused nothing is changed, and the error is
 // an *Error.
 // Rules: J-9, J-10.
-func (d *Definitions) Apply(b *leveret.Broker) error {
+func (d *Definitions) Apply(b *leveret.Broker) error { return d.applyAs(b, (*importer).steps) }
+
+// A plan is the order in which an import goes through the sections.
+type plan func(*importer) []func(*Definitions) error
+
+func (d *Definitions) applyAs(b *leveret.Broker, p plan) error {
 	if err := d.checkQueueLimits(b); err != nil {
 		return err
 	}
@@ -45,16 +51,16 @@ func (d *Definitions) Apply(b *leveret.Broker) error {
 		return err
 	}
 	defer rehearsal.b.Close()
-	if err := rehearsal.apply(d); err != nil {
+	if err := rehearsal.apply(d, p); err != nil {
 		return err
 	}
-	return newImporter(b).apply(d)
+	return newImporter(b).apply(d, p)
 }
 
 // ApplyToVHost is Apply for one virtual host: what the definitions say of queues, exchanges,
 // bindings, policies and parameters, of whichever virtual host. The other sections are passed over.
 func (d *Definitions) ApplyToVHost(v *leveret.VHost) error {
-	return d.confined(v.Name()).Apply(v.Broker())
+	return d.confined(v.Name()).applyAs(v.Broker(), (*importer).stepsOfOne)
 }
 
 // confined returns the sections of a virtual host, with all entries moved to the given one.
@@ -86,13 +92,25 @@ type importer struct {
 
 func newImporter(b *leveret.Broker) *importer { return &importer{release: releases[b.Profile()], b: b} }
 
-// apply makes all changes, up to the first that is refused.
+// steps are the sections of a broker, in RabbitMQ's order.
 // Rules: J-8.
-func (im *importer) apply(d *Definitions) error {
-	for _, step := range []func(*Definitions) error{
+func (im *importer) steps() []func(*Definitions) error {
+	return []func(*Definitions) error{
 		im.users, im.vhosts, im.permissions, im.exchanges, im.topicPermissions,
 		im.globalParameters, im.policies, im.parameters, im.queues, im.bindings,
-	} {
+	}
+}
+
+// stepsOfOne are the sections of one virtual host, in RabbitMQ's order: parameters come before policies.
+// Rules: J-8.
+func (im *importer) stepsOfOne() []func(*Definitions) error {
+	return []func(*Definitions) error{im.exchanges, im.parameters, im.policies, im.queues, im.bindings}
+}
+
+// apply makes all changes, up to the first that is refused.
+// Rules: J-8.
+func (im *importer) apply(d *Definitions, p plan) error {
+	for _, step := range p(im) {
 		if err := step(d); err != nil {
 			return err
 		}
@@ -323,6 +341,12 @@ func (im *importer) grantRefused(err error, user string) error {
 	return refused(err)
 }
 
+// globalParameter sets a global parameter. The value of one without a value is undefined, which RabbitMQ shows as a text.
+// Rules: J-10.
 func (im *importer) globalParameter(e *GlobalParameter) error {
-	return refused(im.b.SetGlobalParameter(leveret.GlobalParameter(*e)))
+	value := e.Value
+	if value == nil {
+		value = json.RawMessage(`"undefined"`)
+	}
+	return refused(im.b.SetGlobalParameter(leveret.GlobalParameter{Name: e.Name, Value: value}))
 }

@@ -15,15 +15,20 @@ import (
 // Parse reads a document and checks that every entry has the form it must have. What the entries
 // say is not checked before they are applied. Sections of other names are passed over. The error is
 // a *SyntaxError or an *Error. Of a key that occurs twice in an object the first one counts, as in RabbitMQ 4.3.
-func Parse(data []byte) (*Definitions, error) { return parse(data, jsondoc.First) }
+func Parse(data []byte) (*Definitions, error) {
+	return parse(data, jsondoc.First, (*Definitions).sections)
+}
 
 // parseFor is Parse as the broker's release reads documents.
 func parseFor(b *leveret.Broker, data []byte) (*Definitions, error) {
-	return parse(data, releases[b.Profile()].memberThatCounts)
+	return parse(data, releases[b.Profile()].memberThatCounts, (*Definitions).sections)
 }
 
+// A selection are the sections of a document that are read.
+type selection func(*Definitions, map[string]json.RawMessage) error
+
 // Rules: J-11.
-func parse(data []byte, which jsondoc.Counts) (*Definitions, error) {
+func parse(data []byte, which jsondoc.Counts, read selection) (*Definitions, error) {
 	data = jsondoc.WithoutMark(data)
 	var wrong *jsondoc.Error
 	if errors.As(jsondoc.Check(data, which), &wrong) {
@@ -36,17 +41,33 @@ func parse(data []byte, which jsondoc.Counts) (*Definitions, error) {
 	}
 	d := &Definitions{}
 	_ = json.Unmarshal(data, &d.Header) // a header of another form is no reason to refuse the document
-	return d, cmp.Or(
-		readSection(sections, "users", &d.Users),
-		readSection(sections, "vhosts", &d.VHosts),
-		readSection(sections, "permissions", &d.Permissions),
-		readSection(sections, "topic_permissions", &d.TopicPermissions),
-		readSection(sections, "parameters", &d.Parameters),
-		readSection(sections, "global_parameters", &d.GlobalParameters),
-		readSection(sections, "policies", &d.Policies),
-		readSection(sections, "queues", &d.Queues),
-		readSection(sections, "exchanges", &d.Exchanges),
-		readSection(sections, "bindings", &d.Bindings),
+	return d, read(d, sections)
+}
+
+// sections reads all sections.
+func (d *Definitions) sections(from map[string]json.RawMessage) error {
+	return cmp.Or(
+		readSection(from, "users", &d.Users),
+		readSection(from, "vhosts", &d.VHosts),
+		readSection(from, "permissions", &d.Permissions),
+		readSection(from, "topic_permissions", &d.TopicPermissions),
+		readSection(from, "parameters", &d.Parameters),
+		readSection(from, "global_parameters", &d.GlobalParameters),
+		readSection(from, "policies", &d.Policies),
+		readSection(from, "queues", &d.Queues),
+		readSection(from, "exchanges", &d.Exchanges),
+		readSection(from, "bindings", &d.Bindings),
+	)
+}
+
+// sectionsOfOne reads the sections of a virtual host. An import into one does not look at the others, whatever they are.
+func (d *Definitions) sectionsOfOne(from map[string]json.RawMessage) error {
+	return cmp.Or(
+		readSection(from, "exchanges", &d.Exchanges),
+		readSection(from, "parameters", &d.Parameters),
+		readSection(from, "policies", &d.Policies),
+		readSection(from, "queues", &d.Queues),
+		readSection(from, "bindings", &d.Bindings),
 	)
 }
 
@@ -88,10 +109,12 @@ func readSection[E any, P entry[E]](sections map[string]json.RawMessage, section
 	return nil
 }
 
-// emptyName reports whether an entry without a label has a name all the same: the empty one, which queues may have.
+// emptyName reports whether an entry without a label has a name all the same: the empty one, which queues, policies and
+// parameters may have.
 func emptyName(section string, item json.RawMessage) bool {
 	var entry struct{ Name *string }
-	return section == "queues" && json.Unmarshal(item, &entry) == nil && entry.Name != nil
+	mayBeEmpty := section == "queues" || section == "policies" || section == "parameters"
+	return mayBeEmpty && json.Unmarshal(item, &entry) == nil && entry.Name != nil
 }
 
 func readEntry(item json.RawMessage, entry any) error {

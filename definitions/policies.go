@@ -59,6 +59,7 @@ func (e *Policy) take(key string, v any) {
 		}
 	case keyApplyTo:
 		e.ApplyTo, taken = v.(string)
+		taken = taken && e.ApplyTo != "" // RabbitMQ refuses an empty text; without a text it is all
 	case keyDefinition:
 		e.Definition.Table, taken = definitionTable(v)
 	case keyPriority:
@@ -118,7 +119,7 @@ func (im *importer) setPolicy(e *Policy, kind policyKind) error {
 		before = append(im.unknownKeys(e), before...)
 	}
 	// The engine finds what is wrong with the other keys: a definition before all others, a pattern behind them.
-	err := kind.set(e.policy(before != nil, im.terms))
+	err := withEmptyApplyTo(kind.set(e.policy(before != nil, im.terms)))
 	if before == nil && after == nil {
 		return refused(err)
 	}
@@ -131,6 +132,20 @@ func (im *importer) setPolicy(e *Policy, kind policyKind) error {
 		before = append(before, findings)
 	}
 	return refuse(validationFailed+"%s\n", strings.Join(append(before, after...), "\n"))
+}
+
+// unrecognised stands for an apply-to that is an empty text, which the broker takes for all and RabbitMQ refuses.
+const unrecognised = leveret.ApplyTo("(unrecognised)")
+
+// withEmptyApplyTo returns the refusal with the empty text in the place of what stands for it.
+func withEmptyApplyTo(err error) error {
+	var refusal *leveret.Error
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	told := *refusal
+	told.Reason = strings.ReplaceAll(told.Reason, "'"+string(unrecognised)+"'", "''")
+	return &told
 }
 
 const validationFailed = "Validation failed\n\n"
@@ -147,7 +162,10 @@ func (e *Policy) policy(anyDefinition bool, terms erl.Notation) leveret.Policy {
 	if e.Priority != nil {
 		p.Priority = float64(*e.Priority)
 	}
-	if v, odd := e.odd[keyApplyTo]; odd {
+	switch v, odd := e.odd[keyApplyTo]; {
+	case odd && v == "":
+		p.ApplyTo = unrecognised
+	case odd:
 		p.ApplyTo = leveret.ApplyTo(strings.Trim(terms.Format(erl.JSON(v), 0), `"`))
 	}
 	return p

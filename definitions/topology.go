@@ -127,7 +127,7 @@ func (im *importer) exchange(e *Exchange) error {
 	if err != nil || e.Name == "" || isReserved(e.Name) || exchangeExists(v, e.Name) {
 		return err
 	}
-	return refusedByCode(v.ImportExchange(e.Name, leveret.ExchangeType(cmp.Or(e.Type, "undefined")), leveret.ExchangeConfig{
+	return refusedByCode(v.ImportExchange(e.Name, leveret.ExchangeType(cmp.Or(e.Type, e.typeless)), leveret.ExchangeConfig{
 		Durable: isDurable(e.Durable), AutoDelete: e.AutoDelete, Internal: e.Internal != nil && *e.Internal,
 		Arguments: e.Arguments.Table,
 	}))

@@ -265,6 +265,27 @@ func (e *User) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// UnmarshalJSON reads an entry, and notes whether it has a type: RabbitMQ tells one without a type, one with null and
+// one with an empty text apart.
+// Rules: J-9.
+func (e *Exchange) UnmarshalJSON(data []byte) error {
+	type entry Exchange
+	var plain entry
+	if err := json.Unmarshal(data, &plain); err != nil {
+		return err
+	}
+	*e = Exchange(plain)
+	var given struct{ Type json.RawMessage }
+	_ = json.Unmarshal(data, &given) // it was read once
+	switch {
+	case given.Type == nil:
+		e.typeless = "undefined"
+	case e.Type == "":
+		e.typeless = strings.Trim(string(given.Type), `"`)
+	}
+	return nil
+}
+
 // Priority is a policy's priority. Whole numbers are written without a fraction.
 type Priority float64
 
