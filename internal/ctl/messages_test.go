@@ -66,6 +66,16 @@ func TestMessageCommandsRefuse(t *testing.T) {
 	}
 }
 
+// An empty --apply-to is refused, as by rabbitmqctl.
+func TestEmptyApplyTo(t *testing.T) {
+	n := listening(t)
+	for _, command := range []string{"set_policy", "set_operator_policy"} {
+		r := answerOf(n, command+` p x {"max-length":1} --apply-to=`)
+		assert.NotZero(t, r.Status)
+		assert.Contains(t, r.Stderr, "Validation failed\n\napply-to '' unrecognised; should be one of: 'queues'")
+	}
+}
+
 // tailing runs a command whose output is read line by line.
 func tailing(argv ...string) (next func() string, status func() int) {
 	r, w := io.Pipe()
