@@ -54,6 +54,7 @@ var (
 	errNotAuthorized = &failure{http.StatusUnauthorized, "not_authorized", "Not_Authorized"}
 	errLoginFailed   = &failure{http.StatusUnauthorized, "not_authorized", "Login failed"} // in 3.10, with a challenge
 	errNoAccess      = &failure{http.StatusUnauthorized, "not_authorised", "Access refused."}
+	errNoDefinitions = &failure{http.StatusBadRequest, "bad_request", "vhost_not_found"} // not cached in 4.3
 	errNoObject      = &failure{http.StatusNotFound, "Object Not Found", "Not Found"}
 
 	// These are for a request that RabbitMQ's handler fails at, and for one with a header that its web server cannot read: there
@@ -143,8 +144,8 @@ func (s resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if takesGzip(r) {
 		w = zipper{w}
 	}
-	params, malformed := parseQuery(r.URL.RawQuery)
-	answer, err := s.answer(&call{node: s.node, request: r, params: params, malformed: malformed, ofVHost: s.ofVHost}, run, h)
+	params, valueless, malformed := parseQuery(r.URL.RawQuery)
+	answer, err := s.answer(&call{node: s.node, request: r, params: params, valueless: valueless, malformed: malformed, ofVHost: s.ofVHost}, run, h)
 	if err != nil {
 		fail(w, err)
 		return
@@ -191,8 +192,11 @@ func (s resource) answer(c *call, run func(*call) (any, error), h http.Header) (
 	if err := s.checkConditions(c, h); err != nil {
 		return nil, err
 	}
-	if err := s.checkContentType(c.request); err != nil {
-		return nil, err
+	if wrong := s.checkContentType(c.request); wrong != nil {
+		isMissing := s.get == nil && c.request.Method == http.MethodPost && !c.asksBroker && !c.pathIsThere() // that is told first
+		if !isMissing {
+			return nil, wrong
+		}
 	}
 	answer, err := run(c)
 	if err != nil {
@@ -203,7 +207,10 @@ func (s resource) answer(c *call, run func(*call) (any, error), h http.Header) (
 
 // admit logs the user in and finds out whether the user may use the route.
 func (s resource) admit(c *call) error {
-	if s.open {
+	switch {
+	case s.logsIn && c.request.Method == http.MethodPost:
+		return c.readLogin()
+	case s.open:
 		return nil
 	}
 	if err := c.login(); err != nil {
@@ -281,6 +288,9 @@ func fail(w http.ResponseWriter, err error) {
 		clear(w.Header())
 		w.WriteHeader(f.status)
 		return
+	}
+	if f == errNoDefinitions && w.Header().Get("Cache-Control") != "" {
+		w.Header().Set("Cache-Control", "no-cache")
 	}
 	if isChallenge := f.kind == "" && f.status == http.StatusUnauthorized; isChallenge || f == errLoginFailed {
 		w.Header().Set("WWW-Authenticate", `Basic realm="RabbitMQ Management"`)

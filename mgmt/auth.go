@@ -162,6 +162,37 @@ func (c *call) checkOwner(user string) error {
 	return nil
 }
 
+// ownersOfConnection lets the handler look for the connection. RabbitMQ fails if there is none, and the user may not see or close all.
+func ownersOfConnection(c *call) error {
+	if _, ok := withKey(c.broker.Connections(), c.connectionName, c.path("connection")); !ok && c.checkOwner("") != nil {
+		return errCrash
+	}
+	return nil
+}
+
+// ownersOfChannel is ownersOfConnection for a channel.
+func ownersOfChannel(c *call) error {
+	for _, conn := range c.broker.Connections() {
+		for _, ch := range conn.Channels {
+			if c.channelName(conn, ch.Number) == c.path("channel") {
+				return nil
+			}
+		}
+	}
+	if c.checkOwner("") != nil {
+		return errCrash
+	}
+	return nil
+}
+
+// ownersOfConnections see and close the connections of a user. RabbitMQ 3.10 fails if these may not be all, also if they are the user's own.
+func ownersOfConnections(c *call) error {
+	if c.failsForOwners && c.checkOwner("") != nil {
+		return errCrash
+	}
+	return nil
+}
+
 // isMember reports whether the user has permissions in a virtual host.
 func (c *call) isMember(v *leveret.VHost) bool {
 	return slices.ContainsFunc(v.Permissions(), func(p leveret.PermissionInfo) bool { return p.User == c.user.Name })

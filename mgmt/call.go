@@ -18,12 +18,13 @@ import (
 // A call is one request of a user.
 type call struct {
 	*node
-	request *http.Request
-	user    leveret.UserInfo
-	ofVHost bool       // the path names a virtual host
-	params  url.Values // of the query
-	body    body
-	looked  map[string]*contents // of virtual hosts, by name
+	request   *http.Request
+	user      leveret.UserInfo
+	ofVHost   bool            // the path names a virtual host
+	params    url.Values      // of the query
+	valueless map[string]bool // parameters of the query whose first one has no "="
+	body      body
+	looked    map[string]*contents // of virtual hosts, by name
 
 	malformed error // errMalformed if the query cannot be read
 }
@@ -47,20 +48,21 @@ func (c *call) query(name string) string { return c.params.Get(name) }
 
 // parseQuery reads a query as RabbitMQ's web server does, for which a semicolon is a character like others. It refuses a value without
 // a name, and a percent sign without hexadecimal digits.
-func parseQuery(query string) (url.Values, error) {
-	params := url.Values{}
+func parseQuery(query string) (params url.Values, valueless map[string]bool, malformed error) {
+	params, valueless = url.Values{}, map[string]bool{}
 	for param := range strings.SplitSeq(query, "&") {
 		name, value, hasValue := strings.Cut(param, "=")
 		name, wrongName := url.QueryUnescape(name)
 		value, wrongValue := url.QueryUnescape(value)
 		switch {
 		case wrongName != nil, wrongValue != nil, name == "" && hasValue:
-			return params, errMalformed
+			return params, valueless, errMalformed
 		case name != "":
+			valueless[name] = valueless[name] || !hasValue && !params.Has(name)
 			params.Add(name, value)
 		}
 	}
-	return params, nil
+	return params, valueless, nil
 }
 
 // vhost returns the virtual host in the path, nil if the route has none.

@@ -64,6 +64,9 @@ func (c *call) connectionChannels() (any, error) {
 		return nil, errCrash
 	}
 	conn, err := c.pathConnection()
+	if err == errNoObject { // which RabbitMQ does not expect either
+		return nil, errCrash
+	}
 	if err != nil {
 		return nil, err
 	}

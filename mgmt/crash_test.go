@@ -213,6 +213,8 @@ func TestOtherMembersThatRabbitMQFailsAt(t *testing.T) {
 	invalid := answered{400, "Invalid ackmode value: x. Valid values are: ack_requeue_true, ack_requeue_false, reject_requeue_true, reject_requeue_false"}
 	posts = append(posts,
 		refused{"queues/%2F/q/get", `{"count":1,"encoding":"auto","ackmode":"x"}`, invalid, crash},
+		refused{"queues/%2F/q/get", `{"count":1,"encoding":"auto","ackmode":[[120],""]}`, invalid, crash},
+		refused{"queues/%2F/q/get", `{"count":1,"encoding":"auto","ackmode":[null]}`, crash, unchanged},
 		refused{"queues/%2F/q/get", `{"count":1,"encoding":"auto","ackmode":null}`, crash, unchanged})
 	notBoolean := answered{400, []any{"not_boolean", ""}}
 	puts = append(puts,

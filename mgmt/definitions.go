@@ -18,7 +18,7 @@ import (
 func (c *call) getDefinitions() (any, error) {
 	v, err := c.vhost()
 	if err != nil {
-		return nil, badRequest("vhost_not_found")
+		return nil, errNoDefinitions
 	}
 	if v != nil {
 		return c.tag(definitions.OfVHost(v)), nil

@@ -2,6 +2,7 @@ package mgmt
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -62,9 +63,35 @@ func (c *call) badMode(mode string) error {
 		return nil
 	case c.failsAtAckMode, strings.IndexByte("ntf{", given) >= 0:
 		return errCrash
+	case given == '[':
+		var list any
+		ok := json.Unmarshal(c.body["ackmode"], &list) == nil
+		if mode, ok = joined(list, ok); !ok {
+			return errCrash
+		}
 	}
 	return badRequest("Invalid ackmode value: " + mode +
 		". Valid values are: ack_requeue_true, ack_requeue_false, reject_requeue_true, reject_requeue_false")
+}
+
+// joined is what Erlang writes for an array of texts, octets and such arrays: one text.
+func joined(v any, ok bool) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, ok
+	case float64:
+		octet := byte(min(max(v, 0), 127))
+		return string(octet), ok && float64(octet) == v
+	case []any:
+		var b strings.Builder
+		for _, element := range v {
+			var text string
+			text, ok = joined(element, ok)
+			b.WriteString(text)
+		}
+		return b.String(), ok
+	}
+	return "", false
 }
 
 // getMessages takes messages from a queue, and puts them back or not as the mode says. All are taken before one is given

@@ -151,21 +151,22 @@ func (c *call) noLimits() error {
 }
 
 func (c *call) userLimits() (any, error) {
-	users := c.broker.Users()
-	if c.path("user") != "" {
-		u, err := c.pathUser()
-		if err != nil {
-			return nil, err
-		}
-		users = []leveret.UserInfo{u}
-	}
+	return limitsOfAll(c.broker.Users()), nil
+}
+
+func (c *call) limitsOfUser() (any, error) {
+	u, err := c.pathUser()
+	return limitsOfAll([]leveret.UserInfo{u}), err
+}
+
+func limitsOfAll(users []leveret.UserInfo) list {
 	l := list{}
 	for _, u := range users {
 		if u.Limits != noUserLimits {
 			l = append(l, shown(object{"user": u.Name, "value": u.Limits}))
 		}
 	}
-	return l, nil
+	return l
 }
 
 func (c *call) putUserLimit() (any, error) {

@@ -2,6 +2,7 @@ package mgmt
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -64,13 +65,12 @@ func (m media) checkAccept(r *http.Request) error {
 		if strings.TrimSpace(wanted) == "" {
 			continue
 		}
-		kind, parameters, err := parseMedia(wanted)
-		if err != nil {
+		parts := mediaRange.FindStringSubmatch(wanted)
+		if parts == nil {
 			return errNoMedia
 		}
-		delete(parameters, "q")
-		mayHave := m.parameters || len(parameters) == 0
-		if mayHave && m.matches(kind) {
+		mayHave := m.parameters || parts[2] == ""
+		if mayHave && m.matches(strings.ToLower(parts[1])) {
 			accepted = true
 		}
 	}
@@ -79,6 +79,18 @@ func (m media) checkAccept(r *http.Request) error {
 	}
 	return nil
 }
+
+// mediaRange is a kind of answer that a request accepts. What is before its quality are parameters of the kind. What is behind it counts
+// for nothing. The name of the quality is a small letter.
+var mediaRange = func() *regexp.Regexp {
+	const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+	const blank = `[ \t]*`
+	const value = blank + `;` + blank + token + `=(?:` + token + `|"[^"]*")`
+	const noQuality = blank + `;` + blank + "(?:[!#$%&'*+.^_`|~0-9A-Zpr-z-]|[Qa-o]|q[!#$%&'*+.^_`|~0-9A-Za-z-])[!#$%&'*+.^_`|~0-9A-Za-z-]*" + `=(?:` + token + `|"[^"]*")`
+	const quality = blank + `;` + blank + `q=(?:[01]|0?\.[0-9]{0,3}|1\.0{0,3})`
+	const behind = `(?:` + value + `|` + blank + `;` + blank + token + `)*`
+	return regexp.MustCompile(`^` + blank + `(` + token + `/` + token + `)((?:` + noQuality + `)*)(?:` + quality + behind + `)?` + blank + `$`)
+}()
 
 func (m media) matches(kind string) bool {
 	major, _, _ := strings.Cut(m.kind, "/")
@@ -98,28 +110,29 @@ func parseMedia(s string) (kind string, parameters map[string]string, err error)
 var entityTagIn = regexp.MustCompile(`(W/)?"[^"]*"`)
 
 // entityTags are what If-Match and If-None-Match may have besides a star.
-var entityTags = regexp.MustCompile(`^\s*(W/)?"[^"]*"\s*(,\s*(W/)?"[^"]*"\s*)*$`)
+// Commas may come before, between and behind them.
+var entityTags = regexp.MustCompile(`^[\s,]*(W/)?"[^"]*"(\s*,[\s,]*(W/)?"[^"]*")*[\s,]*$`)
 
 // entityTag is the tag of what has this text.
 func entityTag(data []byte) string { return fmt.Sprintf(`"%x"`, sha256.Sum256(data)) }
 
 // checkConditions refuses a request whose conditions are not met. What has no entity tag matches none.
 func (s resource) checkConditions(c *call, h http.Header) error {
-	match, noneMatch := c.request.Header.Get("If-Match"), c.request.Header.Get("If-None-Match")
-	if match == "" && noneMatch == "" {
+	match, hasMatch := condition(c.request, "If-Match")
+	noneMatch, hasNoneMatch := condition(c.request, "If-None-Match")
+	if !hasMatch && !hasNoneMatch {
 		return nil
 	}
 	tag, exists := s.entity(c)
 	if !exists {
-		if match != "" {
+		if hasMatch {
 			return errPrecondition
 		}
 		return nil
 	}
-	for _, condition := range []string{match, noneMatch} {
-		if condition != "" && condition != "*" && !entityTags.MatchString(condition) {
-			return errMalformed
-		}
+	isWrong := func(condition string) bool { return condition != "*" && !entityTags.MatchString(condition) }
+	if hasMatch && isWrong(match) || hasNoneMatch && isWrong(noneMatch) {
+		return errMalformed
 	}
 	isLook := c.request.Method == http.MethodGet || c.request.Method == http.MethodHead
 	isMatch := match == "" || match == "*" || slices.Contains(entityTagIn.FindAllString(match, -1), tag)
@@ -136,21 +149,52 @@ func (s resource) checkConditions(c *call, h http.Header) error {
 	return errPrecondition
 }
 
-// entity returns the entity tag of what the path names, if it has one, and whether it is there. A path at which nobody can look is taken
-// to be there.
+// condition returns a header with a condition. One that is empty is wrong, and not missing.
+func condition(r *http.Request, name string) (text string, given bool) {
+	_, given = r.Header[name]
+	return r.Header.Get(name), given
+}
+
+// entity returns the entity tag of what the path names, if it has one, and whether it is there. A request at which looking fails for
+// another reason is about something that is there.
 func (s resource) entity(c *call) (tag string, exists bool) {
-	if s.get == nil {
-		return "", true
+	switch {
+	case s.get == nil:
+		return "", c.pathIsThere()
+	case s.post != nil && c.request.Method == http.MethodPost && c.path("destination") != "":
+		return "", c.bindsWhatIsThere()
 	}
 	answer, err := s.get(c)
-	if err != nil {
-		return "", false
+	if f := (*failure)(nil); errors.As(err, &f) {
+		return "", f.status != http.StatusNotFound
 	}
 	if d, ok := answer.(tagged); ok {
 		data, _ := encode(d) // the answer is JSON
 		tag = entityTag(data)
 	}
 	return tag, true
+}
+
+// pathIsThere reports whether there is what the path names, if nobody can look at it.
+func (c *call) pathIsThere() bool {
+	v, err := c.vhost()
+	if err == nil && c.path("queue") != "" {
+		_, err = v.Queue(c.path("queue"))
+	}
+	if err == nil && c.path("exchange") != "" {
+		_, err = v.Exchange(c.exchangeName("exchange"))
+	}
+	if err == nil && c.path("user") != "" {
+		_, err = c.pathUser()
+	}
+	return err == nil
+}
+
+// bindsWhatIsThere reports whether both ends of a new binding are there.
+func (c *call) bindsWhatIsThere() bool {
+	v, err := c.vhost()
+	kind, _, wrong := c.between()
+	return err == nil && wrong == nil && c.endsAreThere(v, kind)
 }
 
 // checkContentType refuses a body of a kind that the route does not take. Most take any kind that is one.

@@ -151,7 +151,7 @@ var negotiations = []negotiated{
 	{"POST definitions", "Content-Type: application/json", "{}", 204, late},
 	{"POST definitions/%2F", "Content-Type: application/xml", "[]", 415, late},
 	{"POST definitions", "", "{}", 415, late},
-	{"POST login", "Content-Type: application/json", "{}", 415, late},
+	{"POST login", "Content-Type: application/json", "username=guest&password=guest", 415, late},
 	{"PUT vhost-limits/%2F/max-queues", "", `{"value":5}`, 415, single},
 }
 

@@ -17,10 +17,13 @@ func (c *call) nodes() (any, error) {
 }
 
 func (c *call) aNode() (any, error) {
-	if c.path("node") != c.NodeName {
-		return nil, errNoObject
+	switch {
+	case c.path("node") == c.NodeName:
+		return c.describeNode()
+	case c.failsAtUnknownNode:
+		return nil, errCrash
 	}
-	return c.describeNode()
+	return nil, errNoObject
 }
 
 func (c *call) describeNode() (object, error) {

@@ -51,6 +51,9 @@ type paging struct {
 // page returns the part of a list that the request asks for, in its order and with its columns.
 func (c *call) page(l list) (any, error) {
 	p, err := c.paging()
+	if err == nil && (c.valueless["columns"] || c.valueless["sort"] || c.valueless["sort_reverse"]) {
+		err = errPaging
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +111,7 @@ func (c *call) paging() (*paging, error) {
 		size = "undefined"
 	}
 	switch {
-	case wrongSize != nil:
+	case wrongSize != nil, c.valueless["name"], c.valueless["use_regex"]:
 		return nil, errPaging
 	case !q.Has("page"):
 		return nil, nil

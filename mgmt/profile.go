@@ -33,12 +33,14 @@ type release struct {
 
 // reading is how a release understands requests.
 type reading struct {
-	noQueueTypes    bool // a virtual host has no default queue type: what a request says of it is not looked at
-	numbersAsTags   bool // of a list of tags a number behind the first is its text
-	trueIsEmpty     bool // the body true is that of an empty object
-	listsNoChannels bool // channels cannot be listed without statistics, not even those of all virtual hosts
-	failsAtReverse  bool // a sort_reverse other than true and false is an error of the handler, if there is something to sort
-	failsAtLimits   bool // to take away a limit of a virtual host or a user that is missing is an error of the handler
+	noQueueTypes       bool // a virtual host has no default queue type: what a request says of it is not looked at
+	numbersAsTags      bool // of a list of tags a number behind the first is its text
+	trueIsEmpty        bool // the body true is that of an empty object
+	listsNoChannels    bool // channels cannot be listed without statistics, not even those of all virtual hosts
+	failsAtReverse     bool // a sort_reverse other than true and false is an error of the handler, if there is something to sort
+	failsAtUnknownNode bool // to look at a node that is missing is an error of the handler
+	failsForOwners     bool // who may not see all connections cannot ask for those of a user
+	failsAtLimits      bool // to take away a limit of a virtual host or a user that is missing is an error of the handler
 
 	termsOfImports bool // some refusals of definitions are shown as terms, not as texts
 }
@@ -66,22 +68,24 @@ type surface struct {
 
 // headers are what all answers of a release have.
 type headers struct {
-	policy       string // Content-Security-Policy
-	vary         string // of answers that come before Accept was looked at
-	cacheControl string // unless the answer has another one; empty: none
+	policy        string // Content-Security-Policy
+	vary          string // of answers that come before Accept was looked at
+	varyOfBadPath string // of the refusal of a path with a character that no path has; empty: none
+	cacheControl  string // unless the answer has another one; empty: none
 }
 
 var releases = map[leveret.Profile]release{
 	leveret.RabbitMQ43: {readsLists: true, notation: erl.Unicode, memberThatCounts: jsondoc.First,
 		telling: telling{loginFailure: errNotAuthorized, tellsMethods: true},
 		surface: surface{lacks: in310, unknownNode: "Unknown node: %s", briefLists: true, headers: headers{
-			policy:       "script-src 'self'; object-src 'self'",
-			vary:         "origin, accept-encoding",
-			cacheControl: "public, max-age=0, must-revalidate"}}},
+			policy:        "script-src 'self'; object-src 'self'",
+			vary:          "origin, accept-encoding",
+			varyOfBadPath: "accept-encoding",
+			cacheControl:  "public, max-age=0, must-revalidate"}}},
 	leveret.RabbitMQ310: {asksNode: true, hidesFields: true, saysForbidden: true, sendsAliveness: true, refusesBadRegex: true, asksBroker: true,
 		needsAllUsers: true, oldFeatures: true, escapesHTML: true, regexes: pcre.PCRE1, notation: erl.Octets,
 		takesAnyKey: true, failsAtAckMode: true, memberThatCounts: jsondoc.Last,
-		reading: reading{noQueueTypes: true, numbersAsTags: true, trueIsEmpty: true, listsNoChannels: true, failsAtReverse: true, failsAtLimits: true, termsOfImports: true},
+		reading: reading{noQueueTypes: true, numbersAsTags: true, trueIsEmpty: true, listsNoChannels: true, failsAtReverse: true, failsAtLimits: true, failsAtUnknownNode: true, failsForOwners: true, termsOfImports: true},
 		telling: telling{loginFailure: errLoginFailed, oldPages: true, cutsChecks: true, opensUserLimits: true},
 		surface: surface{lacks: in43, unknownNode: "Request to node %s failed with nodedown", mirrorActions: []string{"sync", "cancel_sync"},
 			unknownMembers:    []string{"internal", "internal_owner", "storage_version", "consumer_timeout", "cached_segments", "peer_cert_serial_number"},

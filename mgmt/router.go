@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/leveretmq/leveret/mgmt/internal/page"
 )
@@ -42,6 +43,13 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "The broker is stopped.", http.StatusServiceUnavailable)
 		return
 	}
+	if !isPath(req.RequestURI) {
+		if r.headers.varyOfBadPath != "" {
+			w.Header().Set("Vary", r.headers.varyOfBadPath)
+		}
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
 	if r.serveMetrics(w, req) {
 		return
 	}
@@ -65,6 +73,13 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		route.noFile = true
 	}
 	resource{r.node, route}.ServeHTTP(w, req)
+}
+
+// isPath reports whether the path of a request has only characters that a path may have, as RabbitMQ's web server wants it. Package
+// net/url takes some more.
+func isPath(uri string) bool {
+	path, _, _ := strings.Cut(uri, "?")
+	return !strings.ContainsAny(path, "\"<>[\\]^`{|}\x7f") && strings.IndexFunc(path, func(c rune) bool { return c > unicode.MaxASCII }) < 0
 }
 
 // nowhere is where a path leads that is not in the table. It is among the files of RabbitMQ's web server, and not there.

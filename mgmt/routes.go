@@ -11,6 +11,7 @@ type route struct {
 	who  access
 	open bool // needs no login
 
+	logsIn  bool // POST has the login in its body
 	noFile  bool // the path is not in the table, and no file can have it
 	ofVHost bool // the path names a virtual host
 	noHead  bool // RabbitMQ does not take HEAD here
@@ -51,14 +52,14 @@ var routes = []route{
 	{path: "definitions/{vhost}", who: administrators, takes: documents, get: (*call).getDefinitions, post: (*call).postDefinitions},
 
 	{path: "connections", pages: hasPages, who: anybody, get: (*call).connections},
-	{path: "connections/{connection}", who: anybody, get: (*call).connection, delete: (*call).closeConnection},
-	{path: "connections/username/{user}", pages: hasPages, who: anybody, get: (*call).userConnections, delete: (*call).closeUserConnections},
-	{path: "connections/{connection}/sessions", only: in43, who: anybody, get: (*call).connectionSessions},
+	{path: "connections/{connection}", who: ownersOfConnection, get: (*call).connection, delete: (*call).closeConnection},
+	{path: "connections/username/{user}", pages: hasPages, who: ownersOfConnections, get: (*call).userConnections, delete: (*call).closeUserConnections},
+	{path: "connections/{connection}/sessions", only: in43, who: ownersOfConnection, get: (*call).connectionSessions},
 	{path: "connections/{connection}/channels", who: anybody, get: (*call).connectionChannels},
 	{path: "vhosts/{vhost}/connections", who: members, get: (*call).connections},
 	{path: "channels", pages: hasPages, who: anybody, get: (*call).channels},
 	{path: "vhosts/{vhost}/channels", who: members, get: (*call).channels},
-	{path: "channels/{channel}", who: anybody, get: (*call).channel},
+	{path: "channels/{channel}", who: ownersOfChannel, get: (*call).channel},
 	{path: "consumers", who: anybody, get: (*call).consumers},
 	{path: "consumers/{vhost}", who: consumerViewers, get: (*call).consumers},
 
@@ -96,7 +97,7 @@ var routes = []route{
 	{path: "users/{user}/permissions", who: administrators, get: (*call).permissionsOfUser},
 	{path: "users/{user}/topic-permissions", as: &jsonOnly, who: administrators, get: (*call).topicPermissionsOfUser},
 	{path: "user-limits", as: &jsonOnly, who: limitReaders, noHead: true, get: (*call).userLimits},
-	{path: "user-limits/{user}", as: &jsonOnly, who: ownLimitReaders, noHead: true, get: (*call).userLimits},
+	{path: "user-limits/{user}", as: &jsonOnly, who: ownLimitReaders, noHead: true, get: (*call).limitsOfUser},
 	{path: "user-limits/{user}/{name}", as: &htmlOnly, who: administrators, takes: justJSON, put: (*call).putUserLimit, delete: (*call).deleteUserLimit},
 	{path: "whoami", who: anybody, get: (*call).whoami},
 	{path: "permissions", who: administrators, get: (*call).permissions},
@@ -143,7 +144,8 @@ var routes = []route{
 	{path: "health/checks/below-node-connection-limit", only: in43, uncached: true, who: anybody, open: true, get: (*call).healthy},
 	{path: "health/checks/ready-to-serve-clients", only: in43, uncached: true, who: anybody, open: true, get: (*call).healthy},
 
-	{path: "feature-flags", who: anybody, get: (*call).featureFlags},
+	{path: "feature-flags", only: in43, who: anybody, get: (*call).featureFlags},
+	{path: "feature-flags", only: in310, who: administrators, get: (*call).featureFlags},
 	{path: "feature-flags/{name}/enable", as: &htmlOnly, who: administrators, takes: justJSON, put: (*call).enableFeatureFlag},
 	{path: "deprecated-features", only: in43, who: anybody, get: (*call).deprecatedFeatures},
 	{path: "deprecated-features/used", only: in43, who: anybody, get: (*call).usedDeprecatedFeatures},
@@ -155,8 +157,8 @@ var routes = []route{
 	{path: "reset", as: &htmlOnly, who: administrators, delete: (*call).resetStatistics},
 	{path: "reset/{node}", as: &htmlOnly, who: administrators, delete: (*call).resetStatistics},
 	{path: "version", only: in43, uncached: true, who: anybody, open: true, get: (*call).getVersion},
-	{path: "login", only: in43, who: anybody, open: true, takes: forms, post: (*call).signIn, delete: (*call).signOut},
-	{path: "login", only: in310, who: anybody, open: true, takes: forms, post: (*call).signIn},
+	{path: "login", only: in43, who: anybody, open: true, logsIn: true, takes: forms, post: (*call).signIn, delete: (*call).signOut},
+	{path: "login", only: in310, who: anybody, open: true, logsIn: true, takes: forms, post: (*call).signIn},
 }
 
 // handlerOf returns what answers a method, nil if the route does not have it.

@@ -65,6 +65,9 @@ func (c *call) wholeList(l list) (any, error) {
 	if _, err := c.columnsOfAll(); err != nil {
 		return nil, err
 	}
+	if c.valueless["columns"] || c.valueless["sort"] || c.valueless["sort_reverse"] {
+		return nil, errCrash
+	}
 	l, err := c.sorted(l, false)
 	return c.render(l), err
 }
@@ -77,6 +80,8 @@ func (c *call) columnsOfAll() ([][]string, error) {
 		return nil, errCrash
 	case page != nil:
 		return nil, nil
+	case c.valueless["columns"]:
+		return nil, errCrash
 	}
 	return c.columns(), nil
 }
@@ -105,7 +110,7 @@ func (c *call) shapeCheck(answer check) (any, error) {
 
 // shapeDefinitions leaves definitions as they are. In 3.10 they are an object like others.
 func (c *call) shapeDefinitions(d *definitions.Definitions) (any, error) {
-	asked := c.params.Has("page") || c.params.Has("page_size") || c.params.Has("columns")
+	asked := c.params.Has("page") || c.params.Has("page_size") || c.params.Has("columns") || c.valueless["name"] || c.valueless["use_regex"]
 	if !c.cutsChecks || !asked {
 		return d, nil
 	}

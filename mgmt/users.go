@@ -149,13 +149,23 @@ func (c *call) hashPassword() (any, error) {
 	return object{"ok": base64.StdEncoding.EncodeToString(hash.Hash)}, nil
 }
 
-// signIn checks the credentials of a form, and returns what a page needs to use the API.
-func (c *call) signIn() (any, error) {
-	name, password := c.request.PostFormValue("username"), c.request.PostFormValue("password")
-	c.request.SetBasicAuth(name, password)
-	if err := c.login(); err != nil {
-		return nil, err
+// readLogin logs in with the name and the password of the body. RabbitMQ looks at them before it looks at the kind of the body.
+func (c *call) readLogin() error {
+	data, err := c.readAll()
+	if err != nil {
+		return err
 	}
+	form, _, err := parseQuery(string(data))
+	if err != nil || !form.Has("username") || !form.Has("password") {
+		return c.loginFailure
+	}
+	c.request.SetBasicAuth(form.Get("username"), form.Get("password"))
+	return c.login()
+}
+
+// signIn returns what a page needs to use the API.
+func (c *call) signIn() (any, error) {
+	name, password, _ := c.request.BasicAuth()
 	token := base64.StdEncoding.EncodeToString([]byte(name + ":" + password))
 	return object{"user": c.whoIs(c.user), "token": object{"type": "basic", "value": token}}, nil
 }
