@@ -10,6 +10,7 @@ import (
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/jsondoc"
+	"github.com/leveretmq/leveret/internal/phrase"
 )
 
 // How an import reads policies. RabbitMQ takes any JSON value for any key of a policy, and complains about all keys at
@@ -134,9 +135,6 @@ func (im *importer) setPolicy(e *Policy, kind policyKind) error {
 	return refuse(validationFailed+"%s\n", strings.Join(append(before, after...), "\n"))
 }
 
-// unrecognised stands for an apply-to that is an empty text, which the broker takes for all and RabbitMQ refuses.
-const unrecognised = leveret.ApplyTo("(unrecognised)")
-
 // withEmptyApplyTo returns the refusal with the empty text in the place of what stands for it.
 func withEmptyApplyTo(err error) error {
 	var refusal *leveret.Error
@@ -144,7 +142,7 @@ func withEmptyApplyTo(err error) error {
 		return err
 	}
 	told := *refusal
-	told.Reason = strings.ReplaceAll(told.Reason, "'"+string(unrecognised)+"'", "''")
+	told.Reason = phrase.WithEmptyApplyTo(told.Reason)
 	return &told
 }
 
@@ -164,7 +162,7 @@ func (e *Policy) policy(anyDefinition bool, terms erl.Notation) leveret.Policy {
 	}
 	switch v, odd := e.odd[keyApplyTo]; {
 	case odd && v == "":
-		p.ApplyTo = unrecognised
+		p.ApplyTo = phrase.EmptyApplyTo
 	case odd:
 		p.ApplyTo = leveret.ApplyTo(strings.Trim(terms.Format(erl.JSON(v), 0), `"`))
 	}

@@ -42,20 +42,21 @@ type plain string
 
 // A failure is a refusal in RabbitMQ's words.
 type failure struct {
-	status int
-	kind   string // "error" in the answer; empty: no body
-	reason any
+	status  int
+	kind    string // "error" in the answer; empty: no body
+	reason  any
+	noCache bool // answers of the release that say how they may be cached say no-cache
 }
 
 func (f *failure) Error() string { return f.kind }
 
 var (
 	errChallenge     = &failure{status: http.StatusUnauthorized}
-	errNotAuthorized = &failure{http.StatusUnauthorized, "not_authorized", "Not_Authorized"}
-	errLoginFailed   = &failure{http.StatusUnauthorized, "not_authorized", "Login failed"} // in 3.10, with a challenge
-	errNoAccess      = &failure{http.StatusUnauthorized, "not_authorised", "Access refused."}
-	errNoDefinitions = &failure{http.StatusBadRequest, "bad_request", "vhost_not_found"} // not cached in 4.3
-	errNoObject      = &failure{http.StatusNotFound, "Object Not Found", "Not Found"}
+	errNotAuthorized = &failure{status: http.StatusUnauthorized, kind: "not_authorized", reason: "Not_Authorized"}
+	errLoginFailed   = &failure{status: http.StatusUnauthorized, kind: "not_authorized", reason: "Login failed"} // in 3.10, with a challenge
+	errNoAccess      = &failure{status: http.StatusUnauthorized, kind: "not_authorised", reason: "Access refused."}
+	errNoDefinitions = &failure{status: http.StatusBadRequest, kind: "bad_request", reason: "vhost_not_found", noCache: true}
+	errNoObject      = &failure{status: http.StatusNotFound, kind: "Object Not Found", reason: "Not Found"}
 
 	// These are for a request that RabbitMQ's handler fails at, and for one with a header that its web server cannot read: there
 	// is a status and nothing else.
@@ -64,10 +65,14 @@ var (
 )
 
 func notAuthorised(reason string) error {
-	return &failure{http.StatusUnauthorized, "not_authorised", reason}
+	return &failure{status: http.StatusUnauthorized, kind: "not_authorised", reason: reason}
 }
-func notFound(reason string) error { return &failure{http.StatusNotFound, "not_found", reason} }
-func badRequest(reason any) error  { return &failure{http.StatusBadRequest, "bad_request", reason} }
+func notFound(reason string) error {
+	return &failure{status: http.StatusNotFound, kind: "not_found", reason: reason}
+}
+func badRequest(reason any) error {
+	return &failure{status: http.StatusBadRequest, kind: "bad_request", reason: reason}
+}
 
 // crashed is the refusal of what ends RabbitMQ's channel. RabbitMQ prints its stack behind the class of the error.
 func (n *node) crashed(class string) error {
@@ -108,7 +113,7 @@ func (n *node) escaped(err error) error {
 	if !ok {
 		return err
 	}
-	return &failure{f.status, f.kind, strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(text)}
+	return &failure{status: f.status, kind: f.kind, reason: strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(text)}
 }
 
 // A resource serves one route.
@@ -193,7 +198,8 @@ func (s resource) answer(c *call, run func(*call) (any, error), h http.Header) (
 		return nil, err
 	}
 	if wrong := s.checkContentType(c.request); wrong != nil {
-		isMissing := s.get == nil && c.request.Method == http.MethodPost && !c.asksBroker && !c.pathIsThere() // that is told first
+		// RabbitMQ 4.3 tells first that what an action is for is missing. The handler does.
+		isMissing := s.get == nil && c.request.Method == http.MethodPost && !c.asksBroker && !c.pathIsThere()
 		if !isMissing {
 			return nil, wrong
 		}
@@ -282,14 +288,14 @@ func write(w http.ResponseWriter, status int, v any) {
 func fail(w http.ResponseWriter, err error) {
 	var f *failure
 	if !errors.As(err, &f) {
-		f = &failure{http.StatusServiceUnavailable, "service_unavailable", err.Error()}
+		f = &failure{status: http.StatusServiceUnavailable, kind: "service_unavailable", reason: err.Error()}
 	}
 	if f == errCrash || f == errMalformed {
 		clear(w.Header())
 		w.WriteHeader(f.status)
 		return
 	}
-	if f == errNoDefinitions && w.Header().Get("Cache-Control") != "" {
+	if f.noCache && w.Header().Get("Cache-Control") != "" {
 		w.Header().Set("Cache-Control", "no-cache")
 	}
 	if isChallenge := f.kind == "" && f.status == http.StatusUnauthorized; isChallenge || f == errLoginFailed {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/leveretmq/leveret"
@@ -65,8 +66,9 @@ func (c *call) badMode(mode string) error {
 		return errCrash
 	case given == '[':
 		var list any
-		ok := json.Unmarshal(c.body["ackmode"], &list) == nil
-		if mode, ok = joined(list, ok); !ok {
+		_ = json.Unmarshal(c.body["ackmode"], &list) // it was read once
+		var ok bool
+		if mode, ok = joined(list); !ok {
 			return errCrash
 		}
 	}
@@ -74,22 +76,23 @@ func (c *call) badMode(mode string) error {
 		". Valid values are: ack_requeue_true, ack_requeue_false, reject_requeue_true, reject_requeue_false")
 }
 
-// joined is what Erlang writes for an array of texts, octets and such arrays: one text.
-func joined(v any, ok bool) (string, bool) {
+// joined returns what Erlang writes for texts, characters of ASCII and arrays of these: one text.
+func joined(v any) (text string, ok bool) {
 	switch v := v.(type) {
 	case string:
-		return v, ok
+		return v, true
 	case float64:
-		octet := byte(min(max(v, 0), 127))
-		return string(octet), ok && float64(octet) == v
+		character := rune(v)
+		return string(character), float64(character) == v && character >= 0 && character <= unicode.MaxASCII
 	case []any:
-		var b strings.Builder
 		for _, element := range v {
-			var text string
-			text, ok = joined(element, ok)
-			b.WriteString(text)
+			part, ok := joined(element)
+			if !ok {
+				return "", false
+			}
+			text += part
 		}
-		return b.String(), ok
+		return text, true
 	}
 	return "", false
 }

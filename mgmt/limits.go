@@ -156,7 +156,10 @@ func (c *call) userLimits() (any, error) {
 
 func (c *call) limitsOfUser() (any, error) {
 	u, err := c.pathUser()
-	return limitsOfAll([]leveret.UserInfo{u}), err
+	if err != nil {
+		return nil, err
+	}
+	return limitsOfAll([]leveret.UserInfo{u}), nil
 }
 
 func limitsOfAll(users []leveret.UserInfo) list {

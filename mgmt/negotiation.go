@@ -65,12 +65,11 @@ func (m media) checkAccept(r *http.Request) error {
 		if strings.TrimSpace(wanted) == "" {
 			continue
 		}
-		parts := mediaRange.FindStringSubmatch(wanted)
-		if parts == nil {
+		kind, hasParameters, ok := readRange(wanted)
+		if !ok {
 			return errNoMedia
 		}
-		mayHave := m.parameters || parts[2] == ""
-		if mayHave && m.matches(strings.ToLower(parts[1])) {
+		if (m.parameters || !hasParameters) && m.matches(kind) {
 			accepted = true
 		}
 	}
@@ -80,17 +79,36 @@ func (m media) checkAccept(r *http.Request) error {
 	return nil
 }
 
-// mediaRange is a kind of answer that a request accepts. What is before its quality are parameters of the kind. What is behind it counts
-// for nothing. The name of the quality is a small letter.
-var mediaRange = func() *regexp.Regexp {
-	const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-	const blank = `[ \t]*`
-	const value = blank + `;` + blank + token + `=(?:` + token + `|"[^"]*")`
-	const noQuality = blank + `;` + blank + "(?:[!#$%&'*+.^_`|~0-9A-Zpr-z-]|[Qa-o]|q[!#$%&'*+.^_`|~0-9A-Za-z-])[!#$%&'*+.^_`|~0-9A-Za-z-]*" + `=(?:` + token + `|"[^"]*")`
-	const quality = blank + `;` + blank + `q=(?:[01]|0?\.[0-9]{0,3}|1\.0{0,3})`
-	const behind = `(?:` + value + `|` + blank + `;` + blank + token + `)*`
-	return regexp.MustCompile(`^` + blank + `(` + token + `/` + token + `)((?:` + noQuality + `)*)(?:` + quality + behind + `)?` + blank + `$`)
-}()
+const (
+	mediaToken     = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+	mediaParameter = `[ \t]*;[ \t]*(` + mediaToken + `)(?:=(` + mediaToken + `|"[^"]*"))?`
+)
+
+var (
+	mediaRange      = regexp.MustCompile(`^[ \t]*(` + mediaToken + `/` + mediaToken + `)((?:` + mediaParameter + `)*)[ \t]*$`)
+	mediaParameters = regexp.MustCompile(mediaParameter)
+	mediaQuality    = regexp.MustCompile(`^(?:[01]|0?\.[0-9]{0,3}|1\.0{0,3})$`)
+)
+
+// readRange reads a kind of answer that a request accepts. What stands before the quality are parameters of the kind, and each has a
+// value. What stands behind the quality counts for nothing. The name of the quality is a small letter.
+func readRange(wanted string) (kind string, hasParameters, ok bool) {
+	parts := mediaRange.FindStringSubmatch(wanted)
+	if parts == nil {
+		return "", false, false
+	}
+	kind = strings.ToLower(parts[1])
+	parameters := mediaParameters.FindAllStringSubmatch(parts[2], -1)
+	for n, p := range parameters {
+		switch name, value := p[1], p[2]; {
+		case value == "":
+			return kind, false, false
+		case name == "q":
+			return kind, n > 0, mediaQuality.MatchString(value)
+		}
+	}
+	return kind, len(parameters) > 0, true
+}
 
 func (m media) matches(kind string) bool {
 	major, _, _ := strings.Cut(m.kind, "/")
@@ -109,8 +127,7 @@ func parseMedia(s string) (kind string, parameters map[string]string, err error)
 // entityTagIn is one entity tag, with what makes it a weak one.
 var entityTagIn = regexp.MustCompile(`(W/)?"[^"]*"`)
 
-// entityTags are what If-Match and If-None-Match may have besides a star.
-// Commas may come before, between and behind them.
+// entityTags are what If-Match and If-None-Match may have in place of a star. Commas may stand before, between and behind the tags.
 var entityTags = regexp.MustCompile(`^[\s,]*(W/)?"[^"]*"(\s*,[\s,]*(W/)?"[^"]*")*[\s,]*$`)
 
 // entityTag is the tag of what has this text.

@@ -68,8 +68,8 @@ func (c *call) page(l list) (any, error) {
 	}
 	filtered := slices.DeleteFunc(slices.Clone(l), func(i item) bool { return !p.name(i.name) })
 	if p.page-1 > len(filtered)/p.size {
-		return nil, &failure{http.StatusBadRequest, "page_out_of_range",
-			fmt.Sprintf("Page out of range, page: %s page size: %d, len: %d", c.params.Get("page"), p.size, len(filtered))}
+		return nil, &failure{status: http.StatusBadRequest, kind: "page_out_of_range",
+			reason: fmt.Sprintf("Page out of range, page: %s page size: %d, len: %d", c.params.Get("page"), p.size, len(filtered))}
 	}
 	from := (p.page - 1) * p.size
 	part := filtered[from:min(from+p.size, len(filtered))]
@@ -118,8 +118,8 @@ func (c *call) paging() (*paging, error) {
 	case wrong != nil:
 		return nil, errPaging
 	case p.page < 1 || p.size < 1 || p.size > maxPageSize:
-		return nil, &failure{http.StatusBadRequest, "invalid_pagination_parameters",
-			fmt.Sprintf("Invalid pagination parameters: page number %s, page size %s", page, size)}
+		return nil, &failure{status: http.StatusBadRequest, kind: "invalid_pagination_parameters",
+			reason: fmt.Sprintf("Invalid pagination parameters: page number %s, page size %s", page, size)}
 	}
 	filter, ok := nameFilter(q.Get("name"), q.Get("use_regex") == "true")
 	p.name, p.wrongNames = filter, !ok && c.refusesBadRegex

@@ -68,20 +68,20 @@ type surface struct {
 
 // headers are what all answers of a release have.
 type headers struct {
-	policy        string // Content-Security-Policy
-	vary          string // of answers that come before Accept was looked at
-	varyOfBadPath string // of the refusal of a path with a character that no path has; empty: none
-	cacheControl  string // unless the answer has another one; empty: none
+	policy       string // Content-Security-Policy
+	vary         string // of answers that come before Accept was looked at
+	varyOfServer string // of answers that the web server gives before it looks for the API; empty: none
+	cacheControl string // unless the answer has another one; empty: none
 }
 
 var releases = map[leveret.Profile]release{
 	leveret.RabbitMQ43: {readsLists: true, notation: erl.Unicode, memberThatCounts: jsondoc.First,
 		telling: telling{loginFailure: errNotAuthorized, tellsMethods: true},
 		surface: surface{lacks: in310, unknownNode: "Unknown node: %s", briefLists: true, headers: headers{
-			policy:        "script-src 'self'; object-src 'self'",
-			vary:          "origin, accept-encoding",
-			varyOfBadPath: "accept-encoding",
-			cacheControl:  "public, max-age=0, must-revalidate"}}},
+			policy:       "script-src 'self'; object-src 'self'",
+			vary:         "origin, accept-encoding",
+			varyOfServer: "accept-encoding",
+			cacheControl: "public, max-age=0, must-revalidate"}}},
 	leveret.RabbitMQ310: {asksNode: true, hidesFields: true, saysForbidden: true, sendsAliveness: true, refusesBadRegex: true, asksBroker: true,
 		needsAllUsers: true, oldFeatures: true, escapesHTML: true, regexes: pcre.PCRE1, notation: erl.Octets,
 		takesAnyKey: true, failsAtAckMode: true, memberThatCounts: jsondoc.Last,

@@ -82,7 +82,7 @@ func (c *call) checkSpans() error {
 		return err
 	}
 	if wrong, ok := c.wrongSpan().(*failure); ok && !c.statsDisabled() {
-		return &failure{http.StatusBadRequest, "invalid_range_parameters", wrong.reason}
+		return &failure{status: http.StatusBadRequest, kind: "invalid_range_parameters", reason: wrong.reason}
 	}
 	return nil
 }

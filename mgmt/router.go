@@ -44,10 +44,7 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if !isPath(req.RequestURI) {
-		if r.headers.varyOfBadPath != "" {
-			w.Header().Set("Vary", r.headers.varyOfBadPath)
-		}
-		w.WriteHeader(http.StatusBadRequest)
+		r.end(w, http.StatusBadRequest)
 		return
 	}
 	if r.serveMetrics(w, req) {
@@ -58,14 +55,14 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	path, ok := strings.CutPrefix(req.URL.EscapedPath(), "/api/")
-	if path == "" || path == "/api" {
+	segments, err := unescape(strings.Split(strings.TrimSuffix(path, "/"), "/"))
+	segments = withoutDots(segments)
+	if path == "" || path == "/api" || err == nil && len(segments) == 0 {
 		w.Header().Set("Location", "/api/index.html")
-		w.WriteHeader(http.StatusMovedPermanently)
+		r.end(w, http.StatusMovedPermanently)
 		return
 	}
 	route := nowhere
-	segments, err := unescape(strings.Split(strings.TrimSuffix(path, "/"), "/"))
-	segments = withoutDots(segments)
 	switch found, known := r.find(req, segments); {
 	case ok && err == nil && known:
 		route = found
@@ -73,6 +70,14 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		route.noFile = true
 	}
 	resource{r.node, route}.ServeHTTP(w, req)
+}
+
+// end answers what RabbitMQ's web server answers before it looks for the API.
+func (r *router) end(w http.ResponseWriter, status int) {
+	if r.headers.varyOfServer != "" {
+		w.Header().Set("Vary", r.headers.varyOfServer)
+	}
+	w.WriteHeader(status)
 }
 
 // isPath reports whether the path of a request has only characters that a path may have, as RabbitMQ's web server wants it. Package

@@ -111,8 +111,8 @@ func (c *call) deleteVHost() (any, error) {
 		return nil, err
 	}
 	if c.isProtected(v.Name()) {
-		return nil, &failure{http.StatusPreconditionFailed, "precondition_failed",
-			"Refusing to delete virtual host '" + v.Name() + "' because it is protected from deletion"}
+		return nil, &failure{status: http.StatusPreconditionFailed, kind: "precondition_failed",
+			reason: "Refusing to delete virtual host '" + v.Name() + "' because it is protected from deletion"}
 	}
 	if err := c.broker.DeleteVHost(v.Name()); err != nil {
 		return nil, invalid(err)

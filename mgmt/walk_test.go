@@ -3,16 +3,14 @@ package mgmt_test
 import (
 	"encoding/json"
 	"flag"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/compared"
 	"github.com/leveretmq/leveret/mgmt"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -170,41 +168,5 @@ func (s side) compare(t *testing.T, rabbit side, seed uint64) {
 	}
 }
 
-// uncompared are members that are figures, or are up to the node.
-var uncompared = regexp.MustCompile(`^(node|leader|members|online|slave_nodes|synchronised_slave_nodes|recoverable_slaves|state|memory|idle_since|` +
-	`message_stats|messages?_.*|messages|consumer.*|.*_details|deliveries|incoming|garbage_collection|reductions.*|backing_queue_status|storage_version|` +
-	`head_message_timestamp|single_active_consumer_c?tag|exclusive_consumer_tag|open_files|cluster_state|password_hash|delivery_limit|delayed_retry|publishers|` +
-	`(recv|send)_oct.*|rabbit(mq)?_version|product_.*|original_.*|explanation|rabbitmq_definition_format|effective_policy_definition|internal(_owner)?|` +
-	`total_count|default_queue_type)$`)
-
-var (
-	ends  = regexp.MustCompile(`(?s)Request to node \S+ failed with \{'EXIT',.*`)
-	types = regexp.MustCompile(`(invalid|unknown) exchange type`) // by what atoms the node has met
-)
-
-// asCompared is an answer as it is compared: without figures, and lists without order unless one was asked for.
-func asCompared(v any, ordered bool) any {
-	switch v := v.(type) {
-	case string:
-		return types.ReplaceAllString(ends.ReplaceAllString(v, "the channel ends"), "$$ exchange type")
-	case map[string]any:
-		o := map[string]any{}
-		for name, member := range v {
-			isLate := name == "policy" || name == "operator_policy" // RabbitMQ tells it of queues some seconds later
-			if !uncompared.MatchString(name) && !isLate {
-				o[name] = asCompared(member, ordered || name == "error" || name == "reason")
-			}
-		}
-		return o
-	case []any:
-		l := make([]any, len(v))
-		for i := range v {
-			l[i] = asCompared(v[i], ordered)
-		}
-		if !ordered {
-			slices.SortStableFunc(l, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-		}
-		return l
-	}
-	return v
-}
+// asCompared is an answer as it is compared. The sides are two nodes.
+func asCompared(v any, ordered bool) any { return compared.JSON(v, ordered, "node") }

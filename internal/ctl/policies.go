@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/jsondoc"
+	"github.com/leveretmq/leveret/internal/phrase"
 )
 
 // Policies and operator policies.
@@ -67,9 +67,6 @@ func clearBanner(what string) func(*call) string {
 	}
 }
 
-// unrecognised stands for an empty --apply-to, which the broker takes for all and RabbitMQ refuses.
-const unrecognised = leveret.ApplyTo("(unrecognised)")
-
 func setter(set func(*leveret.VHost, leveret.Policy) error) func(*call) (result, error) {
 	return func(c *call) (result, error) {
 		definition, err := c.parseDefinition(c.args[2])
@@ -77,13 +74,13 @@ func setter(set func(*leveret.VHost, leveret.Policy) error) func(*call) (result,
 			return result{}, err
 		}
 		return result{}, c.change(func(v *leveret.VHost) error {
-			applyTo := cmp.Or(leveret.ApplyTo(c.text("apply-to", "all")), unrecognised)
+			applyTo := leveret.ApplyTo(cmp.Or(c.text("apply-to", "all"), phrase.EmptyApplyTo))
 			err := set(v, leveret.Policy{
 				Name: c.args[0], Pattern: c.args[1], Definition: definition,
 				ApplyTo: applyTo, Priority: float64(c.number("priority")),
 			})
 			if err != nil {
-				return failed(exitUnavailable, strings.ReplaceAll(reason(err), "'"+string(unrecognised)+"'", "''"))
+				return failed(exitUnavailable, phrase.WithEmptyApplyTo(reason(err)))
 			}
 			return nil
 		})

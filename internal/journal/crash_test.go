@@ -148,12 +148,7 @@ func TestCrashWhileSealing(t *testing.T) {
 	fs := &crashfs.FS{}
 	r, err := begin(fs, nil)
 	require.NoError(t, err)
-	goOn := make(chan bool)
-	fs.Before = func(op, name string) {
-		if op == "sync" && name == "00000001.journal" {
-			<-goOn
-		}
-	}
+	goOn := holdFirstSync(fs)
 	var p journal.Pos
 	for n := 0; n < 5; { // records of the second segment
 		p, err = r.step(1)
@@ -210,24 +205,36 @@ func TestCrashWhileSealing(t *testing.T) {
 	require.NoError(t, r.log.Close())
 }
 
+// holdFirstSync has the next sync of the first segment take until goOn is closed.
+func holdFirstSync(fs *crashfs.FS) (goOn chan bool) {
+	goOn = make(chan bool)
+	fs.Before = func(op, name string) {
+		if op == "sync" && name == "00000001.journal" {
+			<-goOn
+		}
+	}
+	return goOn
+}
+
+// fillFirst fills the first segment, and returns the place of the first record of the second when that is written.
+func fillFirst(t *testing.T, l *ledger) (p journal.Pos) {
+	var err error
+	for id := uint64(1); p.Segment() < 2; id++ {
+		p, err = l.put(id, "some value")
+		require.NoError(t, err)
+	}
+	require.NoError(t, l.log.Wait(p, journal.Written))
+	return p
+}
+
 // TestSyncsInOrder has the disk take long to sync the first segment: nothing of the second counts as synced before.
 func TestSyncsInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fs := &crashfs.FS{}
 		l, err := open(fs, small)
 		require.NoError(t, err)
-		goOn := make(chan bool)
-		fs.Before = func(op, name string) {
-			if op == "sync" && name == "00000001.journal" {
-				<-goOn
-			}
-		}
-		var p journal.Pos
-		for id := uint64(1); p.Segment() < 2; id++ {
-			p, err = l.put(id, "some value")
-			require.NoError(t, err)
-		}
-		require.NoError(t, l.log.Wait(p, journal.Written))
+		goOn := holdFirstSync(fs)
+		p := fillFirst(t, l)
 		synced := false
 		require.NoError(t, l.log.Notify(p, journal.Synced, func(error) { synced = true }))
 		synctest.Wait()
@@ -245,29 +252,13 @@ func TestCloseWhileSealing(t *testing.T) {
 		fs := &crashfs.FS{}
 		l, err := open(fs, small)
 		require.NoError(t, err)
-		goOn := make(chan bool)
-		var after []string // calls while the sync takes long
-		held := false
-		fs.Before = func(op, name string) {
-			if op == "sync" && name == "00000001.journal" {
-				held = true
-				<-goOn
-				held = false
-			} else if held {
-				after = append(after, op+" "+name)
-			}
-		}
-		var p journal.Pos
-		for id := uint64(1); p.Segment() < 2; id++ {
-			p, err = l.put(id, "some value")
-			require.NoError(t, err)
-		}
-		require.NoError(t, l.log.Wait(p, journal.Written))
+		goOn := holdFirstSync(fs)
+		fillFirst(t, l)
 		synctest.Wait()
-		after = nil
+		before := fs.Calls()
 		go func() { _ = l.log.Close() }()
 		synctest.Wait()
-		require.Empty(t, after)
+		require.Equal(t, before, fs.Calls())
 		close(goOn)
 		synctest.Wait()
 		require.NoError(t, journal.Check(fs).Err())

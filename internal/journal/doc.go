@@ -75,7 +75,8 @@
 //	9     data
 //
 // The log's own frames have eight octets of data, one number or two. A mark begins each batch. It says up to which offset the file
-// was synced before, in the first four octets, and where the batch ends. The offset is 0 if the segment before was not synced. A seal ends a segment and names the next one, or 0 if the log was closed. A record of kind retired,
+// was synced before, in the first four octets, and where the batch ends. The offset is 0 if the segment before was not synced. A seal
+// ends a segment and names the next one, or 0 if the log was closed. A record of kind retired,
 // synced before a file is removed, says that it is not needed any more.
 //
 // # What a crash leaves

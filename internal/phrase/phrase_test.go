@@ -13,6 +13,7 @@ func TestPhrases(t *testing.T) {
 		Exchange("x"):                         `exchange "x"`,
 		Queues(nil):                           "no queue",
 		Queues([]string{"a", "b"}):            "a, b",
+		WithEmptyApplyTo("apply-to '" + EmptyApplyTo + "' unrecognised"): "apply-to '' unrecognised",
 	} {
 		if got != want {
 			t.Errorf("%s, not %s", got, want)
