@@ -29,6 +29,8 @@ func TestOddRequests(t *testing.T) {
 		{"GET user-limits//", "", [2]int{404, 404}},
 		{"GET x/..", "", [2]int{301, 301}},
 		{"GET nodes?columns", "", [2]int{500, 500}},
+		{"GET consumers?sort", "", [2]int{500, 500}},
+		{"GET bindings?sort_reverse", "", [2]int{500, 500}},
 		{"POST bindings/%2F/e/nope/q/q", "If-Match: *", [2]int{412, 412}},
 		{"GET connections/nope/channels", "", [2]int{500, 500}},
 		{"GET nodes/nope", "", [2]int{404, 500}},

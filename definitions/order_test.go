@@ -46,6 +46,25 @@ func TestImportVHostTellsTheFirstMistake(t *testing.T) {
 	}
 }
 
+// Of a whole import it is the other way round with parameters and policies.
+// Rules: J-8.
+func TestImportTellsTheFirstMistake(t *testing.T) {
+	const (
+		policy    = `"policies":[{"vhost":"/","name":"p","pattern":"x","apply-to":"foo","definition":{"max-length":1}}]`
+		parameter = `"parameters":[{"vhost":"/","component":"x","name":"n","value":1}]`
+		queue     = `"queues":[{"vhost":"/","name":"q","durable":true,"auto_delete":false,"arguments":{"x-max-length":-1}}]`
+	)
+	for document, want := range map[string]string{
+		queue + "," + parameter + "," + policy: "apply-to 'foo' unrecognised",
+		queue + "," + parameter:                "component x not found",
+		queue:                                  "invalid arg 'x-max-length'",
+	} {
+		b := leveret.New()
+		assert.ErrorContains(t, definitions.Import(b, []byte("{"+document+"}")), want)
+		b.Close()
+	}
+}
+
 // A global parameter without a value has the value that RabbitMQ shows then. Numbers are as RabbitMQ writes them.
 // Rules: J-10.
 func TestGlobalParametersAsRabbitMQWritesThem(t *testing.T) {
