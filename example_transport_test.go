@@ -33,6 +33,37 @@ func ExampleChannel_RefuseBody() {
 	// Output: basic.publish: PRECONDITION_FAILED - message size 5000 is larger than configured max size 1000
 }
 
+// A listener does not confirm at once that a queue has got over its limit. What its client has sent before the confirm is accepted.
+func ExampleChannel_DeferStops() {
+	b := leveret.New()
+	defer b.Close()
+
+	conn := try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/"}))
+	ch := try(conn.Channel())
+	try(ch.DeclareQueue("orders", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{
+		leveret.ArgQueueType: leveret.QueueTypeQuorum,
+		leveret.ArgMaxLength: 1,
+		leveret.ArgOverflow:  leveret.OverflowRejectPublish,
+	}}))
+	publish := func() {
+		out := try(ch.Publish("", "orders", leveret.Message{Body: []byte("an order")}))
+		if out.Stopped {
+			ch.DeferStops(true)
+		}
+		fmt.Println("stopped:", out.Stopped, "rejected:", out.Rejected)
+	}
+	publish()
+	publish()
+	publish()
+	ch.DeferStops(false)
+	publish()
+	// Output:
+	// stopped: false rejected: false
+	// stopped: true rejected: false
+	// stopped: true rejected: false
+	// stopped: false rejected: true
+}
+
 func ExampleChannel_DeclaredQueue() {
 	b := leveret.New()
 	defer b.Close()

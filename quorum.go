@@ -83,7 +83,9 @@ func (c *quorum) accept(a arrival) bool {
 	for aged.Len() > 0 {
 		c.deadLetter(aged.PopFront(), Expired)
 	}
-	c.updateRejecting()
+	if stop := c.updateRejecting(); stop && a.by != nil {
+		a.by.knownTo().told = true
+	}
 	// A TTL of 0 is over at once if the message is a head. // T-9
 	if ttl == 0 {
 		c.expire(turn(), nil)

@@ -14,6 +14,7 @@ type publisher interface{ knownTo() *acquaintances }
 type acquaintances struct {
 	queues map[*quorum]struct{}
 	busy   bool
+	told   bool // a queue that took a message of the publisher has told it to stop
 }
 
 func (ch *Channel) knownTo() *acquaintances { return &ch.knownQueues }
@@ -74,20 +75,23 @@ func (c *quorum) becomeKnownTo(by publisher) {
 }
 
 // updateRejecting tells publishers to stop when the queue is over a limit, and to go on when it gets down to 80 % of
-// all its limits. A change of overflow while the queue is at 80 % or below tells no publisher.
+// all its limits. A change of overflow while the queue is at 80 % or below tells no publisher. It reports whether the queue is
+// over a limit.
 // Rules: L-11, L-12.
-func (c *quorum) updateRejecting() {
+func (c *quorum) updateRejecting() (stop bool) {
 	s, n := c.q.set, c.length()
 	low := s.low(n)
 	if s.overflow == rejectPublish && s.limited() {
 		switch {
 		case s.over(n):
+			stop = true
 			c.tellPublishers(true)
 		case low && !c.soft.low:
 			c.tellPublishers(false)
 		}
 	}
 	c.soft.low = low
+	return stop
 }
 
 // tellPublishers tells all publishers that the queue knows to stop or to go on.
@@ -105,9 +109,21 @@ func sendAll(by publisher, send func()) {
 	for c := range known.queues {
 		c.isStopped(by) // hears what it was told before
 	}
+	was := known.busy
 	known.busy = true
 	send()
-	known.busy = false
+	known.busy = was
+}
+
+// DeferStops(true) has the channel not hear any more that a quorum queue with reject-publish tells its publishers to stop or to
+// go on: what the channel publishes the queue takes or refuses as before. With DeferStops(false) the channel hears the last that
+// it was told meanwhile. It is for listeners: RabbitMQ's channel hears of the limit only with the confirm of the message that
+// led to it ([Outcome.Stopped]), and accepts what its client has sent before.
+// Rules: L-11.
+func (ch *Channel) DeferStops(on bool) {
+	ch.v.lock()
+	defer ch.v.unlock()
+	ch.knownQueues.busy = on
 }
 
 // forgetPublisher has all quorum queues forget a publisher that has ended.

@@ -57,6 +57,9 @@ func (c *conn) publishLocked(ch *channel) error {
 	if out.Sequence != 0 {
 		c.confirmLocked(ch, out)
 	}
+	if out.Stopped || ch.unheard > 0 {
+		c.stoppedLocked(ch, out.Stopped)
+	}
 	return nil
 }
 

@@ -2,6 +2,7 @@ package amqpd
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/wire"
@@ -14,6 +15,7 @@ type channel struct {
 	closing bool // channel.close was sent; see closingChannelLocked
 	content assembly
 	pending confirmRun
+	unheard int // publishes that were accepted although it was told to stop, as it has not heard; see lateStops
 	tx      struct {
 		selected bool
 		routed   bool // one of its publishes has reached a queue
@@ -189,6 +191,7 @@ func (c *conn) confirmLocked(ch *channel, out leveret.Outcome) {
 	}
 	run := &ch.pending
 	if run.count > 0 && !run.joinedBy(out) {
+		c.hearLocked() // no confirm is sent before
 		c.endRunLocked(ch, c.waitsForLogLocked())
 	}
 	if run.count == 0 {
@@ -223,17 +226,19 @@ func (c *conn) sendConfirmsLocked() {
 	c.flushConfirmsLocked()
 }
 
-// flushConfirmsLocked sends the confirms that wait.
+// flushConfirmsLocked sends the confirms that wait, but for those of channels that have not heard yet that they have to stop.
 func (c *conn) flushConfirmsLocked() {
 	if len(c.batch.confirms) == 0 {
 		return
 	}
 	wait := c.waitsForLogLocked()
-	for i, ch := range c.batch.confirms {
+	c.batch.confirms = slices.DeleteFunc(c.batch.confirms, func(ch *channel) bool {
+		if ch.unheard > 0 {
+			return false
+		}
 		c.endRunLocked(ch, wait)
-		c.batch.confirms[i] = nil
-	}
-	c.batch.confirms = c.batch.confirms[:0]
+		return true
+	})
 }
 
 // endRunLocked sends a channel's run of confirms or, if they have to wait for the log, keeps them.

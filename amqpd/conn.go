@@ -48,6 +48,7 @@ type conn struct {
 	open   openChannels
 	batch  batch
 	logged loggedConfirms
+	stops  lateStops
 	pulse  pulse
 }
 

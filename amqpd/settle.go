@@ -36,6 +36,8 @@ func (c *conn) settle(ctx context.Context) error {
 		return nil
 	}
 	c.sendNoticesLocked()
+	c.hearLocked()
+	c.sendConfirmsLocked()
 	c.notifyWriterLocked()
 	for c.stage != ended && (c.writer.busy || c.out.size() > 0 || len(c.logged.batches) > 0) {
 		if ctx.Err() != nil {

@@ -201,13 +201,7 @@ func (ch *channel) Publish(exchange, key string, m leveret.Message) (scenario.Pu
 	ch.conn.tap.publishNext(m.Properties)
 	d, err := ch.amqp.PublishWithDeferredConfirm(exchange, key, m.Mandatory, m.Immediate, publishing(m))
 	if err == nil && d != nil {
-		select {
-		case <-d.Done():
-			out.Confirm = map[bool]string{true: "ack", false: "nack"}[d.Acked()]
-			err = ch.resultOfClosed()
-		case <-time.After(10 * time.Second):
-			err = errors.New("no confirm within 10 s")
-		}
+		out.Confirm, err = ch.confirm(d)
 	}
 	err = ch.barrier(err)
 	if err != nil {
@@ -221,6 +215,39 @@ func (ch *channel) Publish(exchange, key string, m leveret.Message) (scenario.Pu
 	default:
 	}
 	return out, err
+}
+
+func (ch *channel) PublishTogether(exchange, key string, messages []leveret.Message) ([]scenario.Published, error) {
+	confirms := make([]*amqp.DeferredConfirmation, 0, len(messages))
+	for _, m := range messages {
+		ch.conn.tap.publishNext(m.Properties)
+		d, err := ch.amqp.PublishWithDeferredConfirm(exchange, key, m.Mandatory, m.Immediate, publishing(m))
+		if err != nil {
+			return nil, ch.barrier(err)
+		}
+		confirms = append(confirms, d)
+	}
+	var err error
+	all := make([]scenario.Published, len(confirms))
+	for i, d := range confirms {
+		if d == nil {
+			break // the channel has no confirms
+		}
+		if all[i].Confirm, err = ch.confirm(d); err != nil {
+			break
+		}
+	}
+	return all, ch.barrier(err)
+}
+
+// confirm waits for a confirm.
+func (ch *channel) confirm(d *amqp.DeferredConfirmation) (string, error) {
+	select {
+	case <-d.Done():
+		return map[bool]string{true: "ack", false: "nack"}[d.Acked()], ch.resultOfClosed()
+	case <-time.After(10 * time.Second):
+		return "", errors.New("no confirm within 10 s")
+	}
 }
 
 // resultOfClosed tells a nack by the broker from the one that the client makes up when the channel is closed.

@@ -29,7 +29,7 @@ type latest struct {
 type stream struct {
 	answers   []string
 	returns   []string
-	confirms  []string
+	confirms  confirms
 	consumers map[string][]string // by tag
 	queues    map[string]bool     // that the client has consumed from
 
@@ -71,6 +71,10 @@ func (f *frames) sent(kind byte, channel uint16, payload []byte) {
 	switch id {
 	case channelClose, connectionClose:
 		f.end(s)
+	case confirmSelect:
+		s.confirms.published = 0
+	case basicPublish:
+		s.confirms.publish()
 	case basicConsume:
 		d := &decoder{b: payload[6:]}
 		queue := d.short()
@@ -165,7 +169,7 @@ func (s *stream) method(payload []byte) (tag string) {
 		s.returns = append(s.returns, text)
 		s.into = &s.returns
 	case basicAck, basicNack:
-		s.confirms = append(s.confirms, text)
+		s.confirms.add(id, payload, text)
 	default:
 		s.answers = append(s.answers, text)
 		s.polled = id == basicGetEmpty || id == queueDeclareOk && isPassive(s.request)
@@ -205,8 +209,52 @@ func (f *frames) lines() []string {
 		group("answer", s.answers)
 		group("consumer", s.received())
 		group("return", s.returns)
-		group("confirm", s.confirms)
+		group("confirm", s.confirms.lines())
 		number++
+	}
+	return out
+}
+
+// confirms are what a channel's client was told of its publishes. How many publishes one frame confirms is left to chance if the
+// client sends one before the last is confirmed: then what counts is what each was answered.
+type confirms struct {
+	frames    []string
+	answers   map[uint64]string // by the publish's number
+	published uint64
+	confirmed uint64 // all up to this one
+	together  bool
+}
+
+func (c *confirms) publish() {
+	c.together = c.together || c.published > c.confirmed
+	c.published++
+}
+
+func (c *confirms) add(id uint32, payload []byte, text string) {
+	c.frames = append(c.frames, text)
+	d := &decoder{b: payload[4:]}
+	last, multiple := d.u64(), d.u8()&1 > 0
+	if c.answers == nil {
+		c.answers = map[uint64]string{}
+	}
+	for n := c.confirmed + 1; multiple && n < last; n++ {
+		if c.answers[n] == "" {
+			c.answers[n] = methods[id].name
+		}
+	}
+	c.answers[last] += methods[id].name // twice would be a mistake, and shows
+	for c.answers[c.confirmed+1] != "" {
+		c.confirmed++
+	}
+}
+
+func (c *confirms) lines() []string {
+	if !c.together {
+		return c.frames
+	}
+	var out []string
+	for _, n := range slices.Sorted(maps.Keys(c.answers)) {
+		out = append(out, fmt.Sprintf("%d %s", n, c.answers[n]))
 	}
 	return out
 }

@@ -118,3 +118,45 @@ func TestFramesLeftToChance(t *testing.T) {
 		t.Error("the order in which one queue delivers does not show")
 	}
 }
+
+// TestConfirmsOfPublishesSentTogether demands that of publishes that are sent together each one's answer counts, and of publishes
+// that wait for their confirms the frames.
+func TestConfirmsOfPublishesSentTogether(t *testing.T) {
+	const multiple = 1
+	confirmed := func(publishes, each int, confirms ...[]byte) []string {
+		f := opened()
+		f.sent(frameMethod, 1, methodOf(confirmSelect, byte(0)))
+		for range publishes {
+			for range each {
+				f.sent(frameMethod, 1, methodOf(basicPublish, uint16(0), "", "q", byte(0)))
+			}
+			f.received(frameMethod, 1, confirms[0])
+			confirms = confirms[1:]
+		}
+		for _, c := range confirms {
+			f.received(frameMethod, 1, c)
+		}
+		return f.lines()
+	}
+	ack := func(n uint64, flags byte) []byte { return methodOf(basicAck, n, flags) }
+	nack := func(n uint64, flags byte) []byte { return methodOf(basicNack, n, flags) }
+	for _, same := range [][2][]string{
+		{confirmed(1, 3, ack(1, 0), ack(2, 0), ack(3, 0)), confirmed(1, 3, ack(3, multiple))},
+		{confirmed(1, 3, ack(1, 0), nack(3, multiple)), confirmed(1, 3, ack(1, 0), nack(2, 0), nack(3, 0))},
+		{confirmed(1, 3, ack(2, 0), nack(3, multiple)), confirmed(1, 3, nack(1, 0), ack(2, 0), nack(3, 0))},
+	} {
+		if !slices.Equal(same[0], same[1]) {
+			t.Errorf("the same answers read differently:\n%q\n%q", same[0], same[1])
+		}
+	}
+	for _, other := range [][2][]string{
+		{confirmed(1, 3, ack(3, multiple)), confirmed(1, 3, ack(1, 0), nack(2, 0), ack(3, 0))},
+		{confirmed(1, 3, ack(3, multiple)), confirmed(1, 3, ack(2, multiple))},
+		{confirmed(1, 3, ack(3, multiple)), confirmed(1, 3, ack(3, multiple), ack(3, 0))},
+		{confirmed(2, 1, ack(1, 0), ack(2, 0)), confirmed(2, 1, ack(1, 0), ack(2, multiple))},
+	} {
+		if slices.Equal(other[0], other[1]) {
+			t.Errorf("other answers read alike: %q", other[0])
+		}
+	}
+}

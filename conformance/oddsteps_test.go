@@ -57,7 +57,6 @@ func oddLong(s string) []byte {
 const (
 	connectionTuneOk = 10<<16 | 31
 	connectionOpen   = 10<<16 | 40
-	basicPublish     = 60<<16 | 40
 )
 
 // oddPreparation opens channel 1 and makes a classic queue, a quorum queue and a topic exchange. Each element is

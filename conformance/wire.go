@@ -40,10 +40,12 @@ const (
 	basicConsumeOk = 60<<16 | 21
 	basicCancel    = 60<<16 | 30
 	basicCancelOk  = 60<<16 | 31
+	basicPublish   = 60<<16 | 40
 	basicGet       = 60<<16 | 70
 	basicGetEmpty  = 60<<16 | 72
 	basicAck       = 60<<16 | 80
 	basicNack      = 60<<16 | 120
+	confirmSelect  = 85<<16 | 10
 )
 
 // methodText writes a method frame's payload.

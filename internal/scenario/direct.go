@@ -208,6 +208,26 @@ func (c *goChannel) PurgeQueue(name string) (int, error) {
 
 func (c *goChannel) Publish(exchange, key string, m leveret.Message) (Published, error) {
 	out, err := c.Channel.Publish(exchange, key, m)
+	return published(out), c.saw(err)
+}
+
+// PublishTogether hears that it has to stop when all is sent, as a listener does.
+func (c *goChannel) PublishTogether(exchange, key string, messages []leveret.Message) (all []Published, err error) {
+	for _, m := range messages {
+		out, err := c.Channel.Publish(exchange, key, m)
+		if out.Stopped {
+			c.DeferStops(true)
+			defer c.DeferStops(false)
+		}
+		if err != nil {
+			return nil, c.saw(err)
+		}
+		all = append(all, published(out))
+	}
+	return all, nil
+}
+
+func published(out leveret.Outcome) Published {
 	p := Published{Return: out.Return}
 	if out.Sequence > 0 {
 		p.Confirm = "ack"
@@ -215,7 +235,7 @@ func (c *goChannel) Publish(exchange, key string, m leveret.Message) (Published,
 			p.Confirm = "nack"
 		}
 	}
-	return p, c.saw(err)
+	return p
 }
 
 func (c *goChannel) Get(queue string, noAck bool) (*Delivery, error) {

@@ -116,6 +116,8 @@ type Channel interface {
 	DeleteQueue(name string, cfg leveret.DeleteConfig) (int, error)
 	PurgeQueue(name string) (int, error)
 	Publish(exchange, key string, m leveret.Message) (Published, error)
+	// PublishTogether publishes all messages before it waits for the first confirm. It tells of confirms, not of returns.
+	PublishTogether(exchange, key string, messages []leveret.Message) ([]Published, error)
 	Get(queue string, noAck bool) (*Delivery, error) // nil: empty
 	Consume(queue string, cfg leveret.ConsumeConfig) (tag string, err error)
 	Cancel(tag string) error

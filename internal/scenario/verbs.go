@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -150,9 +151,10 @@ func purge(r *run, s *session, w *words) ([]string, error) {
 }
 
 // publish TARGET BODY… [properties]; size=N makes a body of N bytes, repeat=N makes N messages with the bodies 1, 2 and
-// so on.
+// so on. Each waits for its confirm but with together, where all are sent before.
 func publish(r *run, s *session, w *words) ([]string, error) {
 	exchange, key := w.target()
+	together := w.flag("together")
 	m := w.message()
 	bodies := w.pos
 	if n := w.number("size", -1); n >= 0 {
@@ -166,25 +168,43 @@ func publish(r *run, s *session, w *words) ([]string, error) {
 	}
 	w.pos = nil
 	w.done()
-	var out []string
-	remarkable := false // that all are acked is the rule, and not worth a word
+	messages := make([]leveret.Message, 0, len(bodies))
 	for _, b := range bodies {
-		p, err := s.ch.Publish(exchange, key, withBody(m, b.Text))
+		messages = append(messages, withBody(m, b.Text))
+	}
+	if together {
+		all, err := s.ch.PublishTogether(exchange, key, messages)
+		return r.published(all), err
+	}
+	var all []Published
+	for _, m := range messages {
+		p, err := s.ch.Publish(exchange, key, m)
+		all = append(all, p)
+		if err != nil {
+			return r.answers(all), err
+		}
+	}
+	return r.published(all), nil
+}
+
+// published shows what the broker answered to publishes. That all are acked is the rule, and not worth a word.
+func (r *run) published(all []Published) []string {
+	if !slices.ContainsFunc(all, func(p Published) bool { return p.Return != nil || p.Confirm == "nack" }) {
+		return nil
+	}
+	return r.answers(all)
+}
+
+func (r *run) answers(all []Published) (out []string) {
+	for _, p := range all {
 		if p.Return != nil {
 			out = append(out, "return "+r.returned(p.Return))
 		}
 		if p.Confirm != "" {
 			out = append(out, p.Confirm)
 		}
-		remarkable = remarkable || p.Return != nil || p.Confirm == "nack"
-		if err != nil {
-			return out, err
-		}
 	}
-	if !remarkable {
-		return nil, nil
-	}
-	return out, nil
+	return out
 }
 
 // withBody returns a message of its own with the same properties: the broker keeps what it is given.
