@@ -327,6 +327,9 @@ func (c *classic) booted() {
 // deadLetter sends a message that has left the queue to the dead-letter exchange, or drops it if there is none.
 func (c *classic) deadLetter(e entry, reason Reason) { c.q.deadLetterOnceLocked(e, reason) }
 
+// seen is nothing to a classic queue: it refuses at once.
+func (c *classic) seen() {}
+
 // A classic queue counts the consumers that it has: it has no ghosts.
 // Rules: Q-41.
 func (c *classic) countGhosts(int) {}

@@ -111,6 +111,7 @@ func lowerTTL(queue, own int64) int64 {
 // stateLocked is what declare-ok tells: ready messages and consumers.
 // Rules.
 func (q *Queue) stateLocked() QueueState {
+	q.impl.seen()
 	s := QueueState{Name: q.name, Messages: q.store.ready.n, Consumers: q.consumerCountLocked()}
 	if q.traits.listsOnlyActive && q.args.singleActive {
 		s.Consumers -= q.consumers.idle() // only a listing counts those that wait for the active one to end

@@ -18,6 +18,8 @@ type queueType interface {
 	accept(a arrival) bool
 	// get hands the head to basic.get; nil if there is no ready message.
 	get(ch *Channel, cfg GetConfig) *Delivery
+	// seen follows an answer to a client that tells what the queue holds.
+	seen()
 	// attach notes that a channel consumes.
 	attach(ch *Channel)
 	// requeuesAnew reports whether messages that come back in this way are settled one by one.

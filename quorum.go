@@ -97,6 +97,7 @@ func (c *quorum) accept(a arrival) bool {
 // Rules: D-34.
 func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
 	c.attach(ch)
+	c.seen()
 	c.q.touchLocked()
 	c.expireNext()
 	if c.ready.n == 0 || ch.err != nil { // it may have ended meanwhile
@@ -269,6 +270,7 @@ func (c *quorum) reconfigured(was *settings) {
 // purge removes the messages that nobody holds and returns how many.
 // Rules: Q-40, DL-29.
 func (c *quorum) purge() int {
+	c.seen()
 	n := c.q.dropReadyLocked(CausePurged) + c.dropRetries(CausePurged)
 	if !c.q.v.rules.purgeSkipsPending { // DL-35
 		n += c.purgePending(CausePurged)

@@ -25,6 +25,7 @@ func (c *quorum) knownTo() *acquaintances   { return &c.soft.knownQueues }
 type softLimit struct {
 	publishers  map[publisher]hearing // that the queue knows
 	orders      uint64                // how often the queue has told its publishers to stop, or to go on
+	seen        uint64                // the orders up to which a client has seen the queue
 	stop        bool                  // the last order
 	low         bool                  // the queue is at 80 % of its limits or below
 	knownQueues acquaintances         // as a publisher of dead letters
@@ -41,13 +42,17 @@ type hearing struct {
 // Rules: L-11.
 func (c *quorum) isStopped(by publisher) (stopped, known bool) {
 	h, known := c.soft.publishers[by]
-	isDeaf := by.knownTo().busy || by == publisher(c) && c.q.v.rules.selfDeadLettersUnconfirmed
+	isDeaf := by.knownTo().busy && h.orders >= c.soft.seen || by == publisher(c) && c.q.v.rules.selfDeadLettersUnconfirmed
 	if known && h.orders < c.soft.orders && !isDeaf {
 		h = hearing{c.soft.stop, c.soft.orders}
 		c.soft.publishers[by] = h
 	}
 	return h.stopped, known
 }
+
+// seen has all publishers hear what they have been told: whoever sees in the queue what led to the order has it told before.
+// Rules: L-11.
+func (c *quorum) seen() { c.soft.seen = c.soft.orders }
 
 // rejects reports whether the queue has told a publisher to stop. A publisher that the queue does not know may start,
 // unless the queue is over its limit.
@@ -118,7 +123,8 @@ func sendAll(by publisher, send func()) {
 // DeferStops(true) has the channel not hear any more that a quorum queue with reject-publish tells its publishers to stop or to
 // go on: what the channel publishes the queue takes or refuses as before. With DeferStops(false) the channel hears the last that
 // it was told meanwhile. It is for listeners: RabbitMQ's channel hears of the limit only with the confirm of the message that
-// led to it ([Outcome.Stopped]), and accepts what its client has sent before.
+// led to it ([Outcome.Stopped]), and accepts what its client has sent before. A channel hears in any case when a client has been
+// told what the queue holds, by declare-ok for instance.
 // Rules: L-11.
 func (ch *Channel) DeferStops(on bool) {
 	ch.v.lock()

@@ -110,6 +110,16 @@ func TestStopsAreHeardLate(t *testing.T) {
 			time.Sleep(stopDelay + time.Millisecond)
 			sendEach(nc, 30, on2)
 		}, 30, nil},
+		{"without confirms, and seen meanwhile", func(nc io.Writer, _ *Server) {
+			sendEach(nc, 3, on2)
+			send(nc, call(1, queueDeclare, u16(0), ss("q"), u8(1), u32(0)))
+			sendEach(nc, 3, on2)
+		}, 3, nil},
+		{"seen meanwhile", func(nc io.Writer, _ *Server) {
+			send(nc, one+one)
+			send(nc, call(1, queueDeclare, u16(0), ss("q"), u8(1), u32(0)))
+			send(nc, one)
+		}, 2, []string{"0s 1 ack 2 multiple", "0s 1 nack 3 multiple"}},
 		{"what another channel is told comes at once", func(nc io.Writer, _ *Server) {
 			send(nc, call(2, confirmSelect, u8(1))+one+one)
 			send(nc, on2+on2)

@@ -18,8 +18,24 @@ func (g *generator) publish() {
 	}
 	if all := g.transactions(); len(all) > 0 && g.one(2) {
 		actor = g.pick(all...)
+	} else if g.one(4) {
+		g.publishTogether(actor)
+		return
 	}
 	g.do(actor, "publish "+g.target()+" "+g.body()+g.properties())
+}
+
+// publishTogether sends several messages, and waits for their confirms when all are sent.
+func (g *generator) publishTogether(actor string) {
+	bodies := make([]string, 2+g.IntN(4))
+	for i := range bodies {
+		bodies[i] = g.body()
+	}
+	properties := g.properties()
+	for strings.Contains(properties, "mandatory") {
+		properties = g.properties()
+	}
+	g.do(actor, "publish "+g.target()+" "+strings.Join(bodies, " ")+properties+" together")
 }
 
 func (g *generator) body() string {

@@ -237,7 +237,10 @@ func (ch *channel) PublishTogether(exchange, key string, messages []leveret.Mess
 			break
 		}
 	}
-	return all, ch.barrier(err)
+	if err := ch.barrier(err); err != nil {
+		return nil, err // the client makes up what was not confirmed
+	}
+	return all, nil
 }
 
 // confirm waits for a confirm.

@@ -53,6 +53,21 @@ func (g *program) goOnTogether() bool {
 	return false
 }
 
+// goesOnBehind reports whether a consumer without acknowledgements of a quorum queue was sent more than its prefetch of what
+// was sent together.
+func (g *program) goesOnBehind() bool {
+	if !strings.HasSuffix(g.statements[len(g.statements)-1], " together") {
+		return false
+	}
+	got := map[string]int{} // by tag
+	for _, d := range g.effects.messages {
+		got[d.tag]++
+	}
+	return slices.ContainsFunc(g.driver.Broker.Consumers(), func(c leveret.ConsumerInfo) bool {
+		return !c.AckRequired && c.Prefetch > 0 && got[c.Tag] > c.Prefetch && g.types[c.Queue] == "quorum"
+	})
+}
+
 // reachesOneChannelTwice reports whether messages arrived in two queues that have consumers on one channel.
 func (g *program) reachesOneChannelTwice() bool {
 	reached := map[string]string{} // the queue, by channel

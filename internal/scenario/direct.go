@@ -222,6 +222,7 @@ func (c *goChannel) PublishTogether(exchange, key string, messages []leveret.Mes
 		if err != nil {
 			return nil, c.saw(err)
 		}
+		out.Return = nil
 		all = append(all, published(out))
 	}
 	return all, nil
