@@ -25,8 +25,8 @@ import (
 
 // TestOddRequests sends a real broker's management API and leveret's short sequences of requests that no client library would send:
 // odd methods, paths, queries, headers and bodies. Both must answer each with the same status, headers and body. A sequence that differs
-// is sent again, in another virtual host: RabbitMQ tells of some things later than it has done them.
-// Of a hundred sequences some three differ still: docs/differences.md tells in what.
+// is sent again, in another virtual host: RabbitMQ tells of some things later than it has done them. At last it is sent while no
+// other sequence is: a list of all virtual hosts or connections fails when RabbitMQ is just deleting one of them.
 func TestOddRequests(t *testing.T) {
 	broker, first := oddSeeds(t)
 	console, ok := broker.console("").(*management)
@@ -38,17 +38,26 @@ func TestOddRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var differ []uint64
 	slots := make(chan bool, *workers)
 	for n := range uint64(*odd) {
 		slots <- true
 		wg.Go(func() {
 			defer func() { <-slots }()
 			if err := compareRequests(broker.profile, console.base, node, first+n); err != nil {
-				t.Errorf("-seed %d -odd 1: %v", first+n, err)
+				mu.Lock()
+				defer mu.Unlock()
+				differ = append(differ, first+n)
 			}
 		})
 	}
 	wg.Wait()
+	for _, seed := range differ {
+		if err := compareRequests(broker.profile, console.base, node, seed); err != nil {
+			t.Errorf("-seed %d -odd 1: %v", seed, err)
+		}
+	}
 }
 
 // An oddNode is what leveret is told of the real node.
@@ -73,9 +82,7 @@ func nodeOf(m *management) (n oddNode, err error) {
 	}
 	err = json.Unmarshal(data, &overview)
 	for _, l := range overview.Listeners {
-		if l.Protocol != "clustering" { // leveret has that one anyway
-			n.listeners = append(n.listeners, mgmt.Listener{Protocol: l.Protocol, Address: l.Address, Port: l.Port})
-		}
+		n.listeners = append(n.listeners, mgmt.Listener{Protocol: l.Protocol, Address: l.Address, Port: l.Port})
 	}
 	n.name, n.cluster = overview.Node, overview.Cluster
 	return n, err

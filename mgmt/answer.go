@@ -150,7 +150,7 @@ func (s resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w = zipper{w}
 	}
 	params, valueless, malformed := parseQuery(r.URL.RawQuery)
-	answer, err := s.answer(&call{node: s.node, request: r, params: params, valueless: valueless, malformed: malformed, ofVHost: s.ofVHost}, run, h)
+	answer, err := s.answer(&call{node: s.node, request: r, params: params, valueless: valueless, malformed: malformed, ofVHost: s.ofVHost, header: h}, run)
 	if err != nil {
 		fail(w, err)
 		return
@@ -184,7 +184,7 @@ func (s resource) setHeaders(h http.Header) {
 }
 
 // answer finds out whether a request may be answered, and how.
-func (s resource) answer(c *call, run func(*call) (any, error), h http.Header) (any, error) {
+func (s resource) answer(c *call, run func(*call) (any, error)) (any, error) {
 	if err := s.admit(c); err != nil {
 		return nil, err
 	}
@@ -192,9 +192,9 @@ func (s resource) answer(c *call, run func(*call) (any, error), h http.Header) (
 		return nil, err
 	}
 	if vary := s.media().vary; vary != "" {
-		h.Set("Vary", vary)
+		c.header.Set("Vary", vary)
 	}
-	if err := s.checkConditions(c, h); err != nil {
+	if err := s.checkConditions(c); err != nil {
 		return nil, err
 	}
 	if wrong := s.checkContentType(c.request); wrong != nil {
@@ -218,6 +218,10 @@ func (s resource) admit(c *call) error {
 		return c.readLogin()
 	case s.open:
 		return nil
+	case s.linked && c.takesLoginInQuery:
+		if err := c.readLoginInQuery(); err != nil {
+			return err
+		}
 	}
 	if err := c.login(); err != nil {
 		return err
@@ -254,8 +258,11 @@ func send(w http.ResponseWriter, answer any) {
 	write(w, r.status, r.body)
 }
 
-// A tagged is definitions with an entity tag.
-type tagged struct{ *definitions.Definitions }
+// A tagged is definitions with an entity tag. To HEAD they have no length and no type.
+type tagged struct {
+	*definitions.Definitions
+	head bool
+}
 
 func encode(v any) ([]byte, error) {
 	var out bytes.Buffer
@@ -273,10 +280,14 @@ func write(w http.ResponseWriter, status int, v any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, hasTag := v.(tagged)
+	d, hasTag := v.(tagged)
 	switch z, takes := w.(zipper); {
 	case hasTag:
 		w.Header().Set("ETag", entityTag(body))
+		if d.head {
+			w.Header().Del("Content-Type")
+			w.Header().Set("Content-Length", "0")
+		}
 	case takes:
 		body = z.zip(body)
 	}

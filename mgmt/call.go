@@ -24,6 +24,7 @@ type call struct {
 	params    url.Values      // of the query
 	valueless map[string]bool // parameters of the query whose first one has no "="
 	body      body
+	header    http.Header          // of the answer
 	looked    map[string]*contents // of virtual hosts, by name
 
 	malformed error // errMalformed if the query cannot be read
@@ -89,8 +90,8 @@ func (c *call) readBody() error {
 	if err != nil {
 		return err
 	}
-	if c.memberThatCounts == jsondoc.Last {
-		data = jsondoc.WithoutMark(data)
+	if c.readsLeniently {
+		data = jsondoc.Lenient(data)
 	}
 	if text := string(bytes.TrimSpace(data)); len(data) == 0 || text == "null" || text == "undefined" {
 		c.body = body{}

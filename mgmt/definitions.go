@@ -6,12 +6,14 @@ import (
 	"math"
 	"mime"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/definitions"
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/jsondoc"
 )
 
 // getDefinitions exports the definitions of the broker or of a virtual host.
@@ -19,6 +21,9 @@ func (c *call) getDefinitions() (any, error) {
 	v, err := c.vhost()
 	if err != nil {
 		return nil, errNoDefinitions
+	}
+	if err := c.nameFile(); err != nil {
+		return nil, err
 	}
 	if v != nil {
 		return c.tag(definitions.OfVHost(v)), nil
@@ -36,7 +41,27 @@ func (c *call) tag(d *definitions.Definitions) any {
 	if c.oldFeatures {
 		return d
 	}
-	return tagged{d}
+	return tagged{d, c.request.Method == http.MethodHead}
+}
+
+// token matches what may stand in a header without quotes.
+var token = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+
+// nameFile says under which name a browser keeps the definitions, which the parameter download asks for.
+func (c *call) nameFile() error {
+	names := c.params["download"]
+	switch {
+	case c.malformed != nil:
+		return c.malformed
+	case names == nil:
+		return nil
+	case c.namesAnyFile && c.valueless["download"]:
+		return errCrash
+	case !c.namesAnyFile && (len(names) > 1 || !token.MatchString(names[0])):
+		return errMalformed
+	}
+	c.header.Set("Content-Disposition", "attachment; filename="+names[0])
+	return nil
 }
 
 // postDefinitions imports a document: all of it, or nothing if an entry is refused.
@@ -48,6 +73,9 @@ func (c *call) postDefinitions() (any, error) {
 	data, err := c.uploaded()
 	if err != nil || len(data) == 0 {
 		return nil, err
+	}
+	if c.readsLeniently {
+		data = jsondoc.Lenient(data)
 	}
 	before := c.topology()
 	if v != nil {

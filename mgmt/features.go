@@ -41,13 +41,10 @@ func (c *call) usedDeprecatedFeatures() (any, error) { return uncut{}, nil }
 
 // authAttempts counts nothing: RabbitMQ counts attempts to log in if it is told to.
 func (c *call) authAttempts() (any, error) {
-	if c.path("node") != c.NodeName {
-		return nil, errNoObject
-	}
-	return list{}, nil
+	return list{}, c.checkPathNode()
 }
 
-func (c *call) forgetAuthAttempts() (any, error) { return nil, nil }
+func (c *call) forgetAuthAttempts() (any, error) { return nil, c.checkPathNode() }
 
 // authSettings tells that nobody logs in by OAuth.
 func (c *call) authSettings() (any, error) {

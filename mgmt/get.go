@@ -101,6 +101,9 @@ func joined(v any) (text string, ok bool) {
 // back, so that none comes twice.
 func (c *call) getMessages() (any, error) {
 	v, _, missing := c.pathQueue()
+	if missing == errMalformed {
+		return nil, missing
+	}
 	if missing != nil && !c.asksBroker {
 		return nil, missingIn(v, "queue_not_found")
 	}

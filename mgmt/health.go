@@ -77,6 +77,7 @@ func (c *call) checkProtocols() (any, error) {
 	}
 	slices.Sort(active)
 	if c.checksOneProtocol {
+		slices.Reverse(active)
 		return checkProtocol(protocolNamed(c.path("protocol")), active), nil
 	}
 	missing := []string{}

@@ -134,7 +134,7 @@ var entityTags = regexp.MustCompile(`^[\s,]*(W/)?"[^"]*"(\s*,[\s,]*(W/)?"[^"]*")
 func entityTag(data []byte) string { return fmt.Sprintf(`"%x"`, sha256.Sum256(data)) }
 
 // checkConditions refuses a request whose conditions are not met. What has no entity tag matches none.
-func (s resource) checkConditions(c *call, h http.Header) error {
+func (s resource) checkConditions(c *call) error {
 	match, hasMatch := condition(c.request, "If-Match")
 	noneMatch, hasNoneMatch := condition(c.request, "If-None-Match")
 	if !hasMatch && !hasNoneMatch {
@@ -159,7 +159,7 @@ func (s resource) checkConditions(c *call, h http.Header) error {
 		return nil
 	case isMatch && isLook && (noneMatch == "*" || tag != ""):
 		if tag != "" {
-			h.Set("ETag", tag)
+			c.header.Set("ETag", tag)
 		}
 		return errNotModified
 	}
@@ -183,13 +183,24 @@ func (s resource) entity(c *call) (tag string, exists bool) {
 	}
 	answer, err := s.get(c)
 	if f := (*failure)(nil); errors.As(err, &f) {
+		if f.noCache {
+			c.forbidCache()
+		}
 		return "", f.status != http.StatusNotFound
 	}
 	if d, ok := answer.(tagged); ok {
 		data, _ := encode(d) // the answer is JSON
 		tag = entityTag(data)
+		c.forbidCache()
 	}
 	return tag, true
+}
+
+// forbidCache has the answer kept by nobody, where answers say anything about it.
+func (c *call) forbidCache() {
+	if c.header.Get("Cache-Control") != "" {
+		c.header.Set("Cache-Control", "no-cache")
+	}
 }
 
 // pathIsThere reports whether there is what the path names, if nobody can look at it.

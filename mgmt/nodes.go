@@ -71,11 +71,22 @@ func (c *call) applications() []object {
 		{"name": "rabbitmq_management", "description": "RabbitMQ Management", "version": c.version()}}
 }
 
+// checkPathNode refuses a path with another node than this one.
+func (c *call) checkPathNode() error {
+	switch {
+	case c.malformed != nil && !c.finds.nodesFirst:
+		return c.malformed
+	case c.path("node") != c.NodeName:
+		return errNoObject
+	}
+	return nil
+}
+
 // nodeMemory divides the memory of the process as far as the Go runtime can, under the names of RabbitMQ's that come
 // nearest.
 func (c *call) nodeMemory() (any, error) {
-	if c.path("node") != c.NodeName {
-		return nil, errNoObject
+	if err := c.checkPathNode(); err != nil {
+		return nil, err
 	}
 	total := c.process().memory
 	memory := object{"strategy": "rss", "total": object{"rss": total, "allocated": total, "erlang": total}}
@@ -111,8 +122,8 @@ func (c *call) nodeMemoryShares() (any, error) {
 
 // nodeTables tells of the tables of Erlang's runtime, of which there are none.
 func (c *call) nodeTables() (any, error) {
-	if c.path("node") != c.NodeName {
-		return nil, errNoObject
+	if err := c.checkPathNode(); err != nil {
+		return nil, err
 	}
 	return object{"ets_tables_memory": "no_tables"}, nil
 }

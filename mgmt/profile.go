@@ -35,6 +35,7 @@ type release struct {
 type reading struct {
 	noQueueTypes       bool // a virtual host has no default queue type: what a request says of it is not looked at
 	numbersAsTags      bool // of a list of tags a number behind the first is its text
+	readsLeniently     bool // a document may have a byte order mark, and control characters in its strings
 	trueIsEmpty        bool // the body true is that of an empty object
 	listsNoChannels    bool // channels cannot be listed without statistics, not even those of all virtual hosts
 	failsAtReverse     bool // a sort_reverse other than true and false is an error of the handler, if there is something to sort
@@ -42,7 +43,16 @@ type reading struct {
 	failsForOwners     bool // who may not see all connections cannot ask for those of a user
 	failsAtLimits      bool // to take away a limit of a virtual host or a user that is missing is an error of the handler
 
+	takesLoginInQuery bool // for definitions, which a page links to: the parameter auth has what the header Authorization has
+	finds             finding
+
 	termsOfImports bool // some refusals of definitions are shown as terms, not as texts
+}
+
+// finding is what a release finds before it reads a query, which may not be readable.
+type finding struct {
+	queuesFirst bool // a queue that is not there is missing, and one can be declared and purged
+	nodesFirst  bool // so is a node
 }
 
 // telling is what a release tells, and whom.
@@ -51,6 +61,8 @@ type telling struct {
 	tellsMethods    bool  // every answer has the methods of its path, and not only those to other methods and OPTIONS
 	oldPages        bool  // lists of users have no pages
 	cutsChecks      bool  // health checks and definitions have columns
+	wholeVHosts     bool  // the list of virtual hosts has none
+	namesAnyFile    bool  // definitions may be sent as a file of any name
 	opensUserLimits bool  // everybody may look at the limits of all users
 }
 
@@ -62,7 +74,7 @@ type surface struct {
 	mirrorActions     []string // what can be asked of a mirrored queue
 	unknownMembers    []string // of queues, consumers, channels and connections: those that only the other release tells
 	briefLists        bool     // a list of queues leaves out what is null and what takes long
-	checksOneProtocol bool     // protocol-listener looks for one protocol, not for each of a list
+	checksOneProtocol bool     // protocol-listener looks for one protocol, not for each of a list, and lists those that there are from the last
 	tellsTraffic      bool     // an exchange has incoming and outgoing though statistics are not wanted
 }
 
@@ -75,8 +87,8 @@ type headers struct {
 }
 
 var releases = map[leveret.Profile]release{
-	leveret.RabbitMQ43: {readsLists: true, notation: erl.Unicode, memberThatCounts: jsondoc.First,
-		telling: telling{loginFailure: errNotAuthorized, tellsMethods: true},
+	leveret.RabbitMQ43: {readsLists: true, notation: erl.Unicode, memberThatCounts: jsondoc.First, reading: reading{finds: finding{nodesFirst: true}},
+		telling: telling{loginFailure: errNotAuthorized, tellsMethods: true, wholeVHosts: true},
 		surface: surface{lacks: in310, unknownNode: "Unknown node: %s", briefLists: true, headers: headers{
 			policy:       "script-src 'self'; object-src 'self'",
 			vary:         "origin, accept-encoding",
@@ -85,8 +97,8 @@ var releases = map[leveret.Profile]release{
 	leveret.RabbitMQ310: {asksNode: true, hidesFields: true, saysForbidden: true, sendsAliveness: true, refusesBadRegex: true, asksBroker: true,
 		needsAllUsers: true, oldFeatures: true, escapesHTML: true, regexes: pcre.PCRE1, notation: erl.Octets,
 		takesAnyKey: true, failsAtAckMode: true, memberThatCounts: jsondoc.Last,
-		reading: reading{noQueueTypes: true, numbersAsTags: true, trueIsEmpty: true, listsNoChannels: true, failsAtReverse: true, failsAtLimits: true, failsAtUnknownNode: true, failsForOwners: true, termsOfImports: true},
-		telling: telling{loginFailure: errLoginFailed, oldPages: true, cutsChecks: true, opensUserLimits: true},
+		reading: reading{noQueueTypes: true, numbersAsTags: true, readsLeniently: true, trueIsEmpty: true, listsNoChannels: true, failsAtReverse: true, failsAtLimits: true, failsAtUnknownNode: true, failsForOwners: true, termsOfImports: true, takesLoginInQuery: true, finds: finding{queuesFirst: true}},
+		telling: telling{loginFailure: errLoginFailed, oldPages: true, cutsChecks: true, opensUserLimits: true, namesAnyFile: true},
 		surface: surface{lacks: in43, unknownNode: "Request to node %s failed with nodedown", mirrorActions: []string{"sync", "cancel_sync"},
 			unknownMembers:    []string{"internal", "internal_owner", "storage_version", "consumer_timeout", "cached_segments", "peer_cert_serial_number"},
 			checksOneProtocol: true, tellsTraffic: true, headers: headers{

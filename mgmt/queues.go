@@ -47,8 +47,15 @@ func (c *call) listQueues(which func(leveret.QueueInfo) bool, describe func(*cal
 	return l, nil
 }
 
-// pathQueue returns the queue in the path.
+// pathQueue returns the queue in the path. RabbitMQ 4.3 reads the query to find the queue.
 func (c *call) pathQueue() (*leveret.VHost, *leveret.Queue, error) {
+	if c.malformed != nil && !c.finds.queuesFirst {
+		return nil, nil, c.malformed
+	}
+	return c.namedQueue()
+}
+
+func (c *call) namedQueue() (*leveret.VHost, *leveret.Queue, error) {
 	v, err := c.vhost()
 	if err != nil {
 		return nil, nil, err
@@ -77,7 +84,7 @@ func (c *call) queue() (any, error) {
 }
 
 func (c *call) putQueue() (any, error) {
-	if c.malformed != nil {
+	if c.malformed != nil && !c.finds.queuesFirst {
 		return nil, c.malformed
 	}
 	v, err := c.vhostToChange()
@@ -149,11 +156,8 @@ func (c *call) checkList() error {
 }
 
 func (c *call) deleteQueue() (any, error) {
-	if c.malformed != nil {
-		return nil, c.malformed
-	}
 	v, q, err := c.pathQueue()
-	if err != nil {
+	if err = cmp.Or(err, c.malformed); err != nil {
 		return nil, err
 	}
 	return nil, c.operate(v, func(ch *leveret.Channel) error {
@@ -164,7 +168,7 @@ func (c *call) deleteQueue() (any, error) {
 
 func (c *call) purge() (any, error) {
 	v, q, err := c.pathQueue()
-	if err = cmp.Or(err, c.malformed); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return nil, c.operate(v, func(ch *leveret.Channel) error {
@@ -179,6 +183,9 @@ func (c *call) rebalance() (any, error) { return nil, nil }
 // actOnQueue does what is asked of the queue's mirrors: nothing, because there are none.
 func (c *call) actOnQueue() (any, error) {
 	v, _, missing := c.pathQueue()
+	if missing == errMalformed {
+		return nil, missing
+	}
 	if missing != nil && !c.asksBroker {
 		return nil, missingIn(v, "queue_not_found")
 	}
@@ -204,7 +211,7 @@ func (c *call) quorumStatus() (any, error) {
 	if !slices.ContainsFunc(c.vhosts(), sees) {
 		return nil, notFound("Not Found")
 	}
-	_, q, err := c.pathQueue()
+	_, q, err := c.namedQueue()
 	if err != nil {
 		return nil, err
 	}

@@ -103,9 +103,35 @@ var answers = []struct {
 	{"HEAD queues?%zz", "", told{status: 400}, told{status: 400}},
 	{"GET exchanges/%2F/nope?%zz", "", noObject, noObject},
 	{"DELETE exchanges/%2F/nope?%zz", "", noObject, noObject},
-	{"DELETE queues/%2F/nope?%zz", "", told{status: 400}, told{status: 400}},
-	{"PUT queues/nope/q?%zz", `{}`, told{status: 400}, told{status: 400}},
-	{"DELETE queues/%2F/q/contents?%zz", "", told{status: 400}, told{status: 400}},
+	{"GET queues/%2F/nope?%zz", "", told{status: 400}, noObject},
+	{"GET queues/%2F/nope/bindings?%zz", "", told{status: 400}, told{status: 400}},
+	{"GET queues/quorum/%2F/nope/status?=x", "", noObject, told{status: 400}},
+	{"DELETE queues/%2F/nope?%zz", "", told{status: 400}, noObject},
+	{"DELETE queues/%2F/q?%zz", "", told{status: 400}, told{status: 400}},
+	{"PUT queues/nope/q?%zz", `{}`, told{status: 400}, missing("vhost_not_found")},
+	{"PUT queues/%2F/q?%zz", `{"node":"x"}`, told{status: 400}, bad("Node x@here could not be contacted")},
+	{"PUT queues/%2F/blind?%zz", `{}`, told{status: 400}, told{status: 201}},
+	{"DELETE queues/%2F/q/contents?%zz", "", told{status: 400}, done},
+	{"DELETE queues/%2F/nope/contents?%zz", "", told{status: 400}, noObject},
+	{"POST queues/%2F/nope/get?=x", `{}`, told{status: 400}, bad("[{key_missing,ackmode},{key_missing,count},{key_missing,encoding}]")},
+	{"POST queues/%2F/q/actions?=x", `{"action":"zz"}`, told{status: 400}, bad(pair("unknown", "zz"))},
+	{"GET nodes/nope/memory?=x", "", noObject, told{status: 400}},
+	{"GET nodes/nope/memory/ets?=x", "", noObject, told{status: 400}},
+	{"DELETE auth/attempts/nope?=x", "", noObject, told{status: 400}},
+	{"DELETE auth/attempts/nope", "", noObject, noObject},
+	{"DELETE auth/attempts/nope/source", "", noObject, noObject},
+	{"DELETE auth/attempts/rabbit@here", "", done, done},
+	{"GET definitions/nope?=x", "", bad("vhost_not_found"), told{status: 400}},
+	{"POST users/bulk-delete", `{"users":[[]]}`, failing, bad(pair("no_such_user", []any{}))},
+	{"POST users/bulk-delete", `{"users":[{"a":1}]}`, failing, bad(pair("no_such_user", map[string]any{"a": 1.0}))},
+	{"POST users/bulk-delete", `{"users":[5]}`, failing, bad(pair("no_such_user", 5.0))},
+	{"POST users/bulk-delete", `{"users":[null]}`, failing, bad(pair("no_such_user", nil))},
+
+	{"GET vhosts/nope/deletion/protection", "", noObject, noObject},
+	{"GET vhost-limits/%2F?sort", "", failing, failing},
+	{"GET vhost-limits/%2F?page=1&columns", "", failing, failing},
+	{"PUT global-parameters/x", "{\"value\":\"a\tb\"}", bad("not_json"), told{status: 201}},
+
 	{"PUT policies/%2F/p?%zz", `{"pattern":"^no","definition":{"max-length":1}}`, told{status: 201}, told{status: 201}},
 	{"DELETE connections/nope?%zz", "", told{status: 400}, told{status: 400}},
 	{"GET connections?data_rates_age=60&data_rates_incr=0", "", noSamples, noSamples},
@@ -213,6 +239,9 @@ func TestProtocolListener(t *testing.T) {
 	refused := func(missing any) map[string]any {
 		return map[string]any{"status": "failed", "reason": "No active listener", "missing": missing, "protocols": all}
 	}
+	refusedOne := func(missing any) map[string]any {
+		return map[string]any{"status": "failed", "reason": "No active listener", "missing": missing, "protocols": []any{"http", "clustering", "amqp"}}
+	}
 	for _, c := range []struct {
 		protocol  string
 		want, old map[string]any
@@ -220,9 +249,9 @@ func TestProtocolListener(t *testing.T) {
 		{"amqp", passedAll, passed("amqp")},
 		{"AMQP", passedAll, passed("amqp")},
 		{"clustering", passedAll, passed("clustering")},
-		{"zz", refused([]any{"zz"}), refused("zz")},
-		{"amqp,http", passedAll, refused("amqp,http")},
-		{"http,zz", refused([]any{"zz"}), refused("http,zz")},
+		{"zz", refused([]any{"zz"}), refusedOne("zz")},
+		{"amqp,http", passedAll, refusedOne("amqp,http")},
+		{"http,zz", refused([]any{"zz"}), refusedOne("http,zz")},
 	} {
 		for profile, want := range map[leveret.Profile]map[string]any{leveret.RabbitMQ43: c.want, leveret.RabbitMQ310: c.old} {
 			b := leveret.New(leveret.WithProfile(profile))

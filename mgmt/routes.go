@@ -12,6 +12,7 @@ type route struct {
 	open bool // needs no login
 
 	logsIn  bool // POST has the login in its body
+	linked  bool // a page links to it, where a browser sends no header
 	noFile  bool // the path is not in the table, and no file can have it
 	ofVHost bool // the path names a virtual host
 	noHead  bool // RabbitMQ does not take HEAD here
@@ -47,9 +48,9 @@ var routes = []route{
 	{path: "nodes/{node}/memory/ets/{filter}/relative", who: monitors, get: (*call).nodeTables},
 	{path: "config/effective", only: in43, as: &plainOnly, who: administrators, get: (*call).effectiveConfig},
 	{path: "extensions", who: anybody, get: (*call).extensions},
-	{path: "definitions", who: administrators, takes: documents, get: (*call).getDefinitions, post: (*call).postDefinitions},
+	{path: "definitions", linked: true, who: administrators, takes: documents, get: (*call).getDefinitions, post: (*call).postDefinitions},
 	{path: "all-configuration", who: administrators, takes: documents, get: (*call).getDefinitions, post: (*call).postDefinitions},
-	{path: "definitions/{vhost}", who: administrators, takes: documents, get: (*call).getDefinitions, post: (*call).postDefinitions},
+	{path: "definitions/{vhost}", linked: true, who: administrators, takes: documents, get: (*call).getDefinitions, post: (*call).postDefinitions},
 
 	{path: "connections", pages: hasPages, who: anybody, get: (*call).connections},
 	{path: "connections/{connection}", who: ownersOfConnection, get: (*call).connection, delete: (*call).closeConnection},

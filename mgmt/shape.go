@@ -48,6 +48,9 @@ func (c *call) shape(answer any, p pages) (any, error) {
 		return c.wholeList(answer)
 	case uncut:
 		_, err := c.columnsOfAll()
+		if c.ordersNothing() {
+			err = errCrash
+		}
 		return answer, err
 	case check:
 		return c.shapeCheck(answer)
@@ -65,11 +68,16 @@ func (c *call) wholeList(l list) (any, error) {
 	if _, err := c.columnsOfAll(); err != nil {
 		return nil, err
 	}
-	if c.valueless["columns"] || c.valueless["sort"] || c.valueless["sort_reverse"] {
+	if c.ordersNothing() {
 		return nil, errCrash
 	}
 	l, err := c.sorted(l, false)
 	return c.render(l), err
+}
+
+// ordersNothing reports whether a list is to have columns, or an order, and the query does not say which. RabbitMQ fails at that.
+func (c *call) ordersNothing() bool {
+	return c.valueless["columns"] || c.valueless["sort"] || c.valueless["sort_reverse"]
 }
 
 // columnsOfAll returns the columns of an answer without pages: all if the request asks for a page.

@@ -15,6 +15,9 @@ func (c *call) listVHosts() (any, error) {
 	if err := c.checkSpans(); err != nil {
 		return nil, err
 	}
+	if c.wholeVHosts {
+		c.params.Del("columns")
+	}
 	for _, v := range c.visible() {
 		o, err := c.describeVHost(v)
 		if err != nil {
@@ -175,4 +178,9 @@ func (c *call) startVHost() (any, error) {
 }
 
 // showProtection is a GET that RabbitMQ allows and fails at.
-func (c *call) showProtection() (any, error) { return nil, errCrash }
+func (c *call) showProtection() (any, error) {
+	if _, err := c.vhost(); err != nil {
+		return nil, err
+	}
+	return nil, errCrash
+}

@@ -47,6 +47,36 @@ func Check(data []byte, which Counts) error {
 // before any document.
 func WithoutMark(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\ufeff")) }
 
+// Lenient returns what RabbitMQ 3.10 reads of a document: without a byte order mark, and in strings any control character stands
+// for itself.
+func Lenient(data []byte) []byte {
+	data = WithoutMark(data)
+	if !bytes.ContainsFunc(data, isControl) {
+		return data
+	}
+	out := make([]byte, 0, len(data))
+	inString, escaped := false, false
+	for _, b := range data {
+		switch {
+		case inString && !escaped && isControl(rune(b)):
+			out = fmt.Appendf(out, `\u%04x`, b)
+		case inString && b == '\\':
+			escaped = !escaped
+			out = append(out, b)
+			continue
+		case b == '"' && !escaped:
+			inString = !inString
+			out = append(out, b)
+		default:
+			out = append(out, b)
+		}
+		escaped = false
+	}
+	return out
+}
+
+func isControl(r rune) bool { return r < ' ' }
+
 // character returns how many octets the first character of valid JSON takes, or what is wrong with it.
 func character(data []byte) (int, error) {
 	if data[0] != '\\' {

@@ -34,3 +34,16 @@ func TestDecode(t *testing.T) {
 		assert.Error(t, err, in)
 	}
 }
+
+// TestLenient demands that control characters in strings stand for themselves, and that all else stays.
+func TestLenient(t *testing.T) {
+	for document, want := range map[string]string{
+		"{\"a\tb\":\t\"c\n\x00\"}":            "{\"a\\u0009b\":\t\"c\\u000a\\u0000\"}",
+		"\ufeff[\n\"a\\\"\n\", \"\\\\\",\n1]": "[\n\"a\\\"\\u000a\", \"\\\\\",\n1]",
+		"[\"\\\n\"]":                          "[\"\\\n\"]", // no escape
+		`{"é": "\\"}`:                         `{"é": "\\"}`,
+		"\"\t":                                "\"\\u0009",
+	} {
+		assert.Equal(t, want, string(jsondoc.Lenient([]byte(document))), "%q", document)
+	}
+}
