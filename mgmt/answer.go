@@ -149,6 +149,10 @@ func (s resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if takesGzip(r) {
 		w = zipper{w}
 	}
+	if vhost := r.Header.Get("X-Vhost"); vhost != "" && s.scoped != nil {
+		r.SetPathValue("vhost", vhost)
+		s.ofVHost, s.who = true, s.scoped
+	}
 	params, valueless, malformed := parseQuery(r.URL.RawQuery)
 	answer, err := s.answer(&call{node: s.node, request: r, params: params, valueless: valueless, malformed: malformed, ofVHost: s.ofVHost, header: h}, run)
 	if err != nil {

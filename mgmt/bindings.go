@@ -99,6 +99,9 @@ func (c *call) destination(kind leveret.DestinationType) string {
 }
 
 func (c *call) bindingsBetween() (any, error) {
+	if _, err := c.vhost(); err != nil && !c.isAdministrator() {
+		return nil, err
+	}
 	kind, which, err := c.between()
 	if err != nil {
 		return nil, err

@@ -58,8 +58,7 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	segments, err := unescape(strings.Split(strings.TrimSuffix(path, "/"), "/"))
 	segments = withoutDots(segments)
 	if path == "" || path == "/api" || err == nil && len(segments) == 0 {
-		w.Header().Set("Location", "/api/index.html")
-		r.end(w, http.StatusMovedPermanently)
+		r.redirect(w, req)
 		return
 	}
 	route := nowhere
@@ -70,6 +69,16 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		route.noFile = true
 	}
 	resource{r.node, route}.ServeHTTP(w, req)
+}
+
+// redirect leads to the page about the API, whatever the method. RabbitMQ's web server lets two methods through to nobody.
+func (r *router) redirect(w http.ResponseWriter, req *http.Request) {
+	if req.Method == http.MethodTrace || req.Method == http.MethodConnect {
+		refuseMethod(w, req.Method)
+		return
+	}
+	w.Header().Set("Location", "/api/index.html")
+	r.end(w, http.StatusMovedPermanently)
 }
 
 // end answers what RabbitMQ's web server answers before it looks for the API.

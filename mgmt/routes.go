@@ -11,6 +11,8 @@ type route struct {
 	who  access
 	open bool // needs no login
 
+	scoped access // who may ask for one virtual host by the header X-Vhost; nil: the header means nothing
+
 	logsIn  bool // POST has the login in its body
 	linked  bool // a page links to it, where a browser sends no header
 	noFile  bool // the path is not in the table, and no file can have it
@@ -48,8 +50,8 @@ var routes = []route{
 	{path: "nodes/{node}/memory/ets/{filter}/relative", who: monitors, get: (*call).nodeTables},
 	{path: "config/effective", only: in43, as: &plainOnly, who: administrators, get: (*call).effectiveConfig},
 	{path: "extensions", who: anybody, get: (*call).extensions},
-	{path: "definitions", linked: true, who: administrators, takes: documents, get: (*call).getDefinitions, post: (*call).postDefinitions},
-	{path: "all-configuration", who: administrators, takes: documents, get: (*call).getDefinitions, post: (*call).postDefinitions},
+	{path: "definitions", linked: true, who: administrators, scoped: administrators, takes: documents, get: (*call).getDefinitions, post: (*call).postDefinitions},
+	{path: "all-configuration", linked: true, who: administrators, scoped: administrators, takes: documents, get: (*call).getDefinitions, post: (*call).postDefinitions},
 	{path: "definitions/{vhost}", linked: true, who: administrators, takes: documents, get: (*call).getDefinitions, post: (*call).postDefinitions},
 
 	{path: "connections", pages: hasPages, who: anybody, get: (*call).connections},
@@ -61,17 +63,18 @@ var routes = []route{
 	{path: "channels", pages: hasPages, who: anybody, get: (*call).channels},
 	{path: "vhosts/{vhost}/channels", who: members, get: (*call).channels},
 	{path: "channels/{channel}", who: ownersOfChannel, get: (*call).channel},
-	{path: "consumers", who: anybody, get: (*call).consumers},
+	{path: "consumers", only: in43, who: anybody, scoped: consumerViewers, get: (*call).consumers},
+	{path: "consumers", only: in310, who: anybody, get: (*call).consumers},
 	{path: "consumers/{vhost}", who: consumerViewers, get: (*call).consumers},
 
-	{path: "exchanges", pages: hasPages, who: anybody, get: (*call).exchanges},
+	{path: "exchanges", pages: hasPages, who: anybody, scoped: members, get: (*call).exchanges},
 	{path: "exchanges/{vhost}", pages: hasPages, who: members, get: (*call).exchanges},
 	{path: "exchanges/{vhost}/{exchange}", who: members, get: (*call).exchange, put: (*call).putExchange, delete: (*call).deleteExchange},
 	{path: "exchanges/{vhost}/{exchange}/bindings/source", who: members, get: (*call).bindingsOfSource},
 	{path: "exchanges/{vhost}/{exchange}/bindings/destination", who: members, get: (*call).bindingsOfExchange},
 	{path: "exchanges/{vhost}/{exchange}/publish", who: members, post: (*call).publish},
-	{path: "queues", pages: hasPages, who: anybody, get: (*call).queues},
-	{path: "queues/detailed", pages: hasPages, only: in43, who: anybody, get: (*call).detailedQueues},
+	{path: "queues", pages: hasPages, who: anybody, scoped: members, get: (*call).queues},
+	{path: "queues/detailed", pages: hasPages, only: in43, who: anybody, scoped: members, get: (*call).detailedQueues},
 	{path: "queues/quorum/{vhost}/{queue}/status", only: in43, noHead: true, who: anybody, get: (*call).quorumStatus},
 	{path: "queues/{vhost}", pages: hasPages, who: members, get: (*call).queues},
 	{path: "queues/{vhost}/{queue}", who: members, get: (*call).queue, put: (*call).putQueue, delete: (*call).deleteQueue},
@@ -79,7 +82,7 @@ var routes = []route{
 	{path: "queues/{vhost}/{queue}/contents", as: &htmlOnly, who: members, delete: (*call).purge},
 	{path: "queues/{vhost}/{queue}/get", who: members, post: (*call).getMessages},
 	{path: "queues/{vhost}/{queue}/actions", as: &htmlOnly, who: administrators, post: (*call).actOnQueue},
-	{path: "bindings", who: anybody, get: (*call).bindings},
+	{path: "bindings", who: anybody, scoped: members, get: (*call).bindings},
 	{path: "bindings/{vhost}", who: members, get: (*call).bindings},
 	{path: "bindings/{vhost}/e/{source}/{kind}/{destination}", who: members, get: (*call).bindingsBetween, post: (*call).bind},
 	{path: "bindings/{vhost}/e/{source}/{kind}/{destination}/{props}", who: members, get: (*call).binding, delete: (*call).unbind},
@@ -108,18 +111,18 @@ var routes = []route{
 	{path: "topic-permissions/{vhost}/{user}/{exchange}", as: &jsonOnly, who: administrators, get: (*call).topicPermission, put: (*call).putTopicPermission, delete: (*call).deleteTopicPermission},
 
 	{path: "parameters", who: policymakers, get: (*call).parameters},
-	{path: "parameters/{component}", who: policymakers, get: (*call).parameters},
+	{path: "parameters/{component}", who: policymakers, scoped: policymakers, get: (*call).parameters},
 	{path: "parameters/{component}/{vhost}", who: policymakers, get: (*call).parameters},
 	{path: "parameters/{component}/{vhost}/{name}", who: policymakers, get: (*call).parameter, put: (*call).putParameter, delete: (*call).deleteParameter},
 	{path: "global-parameters", who: globalPolicymakers, get: (*call).globalParameters},
 	{path: "global-parameters/{name}", who: globalPolicymakers, get: (*call).globalParameter, put: (*call).putGlobalParameter, delete: (*call).deleteGlobalParameter},
-	{path: "policies", who: anybody, get: (*call).policies},
+	{path: "policies", who: anybody, scoped: members, get: (*call).policies},
 	{path: "policies/{vhost}", who: members, get: (*call).policies},
 	{path: "policies/{vhost}/{name}", who: policymakers, get: (*call).policy, put: (*call).putPolicy, delete: (*call).deletePolicy},
-	{path: "operator-policies", as: &jsonOnly, who: anybody, get: (*call).operatorPolicies},
+	{path: "operator-policies", as: &jsonOnly, who: anybody, scoped: members, get: (*call).operatorPolicies},
 	{path: "operator-policies/{vhost}", as: &jsonOnly, who: members, get: (*call).operatorPolicies},
 	{path: "operator-policies/{vhost}/{name}", as: &jsonOnly, who: administrators, takes: justJSON, get: (*call).operatorPolicy, put: (*call).putOperatorPolicy, delete: (*call).deleteOperatorPolicy},
-	{path: "vhost-limits", as: &jsonOnly, who: anybody, noHead: true, get: (*call).vhostLimits},
+	{path: "vhost-limits", as: &jsonOnly, who: anybody, scoped: viewers, noHead: true, get: (*call).vhostLimits},
 	{path: "vhost-limits/{vhost}", as: &jsonOnly, who: viewers, noHead: true, get: (*call).vhostLimits},
 	{path: "vhost-limits/{vhost}/{name}", as: &htmlOnly, who: administrators, takes: justJSON, put: (*call).putVHostLimit, delete: (*call).deleteVHostLimit},
 
