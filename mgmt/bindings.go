@@ -99,9 +99,6 @@ func (c *call) destination(kind leveret.DestinationType) string {
 }
 
 func (c *call) bindingsBetween() (any, error) {
-	if _, err := c.vhost(); err != nil && !c.isAdministrator() {
-		return nil, err
-	}
 	kind, which, err := c.between()
 	if err != nil {
 		return nil, err
@@ -199,11 +196,11 @@ func (c *call) makeBinding(v *leveret.VHost, b leveret.Binding) error {
 
 // foundBinding returns the binding in the path.
 func (c *call) foundBinding() (*leveret.VHost, leveret.BindingInfo, error) {
-	_, which, err := c.between()
+	v, err := c.vhost()
 	if err != nil {
 		return nil, leveret.BindingInfo{}, err
 	}
-	v, err := c.vhost()
+	_, which, err := c.between()
 	if err != nil {
 		return nil, leveret.BindingInfo{}, err
 	}

@@ -52,8 +52,11 @@ func TestHeaderXVhost(t *testing.T) {
 			}
 			assert.Len(t, get("queues/detailed", "v2", "guest").body, 1)
 		}
-		assert.Equal(t, 404, get("bindings/none/e/a/x/b", "", "lim").status)
-		assert.Equal(t, 500, get("bindings/none/e/a/x/b", "", "guest").status)
+		for _, user := range []string{"guest", "lim"} {
+			assert.Equal(t, 500, get("bindings/none/e/a/x/b", "", user).status)
+			assert.Equal(t, 404, get("bindings/none/e/a/x/b/~", "", user).status)
+		}
+		assert.Equal(t, 500, get("bindings/%2F/e/a/x/b/~", "", "guest").status)
 		assert.Equal(t, 501, api.send("TRACE", "", "").status)
 	}
 }
