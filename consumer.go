@@ -49,7 +49,7 @@ func (c *Consumer) ableLocked() bool {
 	if c.inbox != nil && c.inbox.fullLocked() {
 		return false
 	}
-	if ch := c.ch; ch.window > 0 && ch.volume >= ch.window && c.q.traits.channelWindow {
+	if c.ch.windowFullLocked() && c.q.traits.channelWindow {
 		return false // D-27
 	}
 	return !c.windowFullLocked()

@@ -60,11 +60,8 @@ func (ch *Channel) unstallLocked() {
 	if ch.settled > 0 {
 		ch.countSettledLocked()
 	}
-	if ch.stalled.none() || ch.window > 0 && ch.volume >= ch.window {
-		return
-	}
-	// A queue that finds the window full again comes anew, behind the others. There may be many queues.
-	for n := ch.stalled.queues.Len(); n > 0 && !ch.stalled.none(); n-- {
+	// A queue that finds the window full again comes anew, behind the others, so each has its turn: RabbitMQ takes them in any order.
+	for n := ch.stalled.queues.Len(); n > 0 && !ch.stalled.none() && !ch.windowFullLocked(); n-- {
 		of := ch.stalled.queues.Front().Value
 		ch.stalled.leave(of)
 		of.q.lineUpLocked(of.take())
@@ -75,6 +72,9 @@ func (ch *Channel) unstallLocked() {
 		ch.v.restLocked()
 	}
 }
+
+// windowFullLocked reports whether the channel's window is full.
+func (ch *Channel) windowFullLocked() bool { return ch.window > 0 && ch.volume >= ch.window }
 
 // lineUpLocked puts consumers in line.
 // Rules: D-27.

@@ -33,6 +33,40 @@ func came(inbox *leveret.Inbox) (all []string, deliveries []*leveret.Delivery) {
 	return all, deliveries
 }
 
+// Several queues with messages take turns in the room of a window. RabbitMQ 4.3.6 and 3.10.8 take any of them each time, so none
+// waits for long. // D-27
+func TestQueuesShareAWindow(t *testing.T) {
+	for _, window := range []int{1, 2} {
+		b, _ := newTestBroker(t)
+		ch, inbox := windowChannel(t, b, window)
+		const queues, each = 3, 6
+		for q := range queues {
+			name := string(rune('a' + q))
+			mustDeclare(t, b, name, nil)
+			for range each {
+				mustPublish(t, b, name, "m", "")
+			}
+			consume(t, ch, name, name)
+		}
+		got := map[string]int{}
+		for n := 0; n < queues*each; {
+			all, deliveries := came(inbox)
+			require.NotEmpty(t, all)
+			for i, d := range deliveries {
+				got[all[i]]++
+				n++
+				require.NoError(t, d.Ack())
+			}
+			if n > 2*queues {
+				for _, name := range []string{"a m", "b m", "c m"} {
+					require.GreaterOrEqual(t, got[name], min(n/queues-window, each), "%s after %d of window %d", name, n, window)
+				}
+			}
+		}
+		require.NoError(t, b.Check())
+	}
+}
+
 // A queue that has found the window of a channel full goes on waiting for the window after one of the channel's consumers is cancelled.
 // What comes back meanwhile goes to others. This is a test and no scenario, because RabbitMQ 4.3.6 and 3.10.8 each did otherwise in one of 12
 // runs: now and then a queue hears of the room before it has the message back. // D-27
