@@ -49,6 +49,7 @@ type conn struct {
 	batch  batch
 	logged loggedConfirms
 	stops  lateStops
+	sends  sendWatch
 	pulse  pulse
 }
 
@@ -331,6 +332,7 @@ func (c *conn) end() {
 	c.mu.Lock()
 	c.stage = ended
 	c.stopPulseLocked()
+	c.endTimersLocked()
 	c.moved.Broadcast()
 	c.notifyWriterLocked()
 	c.mu.Unlock()

@@ -111,7 +111,9 @@ func (c *conn) takeOutput(o *output) (last bool) {
 	c.encodeNoticesLocked(len(c.inbox.notices))
 	c.sendLoggedLocked()
 	*o, *c.out = *c.out, *o
-	c.writer.busy = o.size() > 0
+	if c.writer.busy = o.size() > 0; c.writer.busy {
+		c.watchLocked()
+	}
 	c.in.burst.other = c.in.burst.other || c.writer.busy
 	c.moved.Broadcast()
 	return c.stage == ended || c.hangsUp
