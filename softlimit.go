@@ -14,6 +14,7 @@ type publisher interface{ knownTo() *acquaintances }
 type acquaintances struct {
 	queues map[*quorum]struct{}
 	busy   bool
+	defers bool // it does not hear yet that it has to stop, see DeferStops
 	told   bool // a queue that took a message of the publisher has told it to stop
 }
 
@@ -42,7 +43,8 @@ type hearing struct {
 // Rules: L-11.
 func (c *quorum) isStopped(by publisher) (stopped, known bool) {
 	h, known := c.soft.publishers[by]
-	isDeaf := by.knownTo().busy && h.orders >= c.soft.seen || by == publisher(c) && c.q.v.rules.selfDeadLettersUnconfirmed
+	defers := by.knownTo().defers && c.soft.stop && h.orders >= c.soft.seen
+	isDeaf := by.knownTo().busy || defers || by == publisher(c) && c.q.v.rules.selfDeadLettersUnconfirmed
 	if known && h.orders < c.soft.orders && !isDeaf {
 		h = hearing{c.soft.stop, c.soft.orders}
 		c.soft.publishers[by] = h
@@ -114,22 +116,20 @@ func sendAll(by publisher, send func()) {
 	for c := range known.queues {
 		c.isStopped(by) // hears what it was told before
 	}
-	was := known.busy
 	known.busy = true
 	send()
-	known.busy = was
+	known.busy = false
 }
 
-// DeferStops(true) has the channel not hear any more that a quorum queue with reject-publish tells its publishers to stop or to
-// go on: what the channel publishes the queue takes or refuses as before. With DeferStops(false) the channel hears the last that
-// it was told meanwhile. It is for listeners: RabbitMQ's channel hears of the limit only with the confirm of the message that
+// DeferStops(true) has the channel not hear any more that a quorum queue with reject-publish tells its publishers to stop: the queue
+// takes what the channel publishes. With DeferStops(false) the channel hears what it was told meanwhile. It is for listeners: RabbitMQ's channel hears of the limit only with the confirm of the message that
 // led to it ([Outcome.Stopped]), and accepts what its client has sent before. A channel hears in any case when a client has been
 // told what the queue holds, by declare-ok for instance.
 // Rules: L-11.
 func (ch *Channel) DeferStops(on bool) {
 	ch.v.lock()
 	defer ch.v.unlock()
-	ch.knownQueues.busy = on
+	ch.knownQueues.defers = on
 }
 
 // forgetPublisher has all quorum queues forget a publisher that has ended.

@@ -1,6 +1,7 @@
 package amqpd
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -42,6 +43,7 @@ const acceptPause = 10 * time.Millisecond
 const (
 	defaultHeartbeat        = time.Minute
 	defaultHandshakeTimeout = 10 * time.Second
+	defaultStopDelay        = 5 * time.Millisecond
 )
 
 // A Server serves AMQP 0-9-1 clients of a broker. Only Broker must be set; the zero value of every other field
@@ -63,6 +65,10 @@ type Server struct {
 	FrameMax         int           // octets in a frame, at least 8192 (RabbitMQ 3.10: 4096); 0: 131072
 	ChannelMax       int           // channels in a connection, from 1 to 65535; 0: 2047; leveret.NoLimit: no limit
 	HandshakeTimeout time.Duration // 0: 10 s
+
+	// StopDelay is how long a client's publishes are still accepted when one has led a quorum queue with reject-publish over its
+	// limit. Its confirm waits as long. A RabbitMQ takes that long to write the message, and to confirm it. 0: 5 ms; negative: none.
+	StopDelay time.Duration
 
 	// LoopbackUsers may log in from this machine only: over a loopback address, a Unix socket, Pipe or net.Pipe. A
 	// connection of another kind may come from anywhere. Nil: guest. Empty: nobody is so restricted.
@@ -291,6 +297,8 @@ func (s *Server) tooManyChannels(n int) bool {
 	limit := s.channelMax()
 	return limit != 0 && (n == 0 || n > limit)
 }
+
+func (s *Server) stopDelay() time.Duration { return cmp.Or(max(s.StopDelay, -1), defaultStopDelay) }
 
 func (s *Server) handshakeTimeout() time.Duration {
 	if s.HandshakeTimeout == 0 {

@@ -7,10 +7,6 @@ import "time"
 // accepted, however far the queue is over its limit. leveret's queue has the message at once. So a channel that is told to stop
 // does not hear it for a while here, and its confirms wait as long: a client that waits for each confirm sees no difference. // L-11
 
-// stopDelay is how long a channel does not hear that it has to stop: about as long as RabbitMQ's quorum queue takes to write a
-// message on one machine.
-const stopDelay = 5 * time.Millisecond
-
 // maxUnheard is how many publishes of a channel that does not hear go without a confirm. RabbitMQ's channel is given no more of
 // what its client sends while a quorum queue has not confirmed as many.
 const maxUnheard = 400
@@ -28,16 +24,16 @@ func (c *conn) stoppedLocked(ch *channel, stopped bool) {
 		if ch.unheard++; ch.unheard >= maxUnheard {
 			c.hearLocked()
 		}
-	case stopped:
+	case stopped && c.srv.stopDelay() > 0:
 		ch.unheard = max(1, ch.pending.count)
 		ch.ch.DeferStops(true)
 		if c.stops.channels = append(c.stops.channels, ch); len(c.stops.channels) > 1 {
 			break
 		}
 		if c.stops.timer == nil {
-			c.stops.timer = time.AfterFunc(stopDelay, c.hear)
+			c.stops.timer = time.AfterFunc(c.srv.stopDelay(), c.hear)
 		} else {
-			c.stops.timer.Reset(stopDelay)
+			c.stops.timer.Reset(c.srv.stopDelay())
 		}
 	}
 }

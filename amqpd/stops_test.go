@@ -19,7 +19,7 @@ import (
 // confirmsOf returns the confirms that a client gets for what it does, each with its channel and with the time since the client
 // began, and how many messages the queue q holds in the end. q is a quorum queue with reject-publish and a limit of one message,
 // full a classic queue that refuses all, and kept one that takes all. Channels 1 and 2 are open; 1 confirms.
-func confirmsOf(t *testing.T, do func(nc io.Writer, srv *Server)) (confirms []string, kept int) {
+func confirmsOf(t *testing.T, delay time.Duration, do func(nc io.Writer, srv *Server)) (confirms []string, kept int) {
 	synctest.Test(t, func(t *testing.T) {
 		b, _ := newPeerBroker(t)
 		q, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{
@@ -30,7 +30,7 @@ func confirmsOf(t *testing.T, do func(nc io.Writer, srv *Server)) (confirms []st
 			leveret.ArgMaxLength: 0, leveret.ArgOverflow: leveret.OverflowRejectPublish,
 		}})
 		require.NoError(t, err)
-		srv := &Server{Broker: b}
+		srv := &Server{Broker: b, StopDelay: delay}
 		nc := dialed(t, srv, 0, openChan(2)+call(1, confirmSelect, u8(1)))
 		var reading sync.WaitGroup
 		begin := time.Now()
@@ -53,7 +53,7 @@ func confirmsOf(t *testing.T, do func(nc io.Writer, srv *Server)) (confirms []st
 		})
 		synctest.Wait()
 		do(nc, srv)
-		time.Sleep(2 * stopDelay)
+		time.Sleep(2 * max(delay, defaultStopDelay))
 		kept = q.Info().Messages
 		require.NoError(t, nc.Close())
 		srv.Close()
@@ -94,7 +94,7 @@ func TestStopsAreHeardLate(t *testing.T) {
 		}, 2, []string{"0s 1 ack 1", "15ms 1 ack 2", "20ms 1 nack 3 multiple", "30ms 1 nack 4 multiple"}},
 		{"together", func(nc io.Writer, _ *Server) {
 			send(nc, strings.Repeat(one, 30))
-			time.Sleep(stopDelay + time.Millisecond)
+			time.Sleep(defaultStopDelay + time.Millisecond)
 			send(nc, one)
 		}, 30, []string{"5ms 1 ack 30 multiple", "6ms 1 nack 31 multiple"}},
 		{"quickly", func(nc io.Writer, _ *Server) {
@@ -107,7 +107,7 @@ func TestStopsAreHeardLate(t *testing.T) {
 			400, []string{"0s 1 ack 400 multiple", "0s 1 nack 500 multiple"}},
 		{"without confirms", func(nc io.Writer, _ *Server) {
 			sendEach(nc, 30, on2)
-			time.Sleep(stopDelay + time.Millisecond)
+			time.Sleep(defaultStopDelay + time.Millisecond)
 			sendEach(nc, 30, on2)
 		}, 30, nil},
 		{"without confirms, and seen meanwhile", func(nc io.Writer, _ *Server) {
@@ -120,6 +120,11 @@ func TestStopsAreHeardLate(t *testing.T) {
 			send(nc, call(1, queueDeclare, u16(0), ss("q"), u8(1), u32(0)))
 			send(nc, one)
 		}, 2, []string{"0s 1 ack 2 multiple", "0s 1 nack 3 multiple"}},
+		{"told to stop and to go on meanwhile", func(nc io.Writer, _ *Server) {
+			get := call(2, basicGet, u16(0), ss("q"), u8(1))
+			sendEach(nc, 2, on2)
+			send(nc, call(1, queueDeclare, u16(0), ss("q"), u8(1), u32(0))+on2+get+get+on2)
+		}, 1, nil},
 		{"what another channel is told comes at once", func(nc io.Writer, _ *Server) {
 			send(nc, call(2, confirmSelect, u8(1))+one+one)
 			send(nc, on2+on2)
@@ -134,7 +139,7 @@ func TestStopsAreHeardLate(t *testing.T) {
 		}, 2, []string{"0s 1 ack 2 multiple", "0s 1 nack 3 multiple"}},
 		{"room meanwhile", func(nc io.Writer, _ *Server) {
 			send(nc, one+one+call(2, basicGet, u16(0), ss("q"), u8(1))+call(2, basicGet, u16(0), ss("q"), u8(1)))
-			time.Sleep(stopDelay + time.Millisecond)
+			time.Sleep(defaultStopDelay + time.Millisecond)
 			send(nc, one)
 		}, 1, []string{"5ms 1 ack 2 multiple", "6ms 1 ack 3"}},
 		{"a channel that is closed", func(nc io.Writer, _ *Server) {
@@ -148,9 +153,27 @@ func TestStopsAreHeardLate(t *testing.T) {
 		}, 2, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, kept := confirmsOf(t, test.do)
+			got, kept := confirmsOf(t, 0, test.do)
 			assert.Equal(t, test.want, got)
 			assert.Equal(t, test.kept, kept)
 		})
+	}
+}
+
+// The program can say how long that is.
+func TestStopDelay(t *testing.T) {
+	two := strings.Repeat(publish("q", 0)+header(0), 2)
+	for delay, want := range map[time.Duration][]string{
+		-time.Hour:      {"0s 1 ack 2 multiple", "0s 1 nack 4 multiple"},
+		2 * time.Second: {"2s 1 ack 4 multiple"},
+	} {
+		got, _ := confirmsOf(t, delay, func(nc io.Writer, _ *Server) {
+			for range 2 {
+				_, err := nc.Write([]byte(two))
+				assert.NoError(t, err)
+				synctest.Wait()
+			}
+		})
+		assert.Equal(t, want, got, "%v", delay)
 	}
 }

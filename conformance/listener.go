@@ -36,7 +36,9 @@ func Listener(p leveret.Profile) (scenario.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &listenerDriver{Operator: operator, clock: clock, server: &amqpd.Server{Broker: b}}
+	// On a busy machine a client may need longer to send what it sends together.
+	server := &amqpd.Server{Broker: b, StopDelay: 200 * time.Millisecond}
+	d := &listenerDriver{Operator: operator, clock: clock, server: server}
 	d.uri = amqp.URI{Scheme: "amqp", Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port,
 		Username: "guest", Password: "guest", Vhost: listenerVHost}
 	go d.server.Serve(l)
