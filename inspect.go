@@ -204,7 +204,6 @@ func (q *Queue) Info() QueueInfo {
 
 // Rules: P-16, O-1.
 func (q *Queue) infoLocked() QueueInfo {
-	q.impl.seen()
 	s := q.store
 	i := QueueInfo{Name: q.name, VHost: q.v.name, User: q.user, Type: QueueType(q.args.kind.String()),
 		Durable: q.lifetime.durable, AutoDelete: q.lifetime.autoDelete, Exclusive: q.lifetime.exclusive,

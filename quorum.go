@@ -270,7 +270,6 @@ func (c *quorum) reconfigured(was *settings) {
 // purge removes the messages that nobody holds and returns how many.
 // Rules: Q-40, DL-29.
 func (c *quorum) purge() int {
-	c.seen()
 	n := c.q.dropReadyLocked(CausePurged) + c.dropRetries(CausePurged)
 	if !c.q.v.rules.purgeSkipsPending { // DL-35
 		n += c.purgePending(CausePurged)

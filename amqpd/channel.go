@@ -191,7 +191,7 @@ func (c *conn) confirmLocked(ch *channel, out leveret.Outcome) {
 	}
 	run := &ch.pending
 	if run.count > 0 && !run.joinedBy(out) {
-		c.hearLocked() // no confirm is sent before
+		c.hearLocked() // before the confirm is sent
 		c.endRunLocked(ch, c.waitsForLogLocked())
 	}
 	if run.count == 0 {

@@ -55,7 +55,7 @@ func (c *conn) lookAtWriter() {
 	w.timer.Reset(sendTimeout / sendLooks)
 }
 
-// endTimersLocked ends what would still happen on a connection that has ended.
+// endTimersLocked stops the timers of a connection that has ended.
 func (c *conn) endTimersLocked() {
 	for _, t := range []*time.Timer{c.sends.timer, c.stops.timer} {
 		if t != nil {

@@ -120,6 +120,14 @@ func TestStopsAreHeardLate(t *testing.T) {
 			send(nc, call(1, queueDeclare, u16(0), ss("q"), u8(1), u32(0)))
 			send(nc, one)
 		}, 2, []string{"0s 1 ack 2 multiple", "0s 1 nack 3 multiple"}},
+		{"seen by a get", func(nc io.Writer, _ *Server) {
+			sendEach(nc, 3, on2)
+			send(nc, call(1, basicGet, u16(0), ss("q"), u8(1))+on2)
+		}, 2, nil},
+		{"with Settle, and nothing behind it", func(nc io.Writer, srv *Server) {
+			send(nc, one+one)
+			assert.NoError(t, srv.Settle(context.Background()))
+		}, 2, []string{"0s 1 ack 2 multiple"}},
 		{"told to stop and to go on meanwhile", func(nc io.Writer, _ *Server) {
 			get := call(2, basicGet, u16(0), ss("q"), u8(1))
 			sendEach(nc, 2, on2)

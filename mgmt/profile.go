@@ -51,8 +51,8 @@ type reading struct {
 
 // finding is what a release finds before it reads a query, which may not be readable.
 type finding struct {
-	queuesFirst bool // a queue that is not there is missing, and one can be declared and purged
-	nodesFirst  bool // so is a node
+	queuesFirst bool // the queue: it may be missing, and it can be declared and purged
+	nodesFirst  bool // the node: it may be missing
 }
 
 // telling is what a release tells, and whom.

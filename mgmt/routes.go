@@ -14,7 +14,7 @@ type route struct {
 	scoped access // who may ask for one virtual host by the header X-Vhost; nil: the header means nothing
 
 	logsIn  bool // POST has the login in its body
-	linked  bool // a page links to it, where a browser sends no header
+	linked  bool // a page of RabbitMQ links to the path, and a browser sends no Authorization there
 	noFile  bool // the path is not in the table, and no file can have it
 	ofVHost bool // the path names a virtual host
 	noHead  bool // RabbitMQ does not take HEAD here

@@ -151,7 +151,7 @@ func purge(r *run, s *session, w *words) ([]string, error) {
 }
 
 // publish TARGET BODY… [properties]; size=N makes a body of N bytes, repeat=N makes N messages with the bodies 1, 2 and
-// so on. Each waits for its confirm but with together, where all are sent before.
+// so on. Each message waits for its confirm. With together all are sent before the first confirm is waited for.
 func publish(r *run, s *session, w *words) ([]string, error) {
 	exchange, key := w.target()
 	together := w.flag("together")
