@@ -69,3 +69,29 @@ func TestClientsThatDoNotRead(t *testing.T) {
 		})
 	}
 }
+
+// A client that is late again and again is not given up: each time counts for itself, also if the client still has much to take.
+func TestClientsThatReadLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, _ := newPeerBroker(t)
+		srv := &Server{Broker: b}
+		nc := dialed(t, srv, 0, call(1, basicConsume, u16(0), ss("kept"), ss("tag"), u8(2), u32(0)))
+		const body = pipeBuffer * 3 / 4 // one fits into the pipe, two do not
+		publish := func() {
+			_, err := b.Publish("", "kept", leveret.Message{Body: make([]byte, body)})
+			require.NoError(t, err)
+		}
+		publish()
+		for range 3 {
+			time.Sleep(sendTimeout / 2)
+			publish()
+			time.Sleep(sendTimeout * 2 / 3)
+			_, err := io.CopyN(io.Discard, nc, body)
+			require.NoError(t, err)
+		}
+		assert.Len(t, b.Connections(), 1)
+		require.NoError(t, nc.Close())
+		srv.Close()
+		b.Close()
+	})
+}

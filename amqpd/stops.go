@@ -56,8 +56,5 @@ func (c *conn) hearLocked() {
 		ch.ch.DeferStops(false)
 		c.stops.channels[i] = nil
 	}
-	if len(c.stops.channels) > 0 {
-		c.stops.channels = c.stops.channels[:0]
-		c.stops.timer.Stop()
-	}
+	c.stops.channels = c.stops.channels[:0]
 }

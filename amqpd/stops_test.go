@@ -150,6 +150,12 @@ func TestStopsAreHeardLate(t *testing.T) {
 			time.Sleep(defaultStopDelay + time.Millisecond)
 			send(nc, one)
 		}, 1, []string{"5ms 1 ack 2 multiple", "6ms 1 ack 3"}},
+		{"again, after there was room", func(nc io.Writer, _ *Server) {
+			send(nc, one+one)
+			time.Sleep(defaultStopDelay + time.Millisecond)
+			send(nc, strings.Repeat(call(2, basicGet, u16(0), ss("q"), u8(1)), 2))
+			send(nc, one+one+one)
+		}, 3, []string{"5ms 1 ack 2 multiple", "11ms 1 ack 5 multiple"}},
 		{"a channel that is closed", func(nc io.Writer, _ *Server) {
 			send(nc, one+one)
 			send(nc, closeChan(1)+openChan(1)+call(1, confirmSelect, u8(1)))
