@@ -140,8 +140,8 @@
 // end, and what is durable is kept, in memory, as RabbitMQ keeps it on disk. So a test sees what a
 // restart does to a service, and to messages that are not persistent.
 //
-// The library starts no goroutines, but for two of a broker of Open. With the real clock, timers run on goroutines of package time;
-// [Broker.Settle] waits for those that are due.
+// A broker of New starts no goroutines. One of Open has four, which end with it: three for its log, one that looks at the free
+// space of its disk. With the real clock, timers run on goroutines of package time; [Broker.Settle] waits for those that are due.
 //
 // # Differences from RabbitMQ
 //

@@ -11,8 +11,8 @@
 // One goroutine, the committer, writes and syncs. While it does, the records of other operations collect; they are the next
 // batch, or several if they are more than a quarter of [Options].MaxPending. So a hundred operations that wait share a sync, one
 // that is alone waits for its own, and there is no timer. A batch is synced if somebody waits for that. Records for which nobody
-// does are synced with the next batch that is, when their segment is full, and by Close. A third goroutine, the sealer, ends a full
-// segment while the committer writes the next one.
+// does are synced with the next batch that is, when their segment is full, and by Close. A second goroutine, the sealer, ends a full
+// segment while the committer writes the next one. A third one, the compactor, frees space: see Space.
 //
 // # What waits for what
 //
