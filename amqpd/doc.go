@@ -25,8 +25,11 @@
 // memory.
 //
 // A client from which no octet has come for two to three heartbeat intervals is dead: its connection ends, and what it
-// held is back in its queues. The same holds if it has taken nothing for as long when 64 MiB wait for it. Without
-// heartbeats, which a client may ask for, nobody looks.
+// held is back in its queues. The same holds if it has taken nothing for as long when 64 MiB wait for it. A client may ask
+// for no heartbeats: then nobody looks whether octets come.
+//
+// A client that has taken nothing of what it is sent for 30 seconds is given up with or without heartbeats, as by RabbitMQ:
+// the connection is reset, and what it held is back in its queues.
 //
 // AMQP 1.0 is not spoken.
 package amqpd
