@@ -6,8 +6,8 @@ import "strings"
 // (connection.blocked), and a listener stops reading from the connections that publish. Nothing is refused, and publishes of the
 // Go API are not held up: [Conn.Blocked] tells of the alarm.
 //
-// The memory alarm is raised at a limit of what is used (memory.go), the disk alarm at a limit of what is free where the broker has
-// its directory (diskspace.go). SetAlarm raises both.
+// The memory alarm is raised at a limit of what is used: see [Broker.SetMemoryLimit]. The disk alarm is raised at a limit of what
+// is free where the broker has its directory: see [Broker.SetDiskFreeLimit]. [Broker.SetAlarm] raises either.
 // Rules: C-19.
 type Alarm uint8
 

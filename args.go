@@ -5,7 +5,8 @@ import "slices"
 // The x-arguments of queues: which exist for which queue type, how they are parsed, and which of them a redeclaration
 // must repeat. Which values they take stands in argchecks.go, how they are combined with policies in settings.go.
 
-// The names of arguments: of queues, and at the end of exchanges and consumers.
+// The names of arguments: of queues, and at the end of exchanges and consumers. For values that are words there are constants, too,
+// such as OverflowRejectPublish and QueueTypeQuorum.
 const (
 	ArgMessageTTL           = "x-message-ttl"
 	ArgExpires              = "x-expires"

@@ -8,8 +8,8 @@ import (
 	"github.com/leveretmq/leveret/internal/schedule"
 )
 
-// A Consumer is a subscription to a queue. Its deliveries go to its Handler or wait in its
-// inbox; the library starts no goroutine for it.
+// A Consumer is a subscription to a queue. Its deliveries go to its Handler, or wait until the program receives them; the library
+// starts no goroutine for it.
 type Consumer struct {
 	ch       *Channel
 	q        *Queue // nil for direct reply-to

@@ -12,6 +12,8 @@
 //   - A [Conn] is the connection of a user with permissions. Its channels ([Channel]) have delivery
 //     tags, prefetch, confirms and transactions.
 //
+// Some comments end with a line such as "Rules: DL-9": these are the rules of docs/rules.md that the function holds.
+//
 // # Publishing and consuming
 //
 // [New] returns a broker that is ready to be used:
@@ -24,7 +26,7 @@
 //
 // RabbitMQ tells a publisher later, by a confirm or a return, what became of a message. Here it is
 // known when Publish returns: the [Outcome] says to how many queues the message was routed,
-// whether one of them refused it, and whether it was returned as unroutable.
+// whether one of them refused it, and whether it was returned as unroutable. [Outcome.Err] makes an error of that.
 //
 // There are three ways to receive. Get takes one message and reports whether there was one:
 //
@@ -37,6 +39,8 @@
 //		…
 //		d.Ack()
 //	}
+//
+// When ctx is done the loop ends. [Consumer.Close] then gives the messages that the program has not received back to the queue.
 //
 // A handler is called for each message, in the goroutine whose operation caused the delivery, by a
 // publish for example. A program with one goroutine then does the same in every run, which is what
@@ -66,6 +70,10 @@
 // RabbitMQ know it. A dead letter is dropped if it would come to a queue in which it has died
 // before and no consumer has rejected it since, as RabbitMQ drops it.
 //
+// The history belongs to the message. A program that publishes what it has received once more publishes a new message, whose
+// history begins anew, even if the header x-death is among its headers: RabbitMQ 4.3 does not trust a publisher's x-death. So a
+// program that counts attempts by Deaths rejects the message, and a queue with a TTL brings it back: see examples/retry.
+//
 // # Policies
 //
 // A [Policy] configures all queues and exchanges whose names match its pattern, and takes effect at
@@ -94,6 +102,10 @@
 // they do in RabbitMQ: an [Error] has RabbitMQ's code and text. Where RabbitMQ closes the channel or the
 // connection, it is closed when the error is returned.
 //
+// Direct reply-to is RabbitMQ's, too. The channel that asks consumes from "amq.rabbitmq.reply-to" with NoAck, and publishes its
+// requests with this name as the property ReplyTo. Who answers publishes to the default exchange with the delivery's ReplyTo as
+// the routing key.
+//
 // Clients that speak AMQP 0-9-1 are served by package amqpd, over a network or in memory. Package
 // leverettest connects the amqp091-go client in tests. Package definitions exports and imports
 // RabbitMQ's definitions files.
@@ -105,8 +117,8 @@
 //	b, err := leveret.Open("/var/lib/orders")
 //	defer b.Close()
 //
-// When the directory is opened again, whatever has ended the process, durable queues have their persistent messages, quorum queues
-// all of theirs. A confirm waits for the disk, and so does VHost.Publish; [WithSync] has them wait for less. [Broker.Recovered] tells what
+// When the directory is opened again, whatever has ended the process, durable queues have their persistent messages (those with
+// the property DeliveryMode 2), quorum queues all of theirs. A confirm waits for the disk, and so does VHost.Publish; [WithSync] has them wait for less. [Broker.Recovered] tells what
 // was found. docs/durability.md has the details.
 //
 // # Watching

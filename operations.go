@@ -90,12 +90,16 @@ func (v *vhost) UnbindQueue(queue, exchange, key string, args Table) error {
 	return v.system.UnbindQueue(queue, exchange, key, args)
 }
 
-// Publish publishes a message. The broker takes over its properties and body.
+// Publish publishes a message. The broker takes over its properties and body. The error is ErrNotFound if there is no such exchange,
+// and ErrPreconditionFailed for a body or a property that RabbitMQ refuses. That a message reaches no queue, or that a queue
+// refuses it, is no error: the Outcome says so, and [Outcome.Err] makes an error of it.
 func (v *vhost) Publish(exchange, key string, m Message) (Outcome, error) {
 	return v.system.Publish(exchange, key, m)
 }
 
-// Consume subscribes to the queue.
+// Consume subscribes to the queue. The error is ErrNotFound if the queue is gone, ErrNotAllowed if another consumer of
+// Queue.Consume in the virtual host has the tag, and ErrAccessRefused if another consumer of the queue is exclusive, or this one
+// wants to be and is not alone.
 func (q *Queue) Consume(cfg ConsumeConfig) (c *Consumer, err error) {
 	err = q.v.system.do("basic.consume", func() (e *Error) {
 		if q.deleted {

@@ -31,12 +31,14 @@ const (
 	ApplyToStreams       ApplyTo = "streams"
 )
 
-// A Policy configures every queue and exchange whose name its pattern is found in.
+// A Policy configures every queue and exchange whose name its pattern is found in. The keys of its definition are the names of
+// arguments without x-, such as max-length and dead-letter-exchange: docs/rules.md lists them under P-5. Of two policies of equal
+// priority the one with the lower name applies; RabbitMQ leaves that to chance.
 type Policy struct {
 	Name       string  `json:"name"`
 	Pattern    string  `json:"pattern"`    // a PCRE, case-sensitive and not anchored; empty: every name
 	ApplyTo    ApplyTo `json:"apply-to"`   // empty: all
-	Definition Table   `json:"definition"` // keys such as max-length and dead-letter-exchange, at least one
+	Definition Table   `json:"definition"` // at least one key
 	Priority   float64 `json:"priority"`   // of all policies that match an object the one of the highest priority applies
 }
 

@@ -134,7 +134,8 @@ type GetConfig struct {
 }
 
 // Get takes the queue's head. ok is false if the queue has no ready message. The delivery has to be settled, unless
-// cfg, of which there is one at most, says NoAck. The error is ErrNotFound or ErrClosed.
+// cfg, of which there is one at most, says NoAck. The error is ErrNotFound or ErrClosed. Unlike Channel.Get it takes the head of a
+// quorum queue with a single active consumer, too.
 func (q *Queue) Get(cfg ...GetConfig) (d *Delivery, ok bool, err error) {
 	var c GetConfig
 	if len(cfg) > 0 {

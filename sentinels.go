@@ -15,7 +15,7 @@ const (
 	ErrPreconditionFailed = PreconditionFailed
 	// ErrAccessRefused: a wrong password, a missing permission, a reserved name, or a queue in exclusive use.
 	ErrAccessRefused = AccessRefused
-	// ErrResourceLocked: the exclusive queue of another connection; basic.get from a queue with a single active
+	// ErrResourceLocked: the exclusive queue of another connection; Channel.Get from a quorum queue with a single active
 	// consumer.
 	ErrResourceLocked = ResourceLocked
 	// ErrSyntax: what AMQP cannot say: a Table or Fields with a value that it has no type for, a name, a key or a property

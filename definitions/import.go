@@ -12,8 +12,9 @@ import (
 	"github.com/leveretmq/leveret/internal/limits"
 )
 
-// Import adds what the document says to what is there, as Apply does. The error is a *SyntaxError or
-// an *Error, which wraps leveret.ErrPreconditionFailed.
+// Import adds what the document says to what is there, as Apply does. The error is a *SyntaxError or an *Error. Either wraps a
+// *leveret.Error with RabbitMQ's explanation: mostly one that is leveret.ErrPreconditionFailed, for an entry whose virtual host
+// does not exist one that is leveret.ErrNotFound.
 func Import(b *leveret.Broker, data []byte) error {
 	d, err := parseFor(b, data)
 	if err != nil {
