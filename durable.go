@@ -65,10 +65,13 @@ type Recovery struct {
 // Declarations, bindings, policies and commits return when they are on the disk, too. Acknowledgements and deliveries wait
 // for nothing: after a crash a message can come again.
 //
-// The errors say which file is concerned, and where: another process has the directory, what is in it is damaged or of another
+// The errors say which file is concerned, and where: another broker has the directory, what is in it is damaged or of another
 // format, or the operating system's. Damage is never passed over. A directory of a broker of another [Profile] is refused.
 // Close has to be called: it writes what the log still lacks.
 func Open(dir string, opts ...Option) (*Broker, error) {
+	if dir == "" {
+		return nil, errors.New("leveret: Open: the name of the directory is empty")
+	}
 	b, err := open(journal.Dir(dir), journal.Options{}, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("leveret: %s: %w", dir, err)
@@ -78,7 +81,7 @@ func Open(dir string, opts ...Option) (*Broker, error) {
 
 // What can be wrong with a directory, for errors.Is with an error of [Open].
 var (
-	ErrInUse   = journal.ErrLocked  // another process has the directory
+	ErrInUse   = journal.ErrLocked  // another broker, of this process or another one, has the directory
 	ErrDamaged = journal.ErrDamaged // what is there is not what was written
 )
 

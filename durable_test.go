@@ -56,7 +56,7 @@ func TestOpenRefuses(t *testing.T) {
 	b := openDir(t, dir)
 	_, err := leveret.Open(dir)
 	require.ErrorIs(t, err, leveret.ErrInUse)
-	assert.EqualError(t, err, "leveret: "+dir+": journal: lock lock: in use by another process")
+	assert.EqualError(t, err, "leveret: "+dir+": journal: take lock: in use by another broker or process")
 	require.NoError(t, b.Close())
 
 	_, err = leveret.Open(dir, leveret.WithProfile(leveret.RabbitMQ310))

@@ -201,7 +201,7 @@ func TestImportRefusals(t *testing.T) {
 		{`{"queues":[{"vhost":"/"}]}`, "queues[0] '': the name is missing"},
 		{`{"queues":[{"name":5}]}`, "queues[0] '': name should be a string, actually was a number"},
 		{`{"queues":[{"name":"q","durable":"yes"}]}`, "queues[0] 'q': durable should be true or false, actually was a string"},
-		{`{"queues":[{"name":"q"}]}`, "queues[0] 'q': the virtual host is missing; definitions of a single virtual host are imported into one"},
+		{`{"queues":[{"name":"q"}]}`, "queues[0] 'q': the virtual host is missing: if the document is of a single virtual host, use ImportVHost or POST /api/definitions/VHOST"},
 		{`{"queues":[{"name":"q","vhost":"no"}]}`, `queues[0] 'q': Please create virtual host "no" prior to importing definitions.`},
 		{`{"queues":[` + fmt.Sprintf(queue, `{"a":null}`) + `]}`, "queues[0] 'q': null_not_allowed"},
 		{`{"queues":[` + fmt.Sprintf(queue, `5`) + `]}`, "queues[0] 'q': arguments are not an object"},

@@ -155,7 +155,7 @@ func each[E any, P entry[E]](section string, entries []E, apply func(*E) error) 
 // find returns the virtual host that an entry names.
 func (im *importer) find(name string) (*leveret.VHost, error) {
 	if name == "" {
-		return nil, refuse("the virtual host is missing; definitions of a single virtual host are imported into one")
+		return nil, refuse("the virtual host is missing: if the document is of a single virtual host, use ImportVHost or POST /api/definitions/VHOST")
 	}
 	v, err := im.b.VHost(name)
 	if err != nil {

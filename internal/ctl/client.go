@@ -155,8 +155,8 @@ func dial(socket string, req Request) (net.Conn, error) {
 }
 
 func unreachable(socket string, err error) Response {
-	text := fmt.Sprintf("Error: no leveret answers at %s: %v", socket, err)
-	return Response{Stderr: text + "\n", Status: exitUnavailable}
+	text := fmt.Sprintf("Error: no leveret answers at %s: %v\nStart one with leveret serve, or name its socket with --control.\n", socket, err)
+	return Response{Stderr: text, Status: exitUnavailable}
 }
 
 // finish writes the file that a command made, if any, and prints its output.

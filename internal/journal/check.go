@@ -128,7 +128,7 @@ func lockToRead(fs FS) (unlock func(), err error) {
 	f.Close()
 	lock, err := fs.Lock(lockName)
 	if err != nil {
-		return nil, failed("lock", lockName, -1, err)
+		return nil, failed("take", lockName, -1, err)
 	}
 	return func() { lock.Close() }, nil
 }

@@ -11,7 +11,7 @@ var (
 	ErrDamaged = errors.New("damaged")                                     // what is stored is not what was written
 	ErrMissing = errors.New("missing")                                     // a segment that must be there is not
 	ErrFormat  = errors.New("not a journal of the format that this reads") // of a newer or older release, or no journal at all
-	ErrLocked  = errors.New("in use by another process")
+	ErrLocked  = errors.New("in use by another broker or process")
 	ErrClosed  = errors.New("closed")
 )
 

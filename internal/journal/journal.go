@@ -104,7 +104,7 @@ func Open(fs FS, owner Owner, options Options) (*Log, error) {
 	}
 	lock, err := fs.Lock(lockName)
 	if err != nil {
-		return nil, failed("lock", lockName, -1, err)
+		return nil, failed("take", lockName, -1, err)
 	}
 	l := &Log{fs: fs, owner: owner, options: options, lock: lock, committer: newWorker(), sealer: newWorker(), compactor: newWorker()}
 	l.sealing.changed = sync.NewCond(&l.mu)

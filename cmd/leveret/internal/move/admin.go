@@ -55,7 +55,7 @@ func (b *Broker) call(method, path string, body, v any) error {
 	req.Header.Set("Content-Type", "application/json")
 	res, err := cmp.Or(b.HTTP, http.DefaultClient).Do(req)
 	if err != nil {
-		return fmt.Errorf("the management API of %v cannot be reached: %w", b, err)
+		return fmt.Errorf("the management API of %v cannot be reached, of which --from-admin or --to-admin names the URL: %w", b, err)
 	}
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
