@@ -98,16 +98,6 @@ func (v *vhost) newQueueLocked(q *Queue) {
 	v.queueEventLocked(q.name, "")
 }
 
-// lowerTTL is the time to live of a message that arrives, in ms: the lower of the queue's and its own; negative for
-// none.
-// Rules: T-1.
-func lowerTTL(queue, own int64) int64 {
-	if own >= 0 && (queue < 0 || own < queue) {
-		return own
-	}
-	return queue
-}
-
 // stateLocked is what declare-ok tells: ready messages and consumers.
 // Rules.
 func (q *Queue) stateLocked() QueueState {

@@ -12,6 +12,16 @@ import (
 // for its head (a quorum queue looks at the head of each priority), never one a message. The
 // timer is set for the earliest head there has been; woken, the queue looks again.
 
+// lowerTTL is the time to live of a message that arrives, in ms: the lower of the queue's and its own; negative for
+// none.
+// Rules: T-1.
+func lowerTTL(queue, own int64) int64 {
+	if own >= 0 && (queue < 0 || own < queue) {
+		return own
+	}
+	return queue
+}
+
 // deadlineAfter is now, in ns since 1970, plus a number of ms; the largest number if that is beyond it.
 func deadlineAfter(now, ms int64) int64 {
 	const nanoseconds = int64(time.Millisecond)
