@@ -79,10 +79,11 @@ const freeDeaths = 100_000
 // laterLocked has a queue, or the virtual host if q is nil, go on with a task when those that died before have been sent.
 func (v *vhost) laterLocked(q *Queue, t task) { v.deaths.push(deadLetter{q: q, task: t}) }
 
-// dieLocked puts a dead letter on the worklist. It reports false if one operation has caused more deaths than the cycle
-// rule allows: as that rule lets a message die once in each queue, there is a number that is not reached otherwise.
-// RabbitMQ works until it is out of memory there: in 3.10 a history that a client made up can hide a circle, and in
-// every release many queues that dead-letter to all others send a message along every path there is.
+// dieLocked puts a dead letter on the worklist. It reports false if one operation has caused too many deaths: more than
+// freeDeaths, and more than one in each queue for each message that was there when the work began. The cycle rule lets a message
+// die once in each queue, so only two kinds of topology reach this number. In 3.10 a history that a client made up can hide a
+// circle from the rule. In every release many queues that dead-letter to all others send a message along every path that there
+// is. RabbitMQ goes on there until it is out of memory.
 // Rules: DL-24.
 func (v *vhost) dieLocked(d deadLetter) bool {
 	w := &v.deaths

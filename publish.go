@@ -343,8 +343,8 @@ func (ch *Channel) enqueueLocked(p *publication, out *Outcome) {
 	if n := len(p.queues); n > 1 {
 		p.countFurtherLocked(n - 1)
 	}
-	// Every queue gets its copy, whatever the others do. One refusal makes the publish a refused one, but a commit hears
-	// of no refusal of a message that a quorum queue refuses. // C-10
+	// Every queue gets its copy, whatever the others do. One refusal makes the publish a refused one. In a transaction a quorum
+	// queue that refuses the message hides this refusal, and those of the other queues, from the commit. // C-10
 	refused, heard := false, true
 	for _, q := range p.queues {
 		if !q.impl.accept(arrival{m: p.m, by: ch}) {

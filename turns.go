@@ -104,8 +104,8 @@ func (v *vhost) apartLocked(work func()) {
 }
 
 // runApart runs what is pending while work is done, and comes back with the lock. An effect may panic or end its
-// goroutine. It shall not
-// end an operation that is not done, so it has a goroutine of its own; what it did happens again after the operation.
+// goroutine, which must not end an operation that is half done. So the effects have a goroutine of their own here, and a panic,
+// or the end of that goroutine, happens again after the operation.
 func (e *effects) runApart(v *vhost, work func()) {
 	over := make(chan func())
 	go func() {

@@ -210,8 +210,8 @@ func (run *confirmRun) joinedBy(out leveret.Outcome) bool {
 	return !out.Rejected
 }
 
-// endConfirmsLocked ends the confirms of a channel that is closed in the same breath. What queues decide comes too late
-// in RabbitMQ.
+// endConfirmsLocked forgets the confirms of a channel that is being closed by a frame that was read together with the publishes:
+// in RabbitMQ what the queues decide comes to the channel after that frame.
 // Rules: C-5a.
 func (c *conn) endConfirmsLocked(ch *channel) { ch.pending = confirmRun{} }
 
