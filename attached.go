@@ -14,7 +14,7 @@ func (c *quorum) attach(ch *Channel) {
 		c.clients = map[*Channel]struct{}{}
 	}
 	c.clients[ch] = struct{}{}
-	c.becomeKnownTo(ch)
+	c.register(ch)
 }
 
 // endUnnoticed has the transactions of channels that do not hear of the queue's end lose what they publish to it.
@@ -24,7 +24,7 @@ func (c *quorum) endUnnoticed() {
 		if ch.tx != nil && !c.tellsEndTo(ch) {
 			ch.tx.unnoticed = append(ch.tx.unnoticed, c.q)
 		}
-		delete(ch.knownQueues.queues, c)
+		delete(ch.asPublisher.queues, c)
 	}
 	c.clients = nil
 }

@@ -50,7 +50,7 @@ type credit struct {
 type ties struct {
 	leaving     []*Queue    // detach ended consumers of theirs
 	late        []*Consumer // those that quorum queues have cancelled because they did not settle in time
-	knownQueues acquaintances
+	asPublisher publisherState
 }
 
 // Number returns the channel's number on its connection.

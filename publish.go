@@ -355,8 +355,8 @@ func (ch *Channel) enqueueLocked(p *publication, out *Outcome) {
 	if refused && heard {
 		out.Rejected = true
 	}
-	if ch.knownQueues.told {
-		ch.knownQueues.told, out.Stopped = false, true
+	if ch.asPublisher.told {
+		ch.asPublisher.told, out.Stopped = false, true
 	}
 	if out.Sequence > 0 && !out.Rejected {
 		ch.confirmedLocked(p.m)

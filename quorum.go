@@ -84,7 +84,7 @@ func (c *quorum) accept(a arrival) bool {
 		c.deadLetter(aged.PopFront(), Expired)
 	}
 	if stop := c.updateRejecting(); stop && a.by != nil {
-		a.by.knownTo().told = true
+		a.by.publisherState().told = true
 	}
 	// A TTL of 0 is over at once if the message is a head. // T-9
 	if ttl == 0 {

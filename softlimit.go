@@ -7,19 +7,18 @@ package leveret
 // A publisher is what a quorum queue tells to stop: a channel, or a quorum queue with at-least-once dead letters.
 // At-most-once dead letters have none and are never stopped.
 // Rules: L-15.
-type publisher interface{ knownTo() *acquaintances }
+type publisher interface{ publisherState() *publisherState }
 
-// acquaintances are the quorum queues that keep the state of a publisher, so that all can forget it when it ends. A
-// publisher that sends several messages at once does not hear what they tell it before it is done.
-type acquaintances struct {
-	queues map[*quorum]struct{}
-	busy   bool
-	defers bool // it does not hear yet that it has to stop, see DeferStops
-	told   bool // a queue that took a message of the publisher has told it to stop
+// A publisherState is what a publisher knows itself. What each queue has told it is kept by the queue, as a hearing.
+type publisherState struct {
+	queues map[*quorum]struct{} // that keep something of the publisher, such as a hearing: they forget it when it ends
+	busy   bool                 // it sends several messages at once, and hears what queues tell it when it is done
+	defers bool                 // it does not hear yet that it has to stop, see DeferStops
+	told   bool                 // a queue that took a message of the publisher has told it to stop
 }
 
-func (ch *Channel) knownTo() *acquaintances { return &ch.knownQueues }
-func (c *quorum) knownTo() *acquaintances   { return &c.soft.knownQueues }
+func (ch *Channel) publisherState() *publisherState { return &ch.asPublisher }
+func (c *quorum) publisherState() *publisherState   { return &c.soft.asPublisher }
 
 // softLimit is the state of a quorum queue's reject-publish. The queue tells all publishers at once: each hears the last order
 // when it next publishes.
@@ -29,7 +28,7 @@ type softLimit struct {
 	seen        uint64                // the orders up to which a client has seen the queue
 	stop        bool                  // the last order
 	low         bool                  // the queue is at 80 % of its limits or below
-	knownQueues acquaintances         // as a publisher of dead letters
+	asPublisher publisherState        // the queue's own, as a publisher of dead letters
 }
 
 // A hearing is what a publisher has heard from a queue.
@@ -43,8 +42,8 @@ type hearing struct {
 // Rules: L-11.
 func (c *quorum) isStopped(by publisher) (stopped, known bool) {
 	h, known := c.soft.publishers[by]
-	defers := by.knownTo().defers && c.soft.stop && h.orders >= c.soft.seen
-	isDeaf := by.knownTo().busy || defers || by == publisher(c) && c.q.v.rules.selfDeadLettersUnconfirmed
+	defers := by.publisherState().defers && c.soft.stop && h.orders >= c.soft.seen
+	isDeaf := by.publisherState().busy || defers || by == publisher(c) && c.q.v.rules.selfDeadLettersUnconfirmed
 	if known && h.orders < c.soft.orders && !isDeaf {
 		h = hearing{c.soft.stop, c.soft.orders}
 		c.soft.publishers[by] = h
@@ -68,17 +67,17 @@ func (c *quorum) rejects(by publisher) bool {
 		c.soft.publishers = map[publisher]hearing{}
 	}
 	c.soft.publishers[by] = hearing{stop, c.soft.orders}
-	c.becomeKnownTo(by)
+	c.register(by)
 	return stop
 }
 
-// becomeKnownTo has a publisher's end be the end of what the queue keeps of it.
-func (c *quorum) becomeKnownTo(by publisher) {
-	known := by.knownTo()
-	if known.queues == nil {
-		known.queues = map[*quorum]struct{}{}
+// register has the queue forget a publisher when it ends.
+func (c *quorum) register(by publisher) {
+	state := by.publisherState()
+	if state.queues == nil {
+		state.queues = map[*quorum]struct{}{}
 	}
-	known.queues[c] = struct{}{}
+	state.queues[c] = struct{}{}
 }
 
 // updateRejecting tells publishers to stop when the queue is over a limit, and to go on when it gets down to 80 % of
@@ -112,42 +111,43 @@ func (c *quorum) tellPublishers(stop bool) {
 // go on.
 // Rules: L-11, C-10, DL-31.
 func sendAll(by publisher, send func()) {
-	known := by.knownTo()
-	for c := range known.queues {
+	state := by.publisherState()
+	for c := range state.queues {
 		c.isStopped(by) // hears what it was told before
 	}
-	known.busy = true
+	state.busy = true
 	send()
-	known.busy = false
+	state.busy = false
 }
 
-// DeferStops(true) has the channel not hear any more that a quorum queue with reject-publish tells its publishers to stop: the queue
-// takes what the channel publishes. With DeferStops(false) the channel hears what it was told meanwhile. It is for listeners: RabbitMQ's channel hears of the limit only with the confirm of the message that
-// led to it ([Outcome.Stopped]), and accepts what its client has sent before. A channel hears in any case when a client has been
-// told what the queue holds, by declare-ok for instance.
+// DeferStops is for listeners. After DeferStops(true) a quorum queue with reject-publish that is over its limit still takes what
+// this channel publishes. After DeferStops(false) the queue refuses what follows, if it has told its publishers to stop meanwhile.
+// RabbitMQ's channel hears of the limit only with the confirm of the message that led to it ([Outcome.Stopped]), and accepts what
+// its client has sent before. When a client has been told what the queue holds, by declare-ok for instance, the queue refuses
+// publishes in any case.
 // Rules: L-11.
 func (ch *Channel) DeferStops(on bool) {
 	ch.v.lock()
 	defer ch.v.unlock()
-	ch.knownQueues.defers = on
+	ch.asPublisher.defers = on
 }
 
 // forgetPublisher has all quorum queues forget a publisher that has ended.
 func forgetPublisher(by publisher) {
-	known := by.knownTo()
-	for c := range known.queues {
+	state := by.publisherState()
+	for c := range state.queues {
 		delete(c.soft.publishers, by)
 		if ch, ok := by.(*Channel); ok {
 			delete(c.clients, ch)
 		}
 	}
-	*known = acquaintances{}
+	*state = publisherState{}
 }
 
 // end forgets all publishers, because a channel may outlive many queues, and is forgotten as one.
 func (l *softLimit) end(c *quorum) {
 	for by := range l.publishers {
-		delete(by.knownTo().queues, c)
+		delete(by.publisherState().queues, c)
 	}
 	l.publishers = nil
 	forgetPublisher(c)
