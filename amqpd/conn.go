@@ -40,7 +40,7 @@ type conn struct {
 	agreement
 	done chan struct{} // closed when serve has returned
 
-	mu turn // guards what follows
+	mu connLock // guards what follows
 	phase
 	inbox  inbox
 	out    *output
@@ -91,17 +91,17 @@ type batch struct {
 	args     args       // of the method that is executed: kept here they cost no allocation
 }
 
-// A turn is the lock of a connection. It is a channel because the reader keeps it while the broker runs the event hooks
+// A connLock is the lock of a connection. It is a channel because the reader keeps it while the broker runs the event hooks
 // of the program: in a testing/synctest bubble time passes while a goroutine waits for a channel, but not while it
 // waits for a mutex.
-type turn chan struct{}
+type connLock chan struct{}
 
-func (t turn) Lock()   { t <- struct{}{} }
-func (t turn) Unlock() { <-t }
+func (l connLock) Lock()   { l <- struct{}{} }
+func (l connLock) Unlock() { <-l }
 
 func newConn(srv *Server, nc net.Conn) *conn {
 	c := &conn{
-		srv: srv, nc: nc, done: make(chan struct{}), mu: make(turn, 1),
+		srv: srv, nc: nc, done: make(chan struct{}), mu: make(connLock, 1),
 		log: srv.logger().With("peer", nc.RemoteAddr().String()),
 		out: new(output), writer: writer{wake: make(chan struct{}, 1), gone: make(chan struct{})},
 		open: openChannels{byNumber: map[uint16]*channel{}},

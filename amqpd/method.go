@@ -81,7 +81,7 @@ const (
 	txRollbackOk methodID = 90<<16 + 31
 )
 
-// A handler executes one method on an open channel, with the turn of the connection held. It reads all arguments before
+// A handler executes one method on an open channel, with the lock of the connection held. It reads all arguments before
 // it does anything.
 type handler func(c *conn, ch *channel, a *args) error
 

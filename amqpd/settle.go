@@ -25,7 +25,7 @@ func (s *Server) Settle(ctx context.Context) error {
 	return nil
 }
 
-// settle returns when there is nothing to write any more. Whoever has the turn knows that no frame is being executed.
+// settle returns when there is nothing to write any more. Whoever has the lock knows that no frame is being executed.
 func (c *conn) settle(ctx context.Context) error {
 	if !c.mu.lockUntil(ctx) {
 		return fmt.Errorf("amqpd: what %s has sent is still executed: %w", c.nc.RemoteAddr(), context.Cause(ctx))
@@ -53,14 +53,14 @@ func (c *conn) settle(ctx context.Context) error {
 }
 
 // lockUntil is Lock, and reports false if ctx is done before.
-func (t turn) lockUntil(ctx context.Context) bool {
+func (l connLock) lockUntil(ctx context.Context) bool {
 	select {
-	case t <- struct{}{}: // also if ctx is done already
+	case l <- struct{}{}: // also if ctx is done already
 		return true
 	default:
 	}
 	select {
-	case t <- struct{}{}:
+	case l <- struct{}{}:
 		return true
 	case <-ctx.Done():
 		return false
