@@ -10,8 +10,8 @@ const (
 )
 
 // rules are the differences between releases. Each field is one behaviour, false or zero in
-// 4.3 where that reads well; nothing else in the package asks which release it plays. A comment begins with the
-// numbers of the rules that the field is about. TestEveryRuleIsShown changes each field and demands that a
+// 4.3 where that reads well. Nothing else in the package asks which release it plays, but SyncLevel.levels: no scenario can show
+// what is on the disk. A comment begins with the numbers of the rules that the field is about. TestEveryRuleIsShown changes each field and demands that a
 // scenario notices.
 type rules struct {
 	maxMessageSize int // M-1: bytes; a larger body is refused

@@ -84,8 +84,8 @@ type waitingMessage struct {
 	reason Reason
 }
 
-// traits are how a type of queue differs outside of its acts. The table below is the only place that asks for the type;
-// what differs by release comes from the profile. A comment begins with the numbers of the rules that the field is
+// traits are how a type of queue differs outside of its acts. Other files ask for the trait, not for the type, unless RabbitMQ
+// itself names the type, as in the tables of arguments and policy keys. What differs by release comes from the profile. A comment begins with the numbers of the rules that the field is
 // about. TestEveryRuleIsShown changes each field of each type and demands that a scenario notices.
 type traits struct {
 	serverNamed        bool  // it may be declared without a name
