@@ -197,7 +197,7 @@ func (v *vhost) deadTargetsLocked(l *deadLetter, at int64) (m *message, targets,
 	}
 	m = v.deadLocked(l, x, at)
 	targets = v.routeDeadLocked(x, m)
-	isCircle := func(t *Queue) bool { return v.cyclic(m, l.reason, t) }
+	isCircle := func(t *Queue) bool { return v.cyclicLocked(m, l.reason, t) }
 	if !slices.ContainsFunc(targets, isCircle) {
 		return m, targets, nil
 	}

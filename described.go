@@ -175,7 +175,7 @@ func (v *vhost) describeContents(buf []byte) []byte {
 		if q.lifetime.durable {
 			add(q.record())
 			if q.idle != nil {
-				add(q.usedRecord())
+				add(q.usedRecordLocked())
 			}
 			q.impl.describe(add)
 		}

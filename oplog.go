@@ -138,12 +138,12 @@ func (l *opLog) behind(e entry) {
 // Rules: R-9.
 func (l *opLog) used(q *Queue) {
 	if id := q.args.id; id != 0 && l.writes() {
-		l.items = record.Append(l.items, q.usedRecord())
+		l.items = record.Append(l.items, q.usedRecordLocked())
 	}
 }
 
-// usedRecord is when the queue was used last, which has an idle timer.
-func (q *Queue) usedRecord() *record.Used {
+// usedRecordLocked is when the queue was used last, which has an idle timer.
+func (q *Queue) usedRecordLocked() *record.Used {
 	return &record.Used{Queue: q.args.id, At: q.v.shownLocked(q.idle.used)}
 }
 

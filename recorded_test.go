@@ -120,7 +120,7 @@ func publishedMessage(t *rapid.T, ch *Channel) *message {
 	if rapid.Bool().Draw(t, "properties") {
 		given.Properties = propertiesGen().Draw(t, "p")
 	}
-	m, err := ch.checkMessage(x, rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "key"), given)
+	m, err := ch.checkMessageLocked(x, rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "key"), given)
 	if err != nil {
 		return nil
 	}

@@ -202,10 +202,10 @@ func (m *message) headerKeys() []string {
 	return append([]string{m.key}, keys...)
 }
 
-// cyclic reports whether m, which has just died, must not go to queue t: m has died in t before, and no death since
+// cyclicLocked reports whether m, which has just died, must not go to queue t: m has died in t before, and no death since
 // then, this one included, was a rejection. A consumer that rejects wants the cycle.
 // Rules: DL-23, DL-24, DL-25, DL-26.
-func (v *vhost) cyclic(m *message, reason Reason, t *Queue) bool {
+func (v *vhost) cyclicLocked(m *message, reason Reason, t *Queue) bool {
 	if reason == Rejected {
 		return false
 	}

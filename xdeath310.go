@@ -113,7 +113,7 @@ func isDeath(t Fields, queue, reason string) bool {
 	return t.text("queue") == queue && t.text("reason") == reason
 }
 
-// cyclicHeader is cyclic for a history in a header. What is no table, which only a client can have put there, ends the
+// cyclicHeader is cyclicLocked for a history in a header. What is no table, which only a client can have put there, ends the
 // search.
 // Rules: DL-27.
 func cyclicHeader(h Fields, queue string) bool {
