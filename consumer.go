@@ -23,7 +23,7 @@ type Consumer struct {
 	unacked  int                   // deliveries that it holds
 	settling int                   // of them, those that its channel settles for it: see countUnsettledLocked
 	place    ring.Place[*Consumer] // among its queue's consumers
-	turn     ring.Place[*Consumer] // in line, if it can take a message
+	standing ring.Place[*Consumer] // in line, if it can take a message
 	exit     uint64                // the number of its last exit from a line, among those of its queue
 	stalled  bool                  // its inbox remembers that it waits for room
 	passed   bool                  // its channel remembers that it waits for room in the window
@@ -124,7 +124,7 @@ func (ch *Channel) consumeLocked(name string, cfg ConsumeConfig) (*Consumer, *Er
 	c.prefetch = cmp.Or(cfg.Prefetch, ch.prefetch)
 	c.window = cmp.Or(c.prefetch, q.traits.window) // D-26, D-29
 	c.timeout = q.ackTimeoutLocked(args.timeout)
-	c.timer.Value, c.place.Value, c.turn.Value = c, c, c
+	c.timer.Value, c.place.Value, c.standing.Value = c, c, c
 	ch.subscribeLocked(c)
 	if q.consumers == nil {
 		q.consumers = &consumers{q: q}

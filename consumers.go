@@ -123,18 +123,18 @@ func (cs *consumers) enter(c *Consumer) {
 		l.priority = c.priority
 		cs.lines = slices.Insert(cs.lines, i, l)
 	}
-	cs.lines[i].PushBack(&c.turn)
+	cs.lines[i].PushBack(&c.standing)
 }
 
 // exit takes a consumer out of its line, if it stands in line.
 func (cs *consumers) exit(c *Consumer) {
-	in := c.turn.In()
+	in := c.standing.In()
 	if in == nil {
 		return
 	}
 	cs.exits++
 	c.exit = cs.exits
-	c.turn.Leave()
+	c.standing.Leave()
 	if in.Len() > 0 {
 		return
 	}
@@ -151,7 +151,7 @@ func (cs *consumers) lineOf(priority int64) (int, bool) {
 	return slices.BinarySearchFunc(cs.lines, priority, func(l *line, p int64) int { return cmp.Compare(p, l.priority) })
 }
 
-func (c *Consumer) inLine() bool { return c.turn.In() != nil }
+func (c *Consumer) inLine() bool { return c.standing.In() != nil }
 
 // blockedLocked reports whether c has left its line because a window is full. Consumers of a queue that has a single active one stand in no
 // line.
@@ -208,7 +208,7 @@ func (c *Consumer) inheritLocked() {
 			continue
 		}
 		c.number = old.number
-		c.turn.Replace(&old.turn) // with another priority for one message more: see served
+		c.standing.Replace(&old.standing) // with another priority for one message more: see served
 		c.unacked++
 		if old.unacked--; old.unacked == 0 {
 			c.ch.v.timing.heap.Remove(&old.timer)
