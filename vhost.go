@@ -136,7 +136,7 @@ func (v *vhost) releaseAndUpdateAlarm() {
 	v.release()
 }
 
-// nowLocked is the time of the operation that holds the lock. The clock is read at most once an operation.
+// nowLocked is the time of the operation that holds the lock. The clock is read at most once in each of its turns.
 func (v *vhost) nowLocked() int64 {
 	if v.timing.turn.now == 0 {
 		v.timing.turn.now = v.timing.clock.now()
