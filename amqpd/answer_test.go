@@ -217,7 +217,7 @@ func TestDeliveriesAndAnswers(t *testing.T) {
 			[]methodID{channelOpenOk, basicConsumeOk}}, {publish("q", 0) + call(1, txCommit), []methodID{txCommitOk, basicDeliver}}},
 		"channel.close": {{openChan(2) + call(2, basicConsume, u16(0), ss("q"), ss("t"), u8(0), u32(0)),
 			[]methodID{channelOpenOk, basicConsumeOk}}, {publish("q", 0) + publish("q", 0) + call(1, txCommit) + closeChan(2),
-			[]methodID{txCommitOk, basicDeliver, basicDeliver, channelCloseOk}}},
+			[]methodID{basicDeliver, basicDeliver, channelCloseOk, txCommitOk}}},
 		"a publish before tx.select again": {consume, {publish("q", 0) + call(1, txSelect) + call(1, txCommit),
 			[]methodID{txSelectOk, basicDeliver, txCommitOk}}},
 	} {

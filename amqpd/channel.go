@@ -17,8 +17,10 @@ type channel struct {
 	pending confirmRun
 	unheard int // publishes that were accepted although it was told to stop, as it has not heard; see lateStops
 	tx      struct {
-		selected bool
-		routed   bool // one of its publishes has reached a queue
+		selected   bool
+		routed     bool  // one of its publishes has reached a queue
+		committing bool  // its commit waits for queues
+		refused    error // what they will say to it
 	}
 
 	last lastProperties
@@ -145,8 +147,8 @@ func (c *conn) txSelectLocked(ch *channel, a *args) error {
 	return c.answerLocked(ch, err, false, txSelectOk)
 }
 
-// txCommitLocked answers a commit. A commit with publishes waits for its queues, which deliver before they say that they
-// have a message: what such a commit has delivered to its own channel comes before the answer.
+// txCommitLocked answers a commit. A commit with publishes waits for its queues, here until the frames that were read together
+// are done.
 // Rules: C-9, C-10.
 func (c *conn) txCommitLocked(ch *channel, a *args) error {
 	if err := a.end(); err != nil {
@@ -158,10 +160,33 @@ func (c *conn) txCommitLocked(ch *channel, a *args) error {
 	for _, r := range returns {
 		c.out.returned(ch.number, r, c.tune.maxPayload())
 	}
-	if e := (*leveret.Error)(nil); waits && !(errors.As(err, &e) && e.ClosesConnection()) {
-		c.deliverToLocked(ch)
+	if e := (*leveret.Error)(nil); !waits || errors.As(err, &e) && e.ClosesConnection() {
+		return c.answerLocked(ch, err, false, txCommitOk)
 	}
-	return c.answerLocked(ch, err, false, txCommitOk)
+	ch.tx.committing, ch.tx.refused = true, err
+	c.batch.commits = append(c.batch.commits, ch)
+	return nil
+}
+
+// errCommitting is the error of a method that comes while the channel's commit waits for queues.
+// Rules: C-10.
+func errCommitting() error {
+	return errorf(leveret.ChannelError, "unexpected command while processing 'tx.commit'")
+}
+
+// answerCommitsLocked answers the commits that wait. Queues deliver before they say that they have a message: what a commit has
+// delivered to its own channel comes before the answer.
+// Rules: C-10.
+func (c *conn) answerCommitsLocked() {
+	for _, ch := range c.batch.commits {
+		ch.tx.committing = false
+		c.deliverToLocked(ch)
+		if c.channelLocked(ch.number) == ch && !ch.closing && c.stage == running {
+			_ = c.handledLocked(ch, c.answerLocked(ch, ch.tx.refused, false, txCommitOk), txCommit)
+		}
+	}
+	clear(c.batch.commits)
+	c.batch.commits = c.batch.commits[:0]
 }
 
 func (c *conn) txRollbackLocked(ch *channel, a *args) error {

@@ -88,6 +88,7 @@ type openChannels struct {
 type batch struct {
 	closed   []uint16   // channels that the client closed
 	confirms []*channel // with confirms that were not sent yet
+	commits  []*channel // with a commit that was not answered yet
 	args     args       // of the method that is executed: kept here they cost no allocation
 }
 
@@ -186,9 +187,10 @@ func (c *conn) waitForRoomLocked() error {
 	return nil
 }
 
-// sendWaitingLocked sends what has waited for the frames that were read together: confirms, each consume-ok, and the
-// deliveries among them.
+// sendWaitingLocked sends what has waited for the frames that were read together: answers to commits, confirms, each consume-ok, and
+// the deliveries among them.
 func (c *conn) sendWaitingLocked() {
+	c.answerCommitsLocked()
 	c.sendConfirmsLocked()
 	if len(c.inbox.notices) > 0 {
 		c.encodeNoticesLocked(len(c.inbox.notices))

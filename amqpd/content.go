@@ -118,7 +118,7 @@ func (c *conn) contentFrameLocked(f frame) error {
 }
 
 // completeLocked handles a method whose content is complete.
-// Rules: C-15, C-17.
+// Rules: C-10, C-15, C-17.
 func (c *conn) completeLocked(ch *channel) error {
 	id := ch.content.method
 	switch {
@@ -127,6 +127,9 @@ func (c *conn) completeLocked(ch *channel) error {
 		return nil
 	case ch.ch == nil:
 		c.failLocked(errNotOpen(), id)
+		return nil
+	case ch.tx.committing && ch.content.refused == 0:
+		c.failLocked(errCommitting(), id)
 		return nil
 	case id != basicPublish:
 		c.failLocked(errUnimplemented(), id)

@@ -141,8 +141,11 @@ func (c *conn) channelMethodLocked(f frame) error {
 	if !known {
 		return errDrop
 	}
+	if ch.tx.committing && !passesCommit(id) {
+		return c.refusedLocked(id, a, errCommitting())
+	}
 	if h == nil {
-		return c.refusedLocked(id, a)
+		return c.refusedLocked(id, a, errUnimplemented())
 	}
 	return c.handledLocked(ch, h(c, ch, a), id)
 }
@@ -206,15 +209,25 @@ func (c *conn) closeUnopenedLocked(number uint16, id methodID) {
 	c.refuseChannelLocked(ch, errorf(leveret.NotFound, wire.NoDeclaredQueue), id)
 }
 
-// refusedLocked ends the connection because of a method that a client may not send. What is wrong with its arguments
-// comes before that.
-// Rules: C-17.
-func (c *conn) refusedLocked(id methodID, a *args) error {
-	err := c.protocol.signatures[id].check(a)
-	if err == nil {
-		err = errUnimplemented()
+// passesCommit reports whether a method is executed while the channel's commit waits for queues. The content of a method is waited
+// for before it is refused.
+// Rules: C-10.
+func passesCommit(id methodID) bool {
+	switch id {
+	case channelOpen, channelClose, basicPublish, basicReturn, basicDeliver, basicGetOk:
+		return true
 	}
-	return c.handledLocked(nil, err, id)
+	return false
+}
+
+// refusedLocked ends the connection because of a method that a client may not send, or not now. What is wrong with its arguments
+// comes before that.
+// Rules: C-10, C-17.
+func (c *conn) refusedLocked(id methodID, a *args, why error) error {
+	if err := c.protocol.signatures[id].check(a); err != nil {
+		why = err
+	}
+	return c.handledLocked(nil, why, id)
 }
 
 func errNotOpen() error { return errorf(leveret.ChannelError, "expected 'channel.open'") }

@@ -418,6 +418,29 @@ var wireCases = []wireCase{
 	{"confirm no-wait", onChannel1, call(1, confirmSelect, u8(1)) + call(1, confirmSelect, u8(0)), 0},
 	{"update-secret", opened, call(0, connectionUpdateSecret, ls("guest"), ss("why")), 0},
 	{"tx", onChannel1, call(1, txSelect) + call(1, txCommit) + call(1, txRollback), 0},
+	{"tx.commit that a queue refuses, another frame", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.tx0"), u8(4),
+		ls(ss("x-max-length")+"I\x00\x00\x00\x00"+ss("x-overflow")+"S"+ls("reject-publish"))) +
+		call(1, txSelect) + publish("amqpd.tx0", 0) + header(0) + call(1, txCommit) + call(1, txSelect), 0},
+	{"tx.commit, another frame", onChannel1, declareOwn("amqpd.tx1") + call(1, txSelect) + publish("amqpd.tx1", 0) + header(0) +
+		call(1, txCommit) + call(1, txSelect), 0},
+	{"tx.commit, a publish", onChannel1, declareOwn("amqpd.tx2") + call(1, txSelect) + publish("amqpd.tx2", 0) + header(0) +
+		call(1, txCommit) + publish("amqpd.tx2", 0) + header(0), 0},
+	{"tx.commit, channel.close", onChannel1, declareOwn("amqpd.tx3") + call(1, txSelect) + publish("amqpd.tx3", 0) + header(0) +
+		call(1, txCommit) + closeChan(1), 0},
+	{"tx.commit, connection.close", onChannel1, declareOwn("amqpd.tx4") + call(1, txSelect) + publish("amqpd.tx4", 0) + header(0) +
+		call(1, txCommit) + closeConn(), 0},
+	{"tx.commit, channel.open", onChannel1, declareOwn("amqpd.tx5") + call(1, txSelect) + publish("amqpd.tx5", 0) + header(0) +
+		call(1, txCommit) + openChan(1), 0},
+	{"tx.commit, an odd frame", onChannel1, declareOwn("amqpd.tx7") + call(1, txSelect) + publish("amqpd.tx7", 0) + header(0) +
+		call(1, txCommit) + call(1, basicAck), 0},
+	{"tx.commit, a body that is too large", onChannel1, declareOwn("amqpd.tx8") + call(1, txSelect) + publish("amqpd.tx8", 0) + header(0) +
+		call(1, txCommit) + publish("amqpd.tx8", 0) + header(1<<40), 0},
+	{"tx.commit, a server's method", onChannel1, declareOwn("amqpd.tx9") + call(1, txSelect) + publish("amqpd.tx9", 0) + header(0) +
+		call(1, txCommit) + call(1, txCommitOk), 0},
+	{"tx.commit, a server's delivery", onChannel1, declareOwn("amqpd.tx10") + call(1, txSelect) + publish("amqpd.tx10", 0) + header(0) +
+		call(1, txCommit) + serverDeliver(1) + header(0), 0},
+	{"tx.commit that waits for no queue, another frame", onChannel1, call(1, txSelect) + publishTo("amq.fanout", "", 0) + header(0) +
+		call(1, txCommit) + getFrom(""), 0},
 	{"tx.commit without select", onChannel1, call(1, txCommit), 0},
 	{"tx returns at commit", onChannel1, call(1, txSelect) + publish("nowhere", 1) + header(0) + call(1, txCommit), 0},
 	{"tx.commit that a queue refuses", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.full"), u8(4),
