@@ -231,11 +231,17 @@ func TestDeliveriesAndAnswers(t *testing.T) {
 func TestAnswersOfAClosedChannel(t *testing.T) {
 	publish := func(key string) string { return publish(key, 0) + header(0) }
 	qos := func(channel uint16) string { return call(channel, basicQos, u32(0), u16(0), u8(0)) }
+	cancel := func(channel uint16) string { return call(channel, basicCancel, ss("t"), u8(0)) }
 	consume := act{consumeFrom("q"), []methodID{basicConsumeOk}}
 	consume2 := act{openChan(2) + call(2, basicConsume, u16(0), ss("q"), ss("t2"), u8(0), u32(0)), []methodID{channelOpenOk, basicConsumeOk}}
 	held := act{publish("q"), []methodID{basicDeliver, basicAck}}
 	for name, acts := range map[string][]act{
-		"its client closes it":                {consume, {publish("q") + closeChan(1) + closeConn(), []methodID{basicDeliver, channelCloseOk, connectionCloseOk}}},
+		"its client closes it":             {consume, {publish("q") + closeChan(1) + closeConn(), []methodID{basicDeliver, channelCloseOk, connectionCloseOk}}},
+		"an error, a delivery on its way":  {consume, {publish("q") + getMissing, []methodID{channelClose, basicDeliver}}},
+		"a consumer and an error":          {{publish("q") + consumeFrom("q") + getMissing, []methodID{channelClose, basicDeliver}}},
+		"a consumer, closed by its client": {{publish("q") + consumeFrom("q") + closeChan(1), []methodID{basicDeliver, channelCloseOk}}},
+		"a consumer, cancelled": {{publish("q") + consumeFrom("q") + cancel(1) + qos(1),
+			[]methodID{basicDeliver, basicCancelOk, basicQosOk, basicAck}}, {consumeFrom("q") + cancel(1), []methodID{basicCancelOk}}},
 		"an error":                            {consume, {publish("q") + getMissing + closeConn(), []methodID{channelClose, connectionCloseOk}}},
 		"the connection is closed":            {consume, {publish("q") + closeConn(), []methodID{connectionCloseOk}}},
 		"what no queue decides about":         {{publish("nowhere") + getMissing, []methodID{basicAck, channelClose}}},

@@ -1,6 +1,8 @@
 package amqpd
 
 import (
+	"slices"
+
 	"github.com/leveretmq/leveret"
 )
 
@@ -161,8 +163,17 @@ func (c *conn) consumeOkLocked(ch *channel, tag string) {
 	c.out.end(at)
 }
 
+// dropConsumeOksLocked drops the answers to basic.consume that still wait and whose consumer ends: they would come to a channel that
+// does not know the consumer any more.
+// Rules: D-15.
+func (c *conn) dropConsumeOksLocked(ends func(ch *leveret.Channel, tag string) bool) {
+	c.inbox.notices = slices.DeleteFunc(c.inbox.notices, func(n leveret.Notification) bool {
+		return n.Kind == consumeOk && ends(n.Channel, n.ConsumerTag)
+	})
+}
+
 // basicCancelLocked sends everything the consumer was given before it answers.
-// Rules: D-14.
+// Rules: D-14, D-15.
 func (c *conn) basicCancelLocked(ch *channel, a *args) error {
 	tag := a.short()
 	noWait := a.bits().has(0)
@@ -172,6 +183,7 @@ func (c *conn) basicCancelLocked(ch *channel, a *args) error {
 	if err := ch.ch.Cancel(tag); err != nil {
 		return err
 	}
+	c.dropConsumeOksLocked(func(on *leveret.Channel, of string) bool { return on == ch.ch && of == tag })
 	c.deliverToLocked(ch)
 	if noWait {
 		return nil

@@ -277,7 +277,8 @@ func (c *conn) handledLocked(ch *channel, err error, id methodID) error {
 	return nil
 }
 
-// refuseChannelLocked closes a channel because of what its client has asked for. What it held is with others by then.
+// refuseChannelLocked closes a channel because of what its client has asked for. What it held is with others by then. What is on its
+// way to the channel itself comes behind channel.close.
 // Rules: E-7.
 func (c *conn) refuseChannelLocked(ch *channel, err error, id methodID) {
 	if ch.closing {
@@ -285,8 +286,23 @@ func (c *conn) refuseChannelLocked(ch *channel, err error, id methodID) {
 	}
 	ch.closing = true
 	c.endConfirmsLocked(ch)
-	c.sendNoticesLocked()
+	c.deliverToOthersLocked(ch)
 	c.sendCloseLocked(ch, err, id)
+}
+
+// deliverToOthersLocked sends what the broker has for other channels. What is for this one stays.
+func (c *conn) deliverToOthersLocked(ch *channel) {
+	c.takeNoticesLocked()
+	own := c.inbox.notices[:0]
+	for i := range c.inbox.notices {
+		if n := &c.inbox.notices[i]; n.Channel == ch.ch {
+			own = append(own, *n)
+		} else {
+			c.encodeNoticeLocked(n)
+		}
+	}
+	clear(c.inbox.notices[len(own):]) // lets go of the messages
+	c.inbox.notices = own
 }
 
 // closeChannelLocked closes a channel by the broker's will.

@@ -479,6 +479,12 @@ var wireCases = []wireCase{
 	{"consume direct replies, qos", onChannel1, call(1, basicConsume, u16(0), ss("amq.rabbitmq.reply-to"), ss("t"), u8(2), u32(0)) +
 		call(1, basicQos, u32(0), u16(1), u8(0)), 0},
 	{"consume, an error", onChannel1, declareOwn("amqpd.q11") + consumeFrom("amqpd.q11") + call(1, basicAck, u64(77), u8(0)), 0},
+	{"publish, consume, an error", onChannel1, declareOwn("amqpd.q20") + publish("amqpd.q20", 0) + header(0) + consumeFrom("amqpd.q20") +
+		call(1, basicAck, u64(77), u8(0)), 0},
+	{"publish to a quorum queue, consume, an error", onChannel1, declareQuorum("amqpd.q21") + publish("amqpd.q21", 0) + header(0) +
+		consumeFrom("amqpd.q21") + call(1, basicAck, u64(77), u8(0)), 0},
+	{"publish, consume, close", onChannel1, declareOwn("amqpd.q22") + publish("amqpd.q22", 0) + header(0) + consumeFrom("amqpd.q22") +
+		closeChan(1), 0},
 	{"nack of a publish", onChannel1, call(1, queueDeclare, u16(0), ss("amqpd.q6"), u8(4),
 		ls(ss("x-max-length")+"I\x00\x00\x00\x00"+ss("x-overflow")+"S"+ls("reject-publish"))) +
 		call(1, confirmSelect, u8(0)) + publish("amqpd.q6", 0) + header(2) + body("hi"), 0},

@@ -192,7 +192,7 @@ func (c *conn) encodeNoticeLocked(n *leveret.Notification) {
 		return
 	}
 	ch := c.channelLocked(n.Channel.Number())
-	if ch == nil || ch.ch != n.Channel || ch.closing {
+	if ch == nil || ch.ch != n.Channel || ch.closing && n.Kind != leveret.Delivered {
 		return // what was sent to a channel that is closed by now is back in its queue
 	}
 	switch n.Kind {
