@@ -173,7 +173,7 @@ func (c *quorum) try(d *pendingLetter) bool {
 
 // offer hands a dead letter to one target and keeps whether the target took it.
 func (c *quorum) offer(d *pendingLetter, m *message, t *Queue) (taken bool) {
-	if !t.impl.accept(arrival{m, c.q.v.carried(d.e.deliveries), c.sender(d, t), d.e.seq}) {
+	if !c.q.handOnLocked(t, arrival{m, c.q.v.carried(d.e.deliveries), c.sender(d, t), d.e.seq}) {
 		mark(&d.refusedBy, t)
 		return false
 	}

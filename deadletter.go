@@ -43,6 +43,7 @@ type worklist struct {
 	pushed int    // since it was last empty
 	roots  int    // of them, deaths of messages that were there when the work began
 	before uint64 // the last copy that was made before the work began; 0: it has not begun
+	echo   bool   // a dead letter is arriving at its target: see Notification
 }
 
 // worklistSlack is how many places of items that are done are not worth moving the others for.
@@ -179,11 +180,28 @@ func (v *vhost) deadLetterLocked(d *deadLetter) {
 		v.dropLocked(d.q, loss{m: m, parent: d.copy, reason: d.reason, cause: CauseCycle, target: t})
 	}
 	for _, t := range targets {
-		taken := t.impl.accept(arrival{m, v.carried(d.deliveries), nil, d.copy})
+		taken := d.q.handOnLocked(t, arrival{m, v.carried(d.deliveries), nil, d.copy})
 		if died := t.set.overflow == rejectPublishDLX; !taken && !died { // L-16
 			v.dropLocked(d.q, loss{m: m, parent: d.copy, reason: d.reason, cause: CauseRefused, target: t})
 		}
 	}
+}
+
+// handOnLocked hands a dead letter of q to one of its targets, t, which may deliver it at once.
+// Rules: C-5a.
+func (q *Queue) handOnLocked(t *Queue, a arrival) (taken bool) {
+	w := &q.v.deaths
+	w.echo = !q.outrunsConfirm(t, a.m)
+	taken = t.impl.accept(a)
+	w.echo = false
+	return taken
+}
+
+// outrunsConfirm reports whether t delivers m, a dead letter of q, before q has confirmed what led to the death: a classic queue
+// confirms a persistent message when the message is on the disk, and by then another classic queue has delivered.
+// Rules: C-5a.
+func (q *Queue) outrunsConfirm(t *Queue, m *message) bool {
+	return q.kind == classicQueue && t.kind == classicQueue && q.lifetime.durable && q.impl.keeps(m)
 }
 
 // deadTargetsLocked makes the message that a dead letter is published as and finds the queues that get it, for both

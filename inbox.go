@@ -44,8 +44,11 @@ const (
 )
 
 // A Notification is one thing a client is to be told.
+//
+// Rules: C-5a.
 type Notification struct {
 	Kind        NotificationKind
+	Echo        bool // a dead letter or a direct reply, delivered at once: it comes behind the answer to what has led to it
 	Channel     *Channel
 	Delivery    *Delivery
 	ConsumerTag string

@@ -188,7 +188,7 @@ func playActs(t *testing.T, selects methodID, acts []act) {
 		for range a.answer {
 			id, _ := readMethod(t, nc)
 			got = append(got, id)
-			if id == basicDeliver || id == basicReturn {
+			if id == basicDeliver || id == basicReturn || id == basicGetOk {
 				readMethod(t, nc) // the content header; an empty body has no frame
 			}
 		}
@@ -222,6 +222,77 @@ func TestDeliveriesAndAnswers(t *testing.T) {
 			[]methodID{txSelectOk, basicDeliver, txCommitOk}}},
 	} {
 		t.Run(name, func(t *testing.T) { playActs(t, txSelect, acts) })
+	}
+}
+
+// Echoes of a publish or a commit, dead letters and direct replies, come to a consumer of the same channel behind the answer. But a
+// classic queue confirms a persistent message when the message is on the disk, and by then another one has delivered.
+// Rules: C-5a, C-10.
+func TestEchoes(t *testing.T) {
+	kinds := []string{leveret.QueueTypeClassic, leveret.QueueTypeQuorum}
+	transient, persistent := "\x10\x00\x01", "\x10\x00\x02"
+	for i := range 8 {
+		from, to, mode := kinds[i&1], kinds[i>>1&1], []string{transient, persistent}[i>>2]
+		outrun := from == leveret.QueueTypeClassic && to == leveret.QueueTypeClassic && mode == persistent
+		t.Run(fmt.Sprintf("%s to %s, %x", from, to, mode), func(t *testing.T) {
+			testEchoes(t, from, to, contentHeader(1, classBasic, 0, 0, mode), outrun)
+		})
+	}
+}
+
+func testEchoes(t *testing.T, from, to, header string, outrun bool) {
+	declare := func(queue, kind string, more ...string) string {
+		args := ss("x-queue-type") + "S" + ls(kind) + strings.Join(more, "")
+		return call(1, queueDeclare, u16(0), ss(queue), u8(2), ls(args))
+	}
+	dlx := ss("x-dead-letter-exchange") + "S" + ls("") + ss("x-dead-letter-routing-key") + "S" + ls("dead")
+	begin := act{declare("dead", to) + declare("full", from, dlx, ss("x-max-length")+"I"+u32(0)) + declare("plain", from, dlx) +
+		call(1, basicConsume, u16(0), ss("dead"), ss("t"), u8(2), u32(0)),
+		[]methodID{queueDeclareOk, queueDeclareOk, queueDeclareOk, basicConsumeOk}}
+	publish := func(key string) string { return publish(key, 0) + header }
+	order := func(answer methodID) []methodID {
+		if outrun {
+			return []methodID{basicDeliver, answer}
+		}
+		return []methodID{answer, basicDeliver}
+	}
+	playActs(t, confirmSelect, []act{begin, {publish("full"), order(basicAck)},
+		{publish("full") + publish("dead"), []methodID{basicDeliver, basicDeliver, basicAck}}})
+	playActs(t, txSelect, []act{begin, {publish("full") + call(1, txCommit), order(txCommitOk)},
+		{publish("plain") + call(1, txCommit), []methodID{txCommitOk}},
+		{getFrom("plain") + call(1, basicReject, u64(2), u8(0)), []methodID{basicGetOk}},
+		{call(1, txCommit), []methodID{txCommitOk, basicDeliver}}})
+}
+
+// A direct reply to the channel that publishes it comes behind the answer, too.
+// Rules: C-5a, C-10, M-18.
+func TestReplyBehindItsConfirm(t *testing.T) {
+	for _, a := range []struct {
+		selects string
+		commit  string
+		answer  methodID
+	}{{call(1, confirmSelect, u8(0)), "", basicAck}, {call(1, txSelect), call(1, txCommit), txCommitOk}} {
+		b := leveret.New()
+		requests, err := b.DeclareQueue("requests", leveret.QueueConfig{})
+		require.NoError(t, err)
+		srv := &Server{Broker: b}
+		nc := dialed(t, srv, 0, call(1, basicConsume, u16(0), ss(replyQueue), ss("t"), u8(2), u32(0))+
+			publish("requests", 0)+contentHeader(1, classBasic, 0, 0, "\x02\x00"+ss(replyQueue))+a.selects)
+		for id := methodID(0); id != confirmSelectOk && id != txSelectOk; {
+			id, _ = readMethod(t, nc)
+		}
+		request, ok, err := requests.Get(leveret.GetConfig{NoAck: true})
+		require.NoError(t, err)
+		require.True(t, ok)
+		_, err = io.WriteString(nc, publish(request.ReplyTo, 0)+header(0)+a.commit)
+		require.NoError(t, err)
+		for _, want := range []methodID{a.answer, basicDeliver} {
+			id, _ := readMethod(t, nc)
+			require.Equal(t, want, id)
+		}
+		nc.Close()
+		srv.Close()
+		b.Close()
 	}
 }
 

@@ -184,7 +184,8 @@ func (c *conn) basicCancelLocked(ch *channel, a *args) error {
 		return err
 	}
 	c.dropConsumeOksLocked(func(on *leveret.Channel, of string) bool { return on == ch.ch && of == tag })
-	c.deliverToLocked(ch)
+	c.takeNoticesLocked()
+	c.deliverToLocked(ch, len(c.inbox.notices))
 	if noWait {
 		return nil
 	}

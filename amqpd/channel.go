@@ -181,7 +181,12 @@ func errCommitting() error {
 func (c *conn) answerCommitsLocked() {
 	for _, ch := range c.batch.commits {
 		ch.tx.committing = false
-		c.deliverToLocked(ch)
+		c.takeNoticesLocked()
+		n := len(c.inbox.notices)
+		if ch.tx.refused == nil {
+			n = c.promptLocked()
+		}
+		c.deliverToLocked(ch, n)
 		if c.channelLocked(ch.number) == ch && !ch.closing && c.stage == running {
 			_ = c.handledLocked(ch, c.answerLocked(ch, ch.tx.refused, false, txCommitOk), txCommit)
 		}
@@ -242,13 +247,14 @@ func (run *confirmRun) joinedBy(out leveret.Outcome) bool {
 func (c *conn) endConfirmsLocked(ch *channel) { ch.pending = confirmRun{} }
 
 // sendConfirmsLocked sends the confirms that wait, behind the deliveries that the publishes have led to: RabbitMQ's queue
-// delivers a message before it tells the publisher's channel that it has it.
+// delivers a message before it tells the publisher's channel that it has it. Echoes have a longer way.
 // Rules: C-5a.
 func (c *conn) sendConfirmsLocked() {
 	if len(c.batch.confirms) == 0 {
 		return
 	}
-	c.sendNoticesLocked()
+	c.takeNoticesLocked()
+	c.encodeNoticesLocked(c.promptLocked())
 	c.flushConfirmsLocked()
 }
 

@@ -35,9 +35,9 @@ func (c *conn) settle(ctx context.Context) error {
 	if c.session == nil {
 		return nil
 	}
-	c.sendNoticesLocked()
 	c.hearLocked()
-	c.sendConfirmsLocked()
+	c.takeNoticesLocked()
+	c.sendWaitingLocked()
 	c.notifyWriterLocked()
 	for c.stage != ended && (c.writer.busy || c.out.size() > 0 || len(c.logged.batches) > 0) {
 		if ctx.Err() != nil {

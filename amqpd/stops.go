@@ -44,7 +44,7 @@ func (c *conn) hear() {
 	defer c.mu.Unlock()
 	c.hearLocked()
 	if c.stage == running {
-		c.sendConfirmsLocked()
+		c.sendWaitingLocked()
 		c.notifyWriterLocked()
 	}
 }

@@ -520,6 +520,10 @@ var wireCases = []wireCase{
 	{"odd headers, dead letter", onChannel1, declareOwn("amqpd.w14") + call(1, queueDeclare, u16(0), ss("amqpd.v"), u8(4),
 		ls(ss("x-dead-letter-exchange")+"S"+ls("")+ss("x-dead-letter-routing-key")+"S"+ls("amqpd.w14")+ss("x-message-ttl")+"I"+u32(300))) +
 		consumeFrom("amqpd.w14") + publish("amqpd.v", 0) + odd("\x20\x02"+ls(oddFields)), 0},
+	{"confirm and a dead letter", onChannel1, declareOwn("amqpd.w15") + declareDying("amqpd.u", "amqpd.w15") + consumeFrom("amqpd.w15") +
+		call(1, confirmSelect, u8(0)) + publish("amqpd.u", 0) + odd("\x01\x00"+ss("0")), 0},
+	{"commit and a dead letter", onChannel1, declareOwn("amqpd.w17") + declareDying("amqpd.t", "amqpd.w17") + consumeFrom("amqpd.w17") +
+		call(1, txSelect) + publish("amqpd.t", 0) + odd("\x01\x00"+ss("0")) + call(1, txCommit), 0},
 	{"odd headers to a quorum queue, consume", onChannel1, declareQuorum("amqpd.x") + consumeFrom("amqpd.x") + publish("amqpd.x", 0) +
 		odd("\x20\x02"+ls(oddFields)), 2 * time.Second},
 	{"odd headers and expiration to a quorum queue, consume", onChannel1, declareQuorum("amqpd.y") + consumeFrom("amqpd.y") +
@@ -598,6 +602,12 @@ func odd(properties string) string { return contentHeader(1, classBasic, 0, 0, p
 
 func declareOwn(queue string) string {
 	return call(1, queueDeclare, u16(0), ss(queue), u8(4), u32(0))
+}
+
+// declareDying declares a queue of the client's own whose dead letters go to another queue.
+func declareDying(queue, to string) string {
+	dlx := ss("x-dead-letter-exchange") + "S" + ls("") + ss("x-dead-letter-routing-key") + "S" + ls(to)
+	return call(1, queueDeclare, u16(0), ss(queue), u8(4), ls(dlx))
 }
 
 func declareQuorum(queue string) string {

@@ -160,16 +160,26 @@ func (c *conn) sendNoticesLocked() {
 	c.encodeNoticesLocked(len(c.inbox.notices))
 }
 
-// deliverToLocked sends what the broker has for a channel before an answer to that channel. What is for others keeps its place.
-// Rules: C-5a, C-10, D-13.
-func (c *conn) deliverToLocked(ch *channel) {
-	c.takeNoticesLocked()
+// promptLocked is how many of the notices come before the answer to what led to them: all but the echoes at their end.
+// Rules: C-5a, C-10.
+func (c *conn) promptLocked() int {
+	n := len(c.inbox.notices)
+	for n > 0 && c.inbox.notices[n-1].Echo {
+		n--
+	}
+	return n
+}
+
+// deliverToLocked sends what the first n notices have for a channel, before an answer to that channel. What is for others keeps
+// its place.
+// Rules: C-10, D-13.
+func (c *conn) deliverToLocked(ch *channel, n int) {
 	others := c.inbox.notices[:0]
 	for i := range c.inbox.notices {
-		if n := &c.inbox.notices[i]; n.Channel == ch.ch {
-			c.encodeNoticeLocked(n)
+		if to := &c.inbox.notices[i]; i < n && to.Channel == ch.ch {
+			c.encodeNoticeLocked(to)
 		} else {
-			others = append(others, *n)
+			others = append(others, *to)
 		}
 	}
 	clear(c.inbox.notices[len(others):]) // lets go of the messages
