@@ -37,6 +37,9 @@ func DialConfig(t T, b *leveret.Broker, cfg amqp091.Config) *amqp091.Connection 
 	}
 	nc := &clientEnd{Conn: pipe}
 	conn, err := amqp091.Open(nc, cfg)
+	if err != nil && !b.Serving() { // what the client says is EOF
+		t.Fatalf("leveret: connecting: the broker is stopped or closed")
+	}
 	if err != nil {
 		t.Fatalf("leveret: connecting: %v", err)
 	}

@@ -77,6 +77,16 @@ func TestDialFails(t *testing.T) {
 	assert.Contains(t, ft.problems[0], "vhost missing not found")
 }
 
+// A broker that is down is named as the cause. The client only knows that its connection has ended.
+func TestDialOfABrokerThatIsDown(t *testing.T) {
+	ft := &fakeT{}
+	b := leverettest.New(ft)
+	require.NoError(t, b.Stop(leveret.StoppedNode))
+	assert.Panics(t, func() { leverettest.Dial(ft, b) })
+	ft.end()
+	assert.Equal(t, []string{"leveret: connecting: the broker is stopped or closed"}, ft.problems)
+}
+
 var guest = []amqp091.Authentication{&amqp091.PlainAuth{Username: "guest", Password: "guest"}}
 
 func TestOptionsReachTheBroker(t *testing.T) {
