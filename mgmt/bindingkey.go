@@ -16,14 +16,29 @@ import (
 // propertiesKey tells a binding from the others between the same two ends: its routing key and, if it has arguments, a
 // hash of them.
 func propertiesKey(key string, args leveret.Fields) string {
-	switch {
-	case len(args) == 0 && key == "":
-		return "~"
-	case len(args) == 0:
+	hash := hashOf(args)
+	if hash == "" && key != "" {
 		return quoted(key)
 	}
-	hash := binary.BigEndian.AppendUint32(nil, phash.Term(tableTerm(args)))
-	return quoted(key) + "~" + base64.RawURLEncoding.EncodeToString(hash)
+	return quoted(key) + "~" + hash
+}
+
+// hashOf is the hash of a binding's arguments; empty: it has none.
+func hashOf(args leveret.Fields) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, phash.Term(tableTerm(args))))
+}
+
+// readKey takes a propertiesKey apart. A client that has not quoted the routing key a second time, for the path, is understood.
+func readKey(properties string) (key, hash string, ok bool) {
+	parts := strings.Split(properties, "~")
+	key, err := url.QueryUnescape(parts[0])
+	if len(parts) > 1 {
+		hash = parts[1]
+	}
+	return key, hash, err == nil && len(parts) <= 2
 }
 
 // shownKey is propertiesKey for an answer: RabbitMQ fails at putting a hash behind a routing key with a tilde.

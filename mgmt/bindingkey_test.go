@@ -1,6 +1,7 @@
 package mgmt_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -127,5 +128,33 @@ func TestLocationsOfBindings(t *testing.T) {
 		} {
 			assert.Equal(t, c.location, api.bound(c.path, c.body), c.path)
 		}
+	}
+}
+
+// Which binding the last segment of a path means. A client may have quoted the routing key once or twice, or for a query.
+func TestKeysInPaths(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	api := direct{t, mgmt.Handler(b)}
+	const path = "bindings/%2F/e/amq.topic/q/q"
+	api.send("PUT", "queues/%2F/q", `{}`)
+	for _, key := range []string{"a.#", "k b", "x/y", "t~u", "p+q", "é", "50%25", "%41", "", "plain", "A"} {
+		body, err := json.Marshal(map[string]string{"routing_key": key})
+		require.NoError(t, err)
+		require.Equal(t, 201, api.send("POST", path, string(body)).status)
+	}
+	require.Equal(t, 201, api.send("POST", path, `{"routing_key":"arg","arguments":{"a":1}}`).status)
+	const missing = "(none)"
+	for segment, want := range map[string]string{
+		"a.%23": "a.#", "a.%2523": "a.#", "k%20b": "k b", "k+b": "k b", "k%2520b": "k b", "k%2Bb": "k b", "x%2Fy": "x/y", "x%252Fy": "x/y",
+		"t~u": missing, "t%7Eu": missing, "t%257Eu": "t~u", "p+q": missing, "p%252Bq": "p+q", "%C3%A9": "é", "%25C3%25A9": "é", "50%25": missing,
+		"50%252525": "50%25", "%2541": "A", "%252541": "%41", "~": "", "%7E": "", "plain": "plain", "%41": "A", "arg~Ajat_Q": "arg",
+		"arg%7EAjat_Q": "arg", "arg": missing, "plain~": "plain", "plain~x": missing, "~~": missing, "plain~~": missing, "%E9": missing,
+	} {
+		got := missing
+		if r := api.send("GET", path+"/"+segment, ""); r.status == 200 {
+			got = r.body.(map[string]any)["routing_key"].(string)
+		}
+		assert.Equal(t, want, got, segment)
 	}
 }

@@ -204,8 +204,9 @@ func (c *call) foundBinding() (*leveret.VHost, leveret.BindingInfo, error) {
 	if err != nil {
 		return nil, leveret.BindingInfo{}, err
 	}
+	key, hash, isKey := readKey(c.path("props"))
 	for _, b := range v.Bindings() {
-		if which(b) && propertiesKey(b.RoutingKey, b.ArgumentFields) == c.path("props") {
+		if isKey && which(b) && b.RoutingKey == key && hashOf(b.ArgumentFields) == hash {
 			return v, b, nil
 		}
 	}
