@@ -39,6 +39,12 @@ type entry struct {
 // Rules: D-38, D-39.
 func (b *backlog) level(m *message) int { return min(m.priority(int(b.absent)), int(b.levels)-1) }
 
+// precedes reports whether e leaves before other, if neither comes back to the returned list.
+func (b *backlog) precedes(e, other *entry) bool {
+	x, y := b.level(e.m), b.level(other.m)
+	return x > y || x == y && e.seq < other.seq
+}
+
 func (b *backlog) laneOf(m *message) *lane {
 	if b.levels <= 1 {
 		return &b.lane
@@ -164,6 +170,18 @@ func (b *backlog) all() iter.Seq[*entry] {
 	}
 }
 
+// byLevel counts the messages of each priority, without those of the returned list; nil: there are no priorities.
+func (b *backlog) byLevel() map[int]int {
+	if b.levels <= 1 {
+		return nil
+	}
+	counts := map[int]int{}
+	for l := range b.occupied() {
+		counts[b.level(l.head().m)] = l.len()
+	}
+	return counts
+}
+
 func (b *backlog) clear() {
 	b.lane, b.lanes, b.returned = lane{}, nil, nil
 }
@@ -187,6 +205,13 @@ func (l *lane) head() *entry {
 		return &l.back.first
 	}
 	return l.fifo.Front()
+}
+
+func (l *lane) len() int {
+	if l.back == nil {
+		return l.fifo.Len()
+	}
+	return l.fifo.Len() + l.back.tree.Len()
 }
 
 func (l *lane) pop() entry {

@@ -24,7 +24,7 @@ func (v *vhost) checkLocked() error {
 	if v.deaths.len() > 0 {
 		return fmt.Errorf("%d dead letters left on the worklist", v.deaths.len())
 	}
-	held := map[*Queue]holdings{}
+	held := map[*Queue]kept{}
 	for _, ch := range v.holdersLocked() {
 		if err := ch.checkTagsLocked(held); err != nil {
 			return err
@@ -49,7 +49,7 @@ func (v *vhost) checkLocked() error {
 }
 
 // checkTagsLocked adds up what the channel holds.
-func (ch *Channel) checkTagsLocked(held map[*Queue]holdings) error {
+func (ch *Channel) checkTagsLocked(held map[*Queue]kept) error {
 	n := 0
 	byConsumer := map[*Consumer]int{}
 	for _, u := range ch.tags.All() {
@@ -59,7 +59,7 @@ func (ch *Channel) checkTagsLocked(held map[*Queue]holdings) error {
 		n++
 		if !u.q.deleted {
 			h := held[u.q]
-			h.add(1, u.q.store.size(u.e.m))
+			h.count(u.e.m, 1, u.q.store.size(u.e.m))
 			held[u.q] = h
 		}
 		if u.c != nil {
@@ -82,7 +82,7 @@ func (ch *Channel) checkTagsLocked(held map[*Queue]holdings) error {
 	return nil
 }
 
-func (q *Queue) checkLocked(held holdings) error {
+func (q *Queue) checkLocked(held kept) error {
 	if err := q.store.verify(held); err != nil {
 		return err
 	}

@@ -197,7 +197,10 @@ func (c *classic) dropReady(cause Cause) int {
 
 // keeps reports whether a restart keeps a message: one that is persistent.
 // Rules: R-4.
-func (c *classic) keeps(m *message) bool { return m.props != nil && m.props.DeliveryMode == persistent }
+func (c *classic) keeps(m *message) bool { return m.isPersistent() }
+
+// A classic queue knows no publishers.
+func (c *classic) knownPublishers() int { return 0 }
 
 // stopping trims the queue while it still has what the stop loses.
 // Rules: R-13, L-8.
@@ -427,7 +430,7 @@ func (c *classic) trimSome() (more bool) {
 }
 
 // exceeds reports whether the queue has messages to drop for its limits.
-func (c *classic) exceeds() bool { return c.q.set.over(c.ready) && c.ready.n > 0 }
+func (c *classic) exceeds() bool { return c.q.set.over(c.ready.holdings) && c.ready.n > 0 }
 
 // trimming is the rest of a trim that takes long.
 type trimming struct{ c *classic }
@@ -455,14 +458,14 @@ func (c *classic) expire(limit int) {
 	// The figures change once. With a change for each message BenchmarkExpiry/impl=leveret/queues=1/dead-letter=false takes 26 %
 	// longer to fire.
 	unseen := c.q.losesUnseenLocked()
-	var gone holdings
+	var gone kept
 	for gone.n < limit && gone.n < c.deadlines {
 		first := c.top()
 		if d := first.head().deadline; d == 0 || d > now { // T-3
 			break
 		}
 		e := first.pop()
-		gone.add(1, c.size(e.m))
+		gone.count(e.m, 1, c.size(e.m))
 		if !unseen {
 			c.deadLetter(e, Expired)
 		}

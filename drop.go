@@ -109,7 +109,7 @@ func (q *Queue) dropHeldLocked(cause Cause) {
 		}
 		q.dropAllLocked(lost.Len(), cause, entries(lost.All()), func() (entry, Reason) { return lost.PopFront(), "" })
 	}
-	q.v.orphanLocked(held)
+	q.v.orphanLocked(held.holdings)
 }
 
 const (

@@ -299,17 +299,22 @@ func ExampleConsumer_Tag() {
 	// Output: worker-1
 }
 
-func ExampleQueue_Persistent() {
+func ExampleVHost_HeadTimestamps() {
 	b := leveret.New()
 	defer b.Close()
 
 	q := try(b.DeclareQueue("q", leveret.QueueConfig{}))
-	for mode := range uint8(3) {
-		try(b.Publish("", "q", leveret.Message{Body: []byte("hello"), Properties: &leveret.Properties{DeliveryMode: mode}}))
+	for hour := range 2 {
+		made := time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC)
+		try(b.Publish("", "q", leveret.Message{Properties: &leveret.Properties{Timestamp: made}}))
 	}
-	messages, bytes := q.Persistent()
-	fmt.Println(messages, bytes)
-	// Output: 1 5
+	d := taken(q.Get())
+	fmt.Println("not settled:", b.HeadTimestamps()["q"])
+	check(d.Ack())
+	fmt.Println("settled:", b.HeadTimestamps()["q"])
+	// Output:
+	// not settled: 2026-01-01 00:00:00 +0000 UTC
+	// settled: 2026-01-01 01:00:00 +0000 UTC
 }
 
 func ExampleQueue_Counters() {

@@ -42,7 +42,16 @@ type QueueInfo struct {
 	BytesReady   int64 `json:"message_bytes_ready"`
 	BytesUnacked int64 `json:"message_bytes_unacknowledged"`
 	Bytes        int64 `json:"message_bytes"`
-	Consumers    int   `json:"consumers"`
+	// Persistent counts the messages that are written to the disk of a RabbitMQ node: all of a quorum queue, and those of a durable classic
+	// queue that were published as persistent, ready or unacknowledged.
+	Persistent      int   `json:"messages_persistent"`
+	BytesPersistent int64 `json:"message_bytes_persistent"`
+	// ByPriority counts the ready messages of each priority, without those that came back to a quorum queue: these are Returned. nil: the
+	// queue has no priorities.
+	ByPriority map[int]int `json:"messages_by_priority,omitempty"`
+	Returned   int         `json:"messages_ready_returned,omitempty"`
+	Publishers int         `json:"publishers,omitempty"` // channels, and queues whose dead letters come, that a quorum queue knows
+	Consumers  int         `json:"consumers"`
 
 	SingleActive    string `json:"single_active_consumer_tag"`  // tag of the single active consumer
 	Policy          string `json:"policy"`                      // name of the policy in force; empty: none

@@ -213,6 +213,11 @@ func (q *Queue) infoLocked() QueueInfo {
 		Consumers: q.listedConsumersLocked(), EffectivePolicy: mergedDefinition(q.policy, q.operator),
 		HeadDeadline: instant(q.impl.headDeadline()),
 	}
+	i.Persistent, i.BytesPersistent = q.persistentLocked(i)
+	i.ByPriority, i.Publishers = s.byLevel(), q.impl.knownPublishers()
+	if s.returned != nil {
+		i.Returned = s.returned.Len()
+	}
 	if q.owner != nil {
 		i.Owner = q.owner.id
 	}
@@ -231,6 +236,18 @@ func (q *Queue) infoLocked() QueueInfo {
 		}
 	}
 	return i
+}
+
+// persistentLocked counts what the queue keeps over a restart: a quorum queue all messages, a classic one those that were published as
+// persistent, if the queue itself is durable.
+func (q *Queue) persistentLocked(all QueueInfo) (n int, bytes int64) {
+	switch s := q.store; {
+	case all.Type == QueueTypeQuorum:
+		return all.Messages, all.Bytes
+	case q.lifetime.durable:
+		return s.ready.persistent.n + s.unacked.persistent.n, s.ready.persistent.bytes + s.unacked.persistent.bytes
+	}
+	return 0, 0
 }
 
 func instant(ns int64) time.Time {
@@ -287,29 +304,33 @@ func (q *Queue) describeLocked(e *entry) MessageInfo {
 		Redelivered: q.redelivered(e), Deadline: instant(e.deadline), Deaths: e.m.history()}
 }
 
-// Persistent is for tools such as rabbitmqctl, which list these figures. It counts the messages published as
-// persistent, with delivery mode 2, and the octets of their bodies: those that Messages describes and those that were
-// delivered and are not settled. It looks at all messages of the virtual host that were delivered and are not settled.
-func (q *Queue) Persistent() (messages int, bytes int64) {
-	q.v.lock()
-	defer q.v.unlock()
-	count := func(e *entry) {
-		if e.m.props != nil && e.m.props.DeliveryMode == persistent {
-			messages++
-			bytes += q.store.size(e.m)
-		}
-	}
-	for e := range q.store.all() {
-		count(e)
-	}
-	for _, ch := range q.v.allChannelsLocked() {
+// HeadTimestamps is for tools such as rabbitmqctl, which list these times: for each classic queue, by its name, when the message at its head was
+// made, or the first of those that were delivered and are not settled, whichever says that it is older. Only messages of the highest priority that
+// the queue has count. A queue is missing if neither message tells. HeadTimestamps looks at all messages that were delivered and are not settled.
+func (v *vhost) HeadTimestamps() map[string]time.Time {
+	v.lock()
+	defer v.unlock()
+	out := map[*Queue]entry{}
+	for _, ch := range v.holdersLocked() {
 		for _, u := range ch.tags.All() {
-			if u.q == q && !u.void {
-				count(&u.e)
+			if first, ok := out[u.q]; !u.void && (!ok || u.q.store.precedes(&u.e, &first)) {
+				out[u.q] = u.e
 			}
 		}
+		v.tookLocked(ch.held)
+		v.restLocked()
 	}
-	return messages, bytes
+	times := map[string]time.Time{}
+	v.eachQueueLocked(func(q *Queue) {
+		heads := []*entry{q.store.head()}
+		if e, ok := out[q]; ok {
+			heads = append(heads, &e)
+		}
+		if at := q.store.oldest(heads); q.kind == classicQueue && !at.IsZero() {
+			times[q.name] = at
+		}
+	})
+	return times
 }
 
 // allChannelsLocked returns the channels of all connections and the broker's own.

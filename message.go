@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/leveretmq/leveret/internal/erl"
@@ -61,6 +62,17 @@ type message struct {
 	body     []byte
 	props    *Properties // nil: none
 	extra    *extra      // nil: one routing key, never died
+}
+
+// isPersistent reports whether m was published as persistent, with delivery mode 2.
+func (m *message) isPersistent() bool { return m.props != nil && m.props.DeliveryMode == persistent }
+
+// made is when the publisher says that m was made; zero: it does not say.
+func (m *message) made() time.Time {
+	if m.props == nil {
+		return time.Time{}
+	}
+	return m.props.Timestamp
 }
 
 // extra is what few messages have.

@@ -41,6 +41,7 @@ type queueType interface {
 	deleted(cause Cause)
 	// keeps reports whether a restart keeps a message, if it keeps the queue.
 	keeps(m *message) bool
+	knownPublishers() int // that have published to the queue and are still there
 	// noteHeld has the log know of a message that was handed out with a delivery tag. There is a log.
 	noteHeld(u *unacked, tag uint64, ch *Channel)
 	// outlived is a message that the queue had when its node was killed, and that nobody had.

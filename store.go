@@ -1,6 +1,10 @@
 package leveret
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"time"
+)
 
 // A store is what a queue holds: the ready messages in the order in which they leave, and the figures of all messages.
 // It knows no virtual host, no clock and no consumer: the time is an argument. The queue's type (classic.go, quorum.go)
@@ -8,9 +12,9 @@ import "fmt"
 type store struct {
 	backlog
 	countsProperties bool // the size of a message includes its properties // L-3
-	ready            holdings
-	unacked          holdings // delivered and not yet settled
-	deadlines        int      // ready messages that have one
+	ready            kept
+	unacked          kept // delivered and not yet settled
+	deadlines        int  // ready messages that have one
 	shared           *storeSums
 	aside            holdings // neither ready nor unacked: delayed retries and pending dead letters
 	departing        int64    // bytes of dead letters that a purge left on their way: only the memory alarm counts them
@@ -33,6 +37,20 @@ type holdings struct {
 func (h *holdings) add(n int, bytes int64) {
 	h.n += n
 	h.bytes += bytes
+}
+
+// kept are holdings, and those of them that were published as persistent.
+type kept struct {
+	holdings
+	persistent holdings
+}
+
+// count adds m, which has a size of bytes, with n = -1 it takes m out.
+func (k *kept) count(m *message, n int, bytes int64) {
+	k.add(n, int64(n)*bytes)
+	if m.isPersistent() {
+		k.persistent.add(n, int64(n)*bytes)
+	}
 }
 
 // size is how many bytes m counts for in this store.
@@ -60,8 +78,9 @@ func (s *store) countReady(e entry, n int) {
 }
 
 // removedExpired takes messages with a deadline out of the ready ones.
-func (s *store) removedExpired(gone holdings) {
+func (s *store) removedExpired(gone kept) {
 	s.ready.add(-gone.n, -gone.bytes)
+	s.ready.persistent.add(-gone.persistent.n, -gone.persistent.bytes)
 	s.deadlines -= gone.n
 	s.shared.growth -= gone.bytes
 }
@@ -70,7 +89,11 @@ func (s *store) removedExpired(gone holdings) {
 func (s *store) countUnacked(m *message, n int) { s.count(&s.unacked, m, n) }
 
 // countAside adds a message to those set aside, with n = -1 it takes the message out.
-func (s *store) countAside(m *message, n int) { s.count(&s.aside, m, n) }
+func (s *store) countAside(m *message, n int) {
+	bytes := int64(n) * s.size(m)
+	s.aside.add(n, bytes)
+	s.shared.growth += bytes
+}
 
 // removedAside takes all of a kind out of the messages set aside.
 func (s *store) removedAside(gone holdings) {
@@ -78,11 +101,10 @@ func (s *store) removedAside(gone holdings) {
 	s.shared.growth -= gone.bytes
 }
 
-func (s *store) count(h *holdings, m *message, n int) {
-	bytes := int64(n) * s.size(m)
-	h.n += n
-	h.bytes += bytes
-	s.shared.growth += bytes
+func (s *store) count(k *kept, m *message, n int) {
+	bytes := s.size(m)
+	k.count(m, n, bytes)
+	s.shared.growth += int64(n) * bytes
 }
 
 // length is what limits count: what is unacknowledged does not count.
@@ -96,6 +118,24 @@ func (s *store) bytes() int64 {
 	return s.ready.bytes + s.unacked.bytes + s.aside.bytes + s.departing
 }
 
+// oldest is the earliest time that messages of the highest priority among heads were made at; zero: none of them tells.
+func (s *store) oldest(heads []*entry) (at time.Time) {
+	top := math.MinInt
+	for _, e := range heads {
+		if e == nil {
+			continue
+		}
+		level, made := s.level(e.m), e.m.made()
+		if level > top {
+			top, at = level, time.Time{}
+		}
+		if level == top && !made.IsZero() && (at.IsZero() || made.Before(at)) {
+			at = made
+		}
+	}
+	return at
+}
+
 // headExpired reports whether the head is due. There must be a head.
 func (s *store) headExpired(now int64) bool {
 	d := s.head().deadline
@@ -107,16 +147,16 @@ func (s *store) clear() int {
 	n := s.ready.n
 	s.shared.growth -= s.ready.bytes
 	s.backlog.clear()
-	s.ready, s.deadlines = holdings{}, 0
+	s.ready, s.deadlines = kept{}, 0
 	return n
 }
 
 // verify compares the figures with what they count; unacked are the messages that channels hold.
-func (s *store) verify(unacked holdings) error {
-	var ready holdings
+func (s *store) verify(unacked kept) error {
+	var ready kept
 	deadlines := 0
 	for e := range s.all() {
-		ready.add(1, s.size(e.m))
+		ready.count(e.m, 1, s.size(e.m))
 		if e.deadline != 0 {
 			deadlines++
 		}

@@ -58,7 +58,7 @@ func TestStoreCounts(t *testing.T) {
 	e := stored(1, "12345", 0)
 	e.deadline = 70
 	s.put(e)
-	require.Equal(t, holdings{1, 5}, s.ready)
+	require.Equal(t, kept{holdings: holdings{1, 5}}, s.ready)
 	require.Equal(t, 1, s.deadlines)
 	require.False(t, s.headExpired(69))
 	require.True(t, s.headExpired(70), "due at its deadline")
@@ -81,13 +81,13 @@ func TestStoreCounts(t *testing.T) {
 func TestStoreVerifyFindsWrongFigures(t *testing.T) {
 	s, _ := newStore(0)
 	s.put(stored(1, "x", 0))
-	require.NoError(t, s.verify(holdings{}))
-	require.ErrorContains(t, s.verify(holdings{1, 1}), "unacknowledged")
+	require.NoError(t, s.verify(kept{}))
+	require.ErrorContains(t, s.verify(kept{holdings: holdings{1, 1}}), "unacknowledged")
 	s.ready.n++
-	require.ErrorContains(t, s.verify(holdings{}), "ready")
+	require.ErrorContains(t, s.verify(kept{}), "ready")
 	s.ready.n--
 	s.deadlines++
-	require.ErrorContains(t, s.verify(holdings{}), "deadline")
+	require.ErrorContains(t, s.verify(kept{}), "deadline")
 }
 
 func TestStoreClear(t *testing.T) {
@@ -99,7 +99,7 @@ func TestStoreClear(t *testing.T) {
 	require.Empty(t, s.sequences())
 	require.Zero(t, *memory)
 	require.Nil(t, s.head())
-	require.NoError(t, s.verify(holdings{}))
+	require.NoError(t, s.verify(kept{}))
 }
 
 // TestStoreIsAList compares a store with a list: every message leaves at the place that its priority and position say.
@@ -152,7 +152,7 @@ func TestStoreIsAList(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				require.Equal(t, sorted(), s.sequences())
-				require.NoError(t, s.verify(holdings{}))
+				require.NoError(t, s.verify(kept{}))
 				require.Equal(t, int64(4*len(list)), *memory)
 				if len(list) > 0 {
 					require.Equal(t, list[0].seq, s.head().seq)

@@ -68,7 +68,8 @@ func TestActivityOfConsumers(t *testing.T) {
 		if profile == leveret.RabbitMQ310 {
 			assert.Equal(t, named{"c": named{"single_active_consumer_tag": nil, "exclusive_consumer_tag": nil},
 				"e": named{"single_active_consumer_tag": nil, "exclusive_consumer_tag": "e1"},
-				"s": named{"single_active_consumer_tag": "s1", "exclusive_consumer_tag": nil}, "q": named{}, "sq": named{}}, listed)
+				"s": named{"single_active_consumer_tag": "s1", "exclusive_consumer_tag": nil}, "q": named{"single_active_consumer_ctag": nil},
+				"sq": named{"single_active_consumer_ctag": "sq1"}}, listed)
 			assert.Equal(t, named{"single_active_consumer_ctag": "sq1"}, tags(api.at("queues/%2F/sq").(named)))
 			continue
 		}

@@ -176,6 +176,11 @@ func (i item) value(column string) any {
 
 // sortValue is a value as sorting sees it: a float64, or as JSON has it. What is missing counts as 0.
 func sortValue(v any) any {
+	if f, isCostly := v.(costly); isCostly {
+		if v = f(); v == nil {
+			return "" // RabbitMQ has a word there
+		}
+	}
 	if n, isNumber := numeric(v); isNumber {
 		return n
 	}

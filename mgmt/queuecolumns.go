@@ -37,6 +37,8 @@ var (
 		{"message_bytes", func(q *leveret.QueueInfo) any { return q.Bytes }},
 		{"message_bytes_ready", func(q *leveret.QueueInfo) any { return q.BytesReady }},
 		{"message_bytes_unacknowledged", func(q *leveret.QueueInfo) any { return q.BytesUnacked }},
+		{"messages_persistent", func(q *leveret.QueueInfo) any { return q.Persistent }},
+		{"message_bytes_persistent", func(q *leveret.QueueInfo) any { return q.BytesPersistent }},
 		{"messages_ram", func(q *leveret.QueueInfo) any { return ofClassic(q, q.Messages) }},
 		{"message_bytes_ram", func(q *leveret.QueueInfo) any { return ofClassic(q, int(q.Bytes)) }},
 		{"memory", func(q *leveret.QueueInfo) any { return q.Bytes + int64(q.Messages)*messageOverhead }},

@@ -1,6 +1,8 @@
 package mgmt_test
 
 import (
+	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/leveretmq/leveret"
@@ -8,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What only the details of a queue tell: its owner, its exclusive consumer, its persistent messages, and what waits.
+// What only the details of a queue tell: its owner, its exclusive consumer, and what waits.
 func TestQueueInDetail(t *testing.T) {
 	b, a, amqpURL := newAPI(t)
 	ch := dial(t, amqpURL, "/", "owner")
@@ -51,4 +53,60 @@ func TestQueueInDetail(t *testing.T) {
 	assert.Equal(t, 0.0, retry["message_bytes_dlx"])
 	assert.Equal(t, "all", retry["delayed_retry"])
 	assert.Equal(t, []string{"mine", "retry"}, a.names("queues/detailed"))
+	for _, q := range a.get("queues/detailed").([]any) {
+		assert.NotContains(t, q, "owner_pid_details", "a list does not tell")
+	}
+}
+
+// What lists tell of the messages of queues. A quorum queue of 4.3 tells of its priorities and its publishers, too.
+func TestListedMessages(t *testing.T) {
+	for _, profile := range []leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310} {
+		b, api := busyBroker(t, profile)
+		defer b.Close()
+		conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Name: "publisher"})
+		require.NoError(t, err)
+		ch, err := conn.Channel()
+		require.NoError(t, err)
+		_, err = ch.DeclareQueue("quorum", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: leveret.QueueTypeQuorum}})
+		require.NoError(t, err)
+		for n := range 5 {
+			m := leveret.Message{Properties: &leveret.Properties{Priority: uint8(n % 3), Present: leveret.PropPriority}}
+			if n == 4 {
+				m = leveret.Message{}
+			}
+			_, err := ch.Publish("", "quorum", m)
+			require.NoError(t, err)
+		}
+		d, ok, err := ch.Get("quorum", leveret.GetConfig{})
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.NoError(t, d.Nack(true))
+
+		listed := map[string]map[string]json.RawMessage{}
+		var all []map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(api.body("queues/%2F"), &all))
+		for _, q := range all {
+			listed[string(q["name"])] = q
+		}
+		names := []string{"messages_persistent", "message_bytes_persistent", "head_message_timestamp"}
+		assert.Equal(t, map[string]string{"messages_persistent": "1", "message_bytes_persistent": "3", "head_message_timestamp": "1700000000"},
+			members(listed[`"q"`], names...))
+		assert.Equal(t, "5", string(listed[`"quorum"`]["messages_persistent"]))
+		assert.NotContains(t, listed[`"quorum"`], "head_message_timestamp")
+		names = []string{"messages_by_priority", "messages_active_priorities", "messages_ready_returned", "publishers"}
+		want := map[string]string{"messages_by_priority": `{"0":2,"1":1,"2":1}`, "messages_active_priorities": "3",
+			"messages_ready_returned": "1", "publishers": "1"}
+		if profile == leveret.RabbitMQ310 {
+			want = map[string]string{}
+		}
+		assert.Equal(t, want, members(listed[`"quorum"`], names...))
+		assert.Equal(t, want, members(api.raw("queues/%2F/quorum"), names...))
+		assert.Equal(t, profile == leveret.RabbitMQ310, !slices.Contains(api.memberNames("queues/%2F/quorum"), "delivery_limit"))
+		// Queues whose messages do not tell stand behind those whose messages do, quorum queues before all.
+		var order []string
+		for _, q := range api.at("queues/%2F?sort=head_message_timestamp&columns=name").([]any) {
+			order = append(order, q.(map[string]any)["name"].(string))
+		}
+		assert.Equal(t, []string{"quorum", "q", "busy"}, order)
+	}
 }

@@ -2,12 +2,13 @@ package mgmt
 
 import (
 	"maps"
+	"sync"
 	"time"
 
 	"github.com/leveretmq/leveret"
 )
 
-// describeQueue is a queue as lists have it.
+// describeQueue is a queue as details have it.
 func (c *call) describeQueue(v *leveret.VHost, info leveret.QueueInfo) (object, error) {
 	o := object{"name": info.Name, "vhost": info.VHost, "node": c.NodeName, "internal": false, "internal_owner": false,
 		"arguments": arguments(info.Arguments), "effective_policy_definition": arguments(info.EffectivePolicy)}
@@ -29,9 +30,11 @@ func (c *call) describeQueue(v *leveret.VHost, info leveret.QueueInfo) (object, 
 	}
 	fill(o, statisticsColumns, &info)
 	c.describeType(o, q, info)
+	c.addTags(o, v, info)
 	c.omitUnknown(o)
 	s, f := subject{aQueue, info.VHost, info.Name}, queueFigures(info, q.Counters())
 	if info.Type == leveret.QueueTypeClassic {
+		o["head_message_timestamp"] = costly(func() any { return c.headTimestamp(v, info.Name) })
 		c.showIdle(o, s, f)
 	}
 	if err := c.messageStats(o, s, f, queueStats); err != nil {
@@ -82,20 +85,13 @@ func (c *call) showIdle(o object, s subject, f figures) {
 // describeListedQueue is a queue in a list. In brief it has no member that is null.
 func (c *call) describeListedQueue(v *leveret.VHost, info leveret.QueueInfo) (object, error) {
 	o, err := c.describeQueue(v, info)
-	if err != nil || c.statsDisabled() {
-		return o, err
+	if err == nil && c.briefLists && c.columns() == nil && !c.statsDisabled() {
+		maps.DeleteFunc(o, func(name string, value any) bool { return name == "idle_since" || isNull(value) })
 	}
-	c.addTags(o, v, info)
-	if !c.briefLists {
-		return o, nil
-	}
-	if c.columns() == nil {
-		maps.DeleteFunc(o, func(name string, value any) bool { return value == nil || name == "idle_since" })
-	}
-	return o, nil
+	return o, err
 }
 
-// addTags tells which consumer of a queue is the only one. 3.10 calls that of a quorum queue a ctag, and does not list it.
+// addTags tells which consumer of a queue is the only one. 3.10 calls that of a quorum queue a ctag.
 func (c *call) addTags(o object, v *leveret.VHost, info leveret.QueueInfo) {
 	only := textOrNull(info.SingleActive)
 	switch {
@@ -104,7 +100,7 @@ func (c *call) addTags(o object, v *leveret.VHost, info leveret.QueueInfo) {
 		o["exclusive_consumer_tag"] = textOrNull(c.contentsOf(v).exclusive[info.Name])
 	case !c.oldFeatures:
 		o["single_active_consumer_tag"] = only
-	case c.path("queue") != "":
+	default:
 		o["single_active_consumer_ctag"] = only
 	}
 }
@@ -120,9 +116,11 @@ func (c *call) describeType(o object, q *leveret.Queue, info leveret.QueueInfo) 
 	o["open_files"] = object{c.NodeName: 0}
 	delayed, dead, deadBytes := waiting(q, info)
 	o["messages_dlx"], o["message_bytes_dlx"] = dead, deadBytes
-	if !c.oldFeatures {
-		o["messages_delayed"] = delayed
+	if c.oldFeatures {
+		return
 	}
+	o["messages_delayed"], o["messages_ready_returned"], o["publishers"] = delayed, info.Returned, info.Publishers
+	o["messages_by_priority"], o["messages_active_priorities"] = info.ByPriority, len(info.ByPriority)
 	settings := q.Effective()
 	for name, key := range map[string]string{"delivery_limit": "delivery-limit", "delayed_retry": "delayed-retry-type"} {
 		if s, ok := settings.Get(key); ok && s.Value != nil {
@@ -181,48 +179,18 @@ func waiting(q *leveret.Queue, info leveret.QueueInfo) (delayed, dead int, deadB
 	return delayed, dead, deadBytes
 }
 
-// describeQueueInDetail adds what has to look at each message or consumer.
-func (c *call) describeQueueInDetail(v *leveret.VHost, info leveret.QueueInfo) (object, error) {
-	o, err := c.describeQueue(v, info)
-	if err != nil || c.statsDisabled() {
-		return o, err
+// headTimestamp is the timestamp of a classic queue's head, in seconds; null if it has none.
+func (c *call) headTimestamp(v *leveret.VHost, queue string) any {
+	if made, ok := c.contentsOf(v).heads()[queue]; ok {
+		return made.Unix()
 	}
-	q, err := v.Queue(info.Name)
-	if err != nil {
-		return o, nil
-	}
-	o["messages_persistent"], o["message_bytes_persistent"] = persistent(q, info)
-	c.addTags(o, v, info)
-	if info.Type == leveret.QueueTypeClassic {
-		o["head_message_timestamp"] = costly(func() any { return headTimestamp(q) })
-	}
-	if owner, ok := c.contentsOf(v).conns[info.Owner]; ok {
-		o["owner_pid_details"] = c.peer(owner)
-	}
-	return o, nil
-}
-
-// headTimestamp is the timestamp of the first message that is ready, in seconds; null if it has none.
-func headTimestamp(q *leveret.Queue) any {
-	ready := q.Messages()
-	if len(ready) == 0 || ready[0].Properties == nil || ready[0].Properties.Timestamp.IsZero() {
-		return nil
-	}
-	return ready[0].Properties.Timestamp.Unix()
-}
-
-// persistent counts what a restart keeps: of a quorum queue all messages.
-func persistent(q *leveret.Queue, info leveret.QueueInfo) (messages int, bytes int64) {
-	if info.Type == leveret.QueueTypeQuorum {
-		return info.Messages, info.Bytes
-	}
-	return q.Persistent()
+	return nil
 }
 
 // contents are what the queues of a virtual host refer to.
 type contents struct {
 	exclusive map[string]string           // tags of exclusive consumers, by queue
-	conns     map[uint64]leveret.ConnInfo // by id
+	heads     func() map[string]time.Time // of classic queues, by name
 }
 
 // contentsOf looks at a virtual host once for all queues that a request is about.
@@ -230,14 +198,11 @@ func (c *call) contentsOf(v *leveret.VHost) *contents {
 	if found := c.looked[v.Name()]; found != nil {
 		return found
 	}
-	found := &contents{map[string]string{}, map[uint64]leveret.ConnInfo{}}
+	found := &contents{map[string]string{}, sync.OnceValue(v.HeadTimestamps)}
 	for _, cs := range v.Consumers() {
 		if cs.Exclusive {
 			found.exclusive[cs.Queue] = cs.Tag
 		}
-	}
-	for _, conn := range v.Connections() {
-		found.conns[conn.ID] = conn
 	}
 	if c.looked == nil {
 		c.looked = map[string]*contents{}

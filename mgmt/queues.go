@@ -13,13 +13,13 @@ import (
 
 func (c *call) queues() (any, error) { return c.listQueues(anyQueue, (*call).describeListedQueue) }
 func (c *call) detailedQueues() (any, error) {
-	return c.listQueues(anyQueue, (*call).describeQueueInDetail)
+	return c.listQueues(anyQueue, (*call).describeQueue)
 }
 
 // queuesOfUser lists the queues that a user has declared or imported. An unknown user has none.
 func (c *call) queuesOfUser() (any, error) {
 	user := c.path("user")
-	return c.listQueues(func(info leveret.QueueInfo) bool { return c.makerOfQueue(&info) == user }, (*call).describeQueueInDetail)
+	return c.listQueues(func(info leveret.QueueInfo) bool { return c.makerOfQueue(&info) == user }, (*call).describeQueue)
 }
 
 func anyQueue(leveret.QueueInfo) bool { return true }
@@ -75,9 +75,15 @@ func (c *call) queue() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := c.describeQueueInDetail(v, q.Info())
+	info := q.Info()
+	o, err := c.describeQueue(v, info)
 	if err != nil || c.statsDisabled() {
 		return o, err
+	}
+	for _, conn := range v.Connections() {
+		if conn.ID == info.Owner {
+			o["owner_pid_details"] = c.peer(conn)
+		}
 	}
 	o["consumer_details"], o["deliveries"], o["incoming"] = c.consumersOf(v, q.Name()), []any{}, []any{}
 	return o, nil
@@ -192,10 +198,11 @@ func (c *call) actOnQueue() (any, error) {
 	if err := c.need("action"); err != nil {
 		return nil, err
 	}
+	action := c.body.text("action")
 	switch {
 	case missing != nil:
 		return nil, errCrash
-	case !slices.Contains(c.mirrorActions, c.body.text("action")):
+	case !slices.Contains(c.mirrorActions, action):
 		return nil, badRequest([]any{"unknown", c.body["action"]})
 	}
 	return nil, nil

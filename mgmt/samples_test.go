@@ -89,11 +89,10 @@ func (a api) sendSample(s sample, names map[string]string) result {
 func notCompared(path string) bool { return leftOut.MatchString(path) || upToUsers.MatchString(path) }
 
 // leftOut are the fields of RabbitMQ that leveret has no figure for, or that are about Erlang.
-var leftOut = regexp.MustCompile(`garbage_collection|reductions|head_message_timestamp|` +
+var leftOut = regexp.MustCompile(`garbage_collection|reductions|` +
 	`message_stats\.(disk_reads|disk_writes)(_details.*)?$|` + // there is no store
 	`churn_rates\..*_details|` +
-	// Quorum queues' priorities and returned messages, and persistent messages of a list.
-	`messages_by_priority|messages_active_priorities|messages_ready_returned|\[\]\.message(s|_bytes)_persistent|message_bytes_dlx|\.publishers$|` +
+	`message_bytes_dlx|` +
 	`\[\]\.(policy|operator_policy)$|\[\]\.online$|` +
 	// Nodes: input and output, Mnesia, the store, and garbage collection are Erlang's.
 	`\.(io|mnesia|msg_store|queue_index|gc|context_switches|ra_open_file)_?.*|metrics_gc_queue_length.*|sockets_used_details.*|\.db_dir|` +

@@ -27,5 +27,13 @@ func (d decimal) MarshalJSON() ([]byte, error) {
 // A costly value is found only if it is shown, because it takes long.
 type costly func() any
 
+// isNull reports whether a value is null in JSON.
+func isNull(v any) bool {
+	if f, ok := v.(costly); ok {
+		v = f()
+	}
+	return v == nil
+}
+
 // MarshalJSON writes the value.
 func (v costly) MarshalJSON() ([]byte, error) { return json.Marshal(v()) }

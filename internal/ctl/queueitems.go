@@ -2,6 +2,7 @@ package ctl
 
 import (
 	"github.com/leveretmq/leveret"
+	"time"
 )
 
 // A queueListing computes the columns of queues. What takes a look at consumers or messages
@@ -11,6 +12,7 @@ type queueListing struct {
 	vhost     *leveret.VHost
 	old       bool                              // as 3.10 lists them
 	consumers map[string][]leveret.ConsumerInfo // by queue; nil: not looked yet
+	heads     map[string]time.Time              // timestamps by queue; nil: not looked yet
 }
 
 func (l *queueListing) item(q leveret.QueueInfo, column string) any {
@@ -124,8 +126,10 @@ func (l *queueListing) classicItem(q leveret.QueueInfo, column string) any {
 		return l.capacity(q)
 	case "head_message_timestamp":
 		return l.headTimestamp(q)
-	case "messages_persistent", "message_bytes_persistent":
-		return l.persistent(q, column)
+	case "messages_persistent":
+		return q.Persistent
+	case "message_bytes_persistent":
+		return q.BytesPersistent
 	}
 	panic("no such column of a queue: " + column)
 }
@@ -150,29 +154,15 @@ func full(c leveret.ConsumerInfo) bool {
 	return c.AckRequired && c.Prefetch > 0 && c.Unacked >= c.Prefetch
 }
 
-// headTimestamp is the timestamp of the first message that is ready.
+// headTimestamp is the timestamp of the queue's head.
 func (l *queueListing) headTimestamp(q leveret.QueueInfo) any {
-	queue, err := l.vhost.Queue(q.Name)
-	if err != nil {
-		return none // deleted meanwhile
+	if l.heads == nil {
+		l.heads = l.vhost.HeadTimestamps()
 	}
-	head := queue.Messages()
-	if len(head) == 0 || head[0].Properties == nil || head[0].Properties.Timestamp.IsZero() {
-		return none
+	if made, ok := l.heads[q.Name]; ok {
+		return made.Unix()
 	}
-	return head[0].Properties.Timestamp.Unix()
-}
-
-func (l *queueListing) persistent(q leveret.QueueInfo, column string) any {
-	queue, err := l.vhost.Queue(q.Name)
-	if err != nil {
-		return none // deleted meanwhile
-	}
-	messages, bytes := queue.Persistent()
-	if column == "messages_persistent" {
-		return messages
-	}
-	return bytes
+	return none
 }
 
 func (l *queueListing) exclusiveConsumer(queue string) (leveret.ConsumerInfo, bool) {
