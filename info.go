@@ -144,9 +144,9 @@ type ConnInfo struct {
 type ChannelInfo struct {
 	Number          uint16 `json:"number"`
 	Consumers       int    `json:"consumer_count"`
-	Unacked         int    `json:"messages_unacknowledged"`
-	Prefetch        int    `json:"prefetch_count"`        // of consumers to come
-	GlobalPrefetch  int    `json:"global_prefetch_count"` // of the whole channel
+	Unacked         int    `json:"messages_unacknowledged"` // without AcksUncommitted
+	Prefetch        int    `json:"prefetch_count"`          // of consumers to come
+	GlobalPrefetch  int    `json:"global_prefetch_count"`   // of the whole channel
 	Confirm         bool   `json:"confirm"`
 	Tx              bool   `json:"transactional"`
 	Uncommitted     int    `json:"messages_uncommitted"` // publishes

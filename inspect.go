@@ -379,6 +379,7 @@ func (ch *Channel) infoLocked() ChannelInfo {
 		Counters: ch.tally.counters()}
 	if ch.tx != nil {
 		i.Uncommitted, i.AcksUncommitted = len(ch.tx.publishes), ch.tx.marked
+		i.Unacked -= ch.tx.marked
 	}
 	return i
 }

@@ -209,6 +209,9 @@ func (s resource) answer(c *call, run func(*call) (any, error)) (any, error) {
 		}
 	}
 	answer, err := run(c)
+	if isRefusedUser(err) {
+		c.header.Set("Vary", s.headers.vary) // RabbitMQ finds that out before it looks at Accept
+	}
 	if err != nil {
 		return nil, err
 	}

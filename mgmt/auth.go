@@ -1,6 +1,7 @@
 package mgmt
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
@@ -160,6 +161,12 @@ func (c *call) checkOwner(user string) error {
 		return notAuthorised("User not authorised to access object")
 	}
 	return nil
+}
+
+// isRefusedUser reports whether an error is the refusal of a user who may not see an object.
+func isRefusedUser(err error) bool {
+	var f *failure
+	return errors.As(err, &f) && f.status == http.StatusUnauthorized
 }
 
 // ownersOfConnection lets the handler look for the connection. RabbitMQ fails if there is none, and the user may not see or close all.

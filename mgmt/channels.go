@@ -2,6 +2,8 @@ package mgmt
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/leveretmq/leveret"
 )
@@ -49,12 +51,17 @@ func (c *call) describeChannel(conn leveret.ConnInfo, ch leveret.ChannelInfo) (o
 		o["global_prefetch_count"] = ch.GlobalPrefetch
 	}
 	c.omitUnknown(o)
-	s, f := subject{aChannel, "", c.channelName(conn, ch.Number)}, channelFigures(ch.Counters)
-	if !c.statsDisabled() {
-		c.showIdle(o, s, f)
+	if c.statsDisabled() {
+		maps.DeleteFunc(o, func(name string, _ any) bool { return !slices.Contains(channelIdentity, name) })
+		return o, nil
 	}
+	s, f := subject{aChannel, "", c.channelName(conn, ch.Number)}, channelFigures(ch.Counters)
+	c.showIdle(o, s, f)
 	return o, c.messageStats(o, s, f, sumStats)
 }
+
+// channelIdentity is what a channel tells without statistics.
+var channelIdentity = []string{"name", "number", "node", "user", "vhost", "user_who_performed_action", "connection_details"}
 
 func (c *call) connectionChannels() (any, error) {
 	if err := c.checkQueryOfClient(); err != nil {
@@ -85,12 +92,15 @@ func (c *call) channel() (any, error) {
 			if err := c.checkOwner(conn.User); err != nil {
 				return nil, err
 			}
+			if c.statsDisabled() && c.listsNoChannels {
+				return nil, errNoStatistics
+			}
 			o, err := c.describeChannel(conn, ch)
-			if err != nil {
-				return nil, err
+			if err != nil || c.statsDisabled() {
+				return whole(o), err
 			}
 			o["consumer_details"], o["deliveries"], o["publishes"] = c.consumersOn(conn, ch.Number), []any{}, []any{}
-			return o, nil
+			return whole(o), nil
 		}
 	}
 	return nil, errNoObject

@@ -3,6 +3,7 @@ package mgmt
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -101,9 +102,28 @@ func (c *call) describeConnection(conn leveret.ConnInfo) (object, error) {
 	if name, ok := conn.ClientProperties["connection_name"].(string); ok {
 		o["user_provided_name"] = name
 	}
+	if c.statsDisabled() && !c.ofVHost {
+		return c.withoutTraffic(o), nil
+	}
 	var f figures
 	f.addTraffic(t.Traffic)
-	return o, c.show(o, subject{aConnection, "", c.connectionName(conn)}, f, octets)
+	return o, c.showInAnyCase(o, subject{aConnection, "", c.connectionName(conn)}, f, octets)
+}
+
+// withoutTraffic is a connection for a request that wants no statistics. The list of a virtual host's connections tells them in any case.
+func (c *call) withoutTraffic(o object) object {
+	kept := []string{"name"}
+	switch {
+	case !c.listsNoChannels:
+		for _, name := range []string{"channels", "recv_cnt", "send_cnt", "send_pend", "state"} {
+			delete(o, name)
+		}
+		return o
+	case c.path("connection") == "":
+		kept = append(kept, "vhost", "user", "node")
+	}
+	maps.DeleteFunc(o, func(name string, _ any) bool { return !slices.Contains(kept, name) })
+	return o
 }
 
 // describeTLS adds how a connection is encrypted. Clients' certificates are not looked at.
@@ -149,7 +169,7 @@ func (c *call) connection() (any, error) {
 			o[name] = "" // null only in lists
 		}
 	}
-	return o, err
+	return whole(o), err
 }
 
 // connectionSessions refuses to tell of sessions, which only AMQP 1.0 has.

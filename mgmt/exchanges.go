@@ -42,8 +42,11 @@ func (c *call) describeExchange(info leveret.ExchangeInfo) (object, error) {
 	if info.Policy != "" {
 		o["policy"] = info.Policy
 	}
-	s := subject{anExchange, info.VHost, info.Name}
-	return o, c.messageStats(o, s, exchangeFigures(info.Counters), exchangeStats)
+	tell, s := c.messageStats, subject{anExchange, info.VHost, info.Name}
+	if c.tellsTraffic && c.path("exchange") != "" {
+		tell = c.messageStatsInAnyCase
+	}
+	return o, tell(o, s, exchangeFigures(info.Counters), exchangeStats)
 }
 
 // internalUser is who makes things on the broker's own behalf, such as what a file has from which it starts.

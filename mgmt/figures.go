@@ -164,6 +164,15 @@ const (
 	theNode // the sum of everything, and the process
 )
 
+// span is how the parameters begin that ask for the samples of a figure. A virtual host has those of its lengths with its messages.
+func (s subject) span(f figure) string {
+	span := figureTable[f].span
+	if s.kind == aVHost && span == "lengths" {
+		return "msg_rates"
+	}
+	return span
+}
+
 // snapshot returns the figures of everything there is.
 func (n *node) snapshot() map[subject]figures {
 	all := map[subject]figures{}
@@ -211,6 +220,11 @@ func (c *call) show(o object, s subject, f figures, which []figure) error {
 	if c.statsDisabled() {
 		return nil
 	}
+	return c.showInAnyCase(o, s, f, which)
+}
+
+// showInAnyCase is show, also if the request wants no statistics.
+func (c *call) showInAnyCase(o object, s subject, f figures, which []figure) error {
 	for _, w := range which {
 		details, err := c.details(s, w, f[w])
 		if err != nil {
@@ -227,13 +241,18 @@ func (c *call) messageStats(o object, s subject, f figures, groups [][]figure) e
 	if c.statsDisabled() {
 		return nil
 	}
+	return c.messageStatsInAnyCase(o, s, f, groups)
+}
+
+// messageStatsInAnyCase is messageStats, also if the request wants no statistics.
+func (c *call) messageStatsInAnyCase(o object, s subject, f figures, groups [][]figure) error {
 	stats := object{}
 	for _, group := range groups {
 		if !f.any(group) {
 			continue
 		}
 		o["message_stats"] = stats
-		if err := c.show(stats, s, f, group); err != nil {
+		if err := c.showInAnyCase(stats, s, f, group); err != nil {
 			return err
 		}
 	}

@@ -75,7 +75,7 @@ type surface struct {
 	unknownMembers    []string // of queues, consumers, channels and connections: those that only the other release tells
 	briefLists        bool     // a list of queues leaves out what is null and what takes long
 	checksOneProtocol bool     // protocol-listener looks for one protocol, not for each of a list, and lists those that there are from the last
-	tellsTraffic      bool     // an exchange has incoming and outgoing though statistics are not wanted
+	tellsTraffic      bool     // an exchange has its traffic though statistics are not wanted
 }
 
 // headers are what all answers of a release have.

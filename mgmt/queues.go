@@ -188,7 +188,7 @@ func (c *call) rebalance() (any, error) { return nil, nil }
 
 // actOnQueue does what is asked of the queue's mirrors: nothing, because there are none.
 func (c *call) actOnQueue() (any, error) {
-	v, _, missing := c.pathQueue()
+	v, q, missing := c.pathQueue()
 	if missing == errMalformed {
 		return nil, missing
 	}
@@ -204,6 +204,8 @@ func (c *call) actOnQueue() (any, error) {
 		return nil, errCrash
 	case !slices.Contains(c.mirrorActions, action):
 		return nil, badRequest([]any{"unknown", c.body["action"]})
+	case action == "cancel_sync" && q.Info().Type == leveret.QueueTypeQuorum: // which RabbitMQ does not expect
+		return nil, errCrash
 	}
 	return nil, nil
 }

@@ -34,7 +34,7 @@ func seconds(n int) time.Duration {
 
 // details returns the rate of a figure that is now value, and its samples if the request asks for them.
 func (c *call) details(s subject, f figure, value int64) (object, error) {
-	span, err := c.span(figureTable[f].span)
+	span, err := c.span(s.span(f))
 	if err != nil {
 		return nil, err
 	}

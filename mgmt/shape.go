@@ -22,6 +22,9 @@ const (
 // A check is the answer of a health check.
 type check object
 
+// A whole is an object that columns do not cut.
+type whole object
+
 // An uncut list is one that columns do not cut.
 type uncut []object
 
@@ -51,6 +54,9 @@ func (c *call) shape(answer any, p pages) (any, error) {
 		if c.ordersNothing() {
 			err = errCrash
 		}
+		return answer, err
+	case whole:
+		_, err := c.columnsOfAll()
 		return answer, err
 	case check:
 		return c.shapeCheck(answer)
