@@ -111,7 +111,9 @@ func (ch *Channel) failLocked(op string, e *Error) error {
 	switch {
 	case ch.super:
 	case e.ClosesConnection():
-		ch.endLocked(e) // before the connection's other channels, which may be handed what it held
+		ch.breakLocked(e)
+		ch.conn.tellClosedLocked(e) // nothing more is sent
+		ch.endLocked(e)             // before the connection's other channels, which may be handed what it held
 		ch.conn.endLocked(e)
 	default:
 		ch.endLocked(e)
@@ -130,6 +132,19 @@ func (ch *Channel) Close() error {
 	return nil
 }
 
+// breakLocked is what an error that closes the connection does before the client hears of it. Classic queues that the channel
+// consumes from take back what it holds of them, so the connection's other channels may be sent that.
+// Rules: E-8.
+func (ch *Channel) breakLocked(reason *Error) {
+	if ch.err != nil {
+		return
+	}
+	ch.err = closedBy(reason)
+	ch.endConsumersLocked(func(q *Queue) bool { return q != nil && q.kind == classicQueue })
+	left := ch.leaving
+	ch.returnLocked(func(q *Queue) bool { return slices.Contains(left, q) })
+}
+
 // endLocked closes the channel; reason is nil if the client wants it.
 // Rules: E-7.
 func (ch *Channel) endLocked(reason *Error) {
@@ -141,10 +156,12 @@ func (ch *Channel) endLocked(reason *Error) {
 // any of them gives back, so that none is handed another's messages.
 // Rules: C-12.
 func (ch *Channel) detachLocked(reason *Error) {
-	if ch.err != nil {
+	if ch.conn.channels[ch.number] != ch {
 		return
 	}
-	ch.err = closedBy(reason)
+	if ch.err == nil {
+		ch.err = closedBy(reason)
+	}
 	ch.tx = nil
 	ch.stopCountingLocked()
 	delete(ch.conn.channels, ch.number)
@@ -159,13 +176,17 @@ func (ch *Channel) detachLocked(reason *Error) {
 		c.uncountLateLocked()
 	}
 	ch.late = nil
-	ch.endConsumersLocked()
+	ch.endConsumersLocked(anyQueue)
 }
 
-// endConsumersLocked ends the consumers that the channel has left, and keeps the queues that they leave.
-func (ch *Channel) endConsumersLocked() {
+// anyQueue is for what concerns all queues that a channel has to do with.
+func anyQueue(*Queue) bool { return true }
+
+// endConsumersLocked ends the consumers that the channel has of some queues, and keeps the queues that they leave. A consumer of direct
+// replies has none: nil.
+func (ch *Channel) endConsumersLocked(of func(*Queue) bool) {
 	for _, c := range ch.sortedConsumersLocked() {
-		if c.ended { // while others got in
+		if c.ended || !of(c.q) { // ended while others got in
 			continue
 		}
 		c.leaveLocked(ch.err)
@@ -177,30 +198,35 @@ func (ch *Channel) endConsumersLocked() {
 	}
 }
 
-// giveBackLocked is the second half of end. Each queue takes back all that the channel held of it before the queue
-// delivers any of it. What the channel holds of a queue that goes with its last consumer goes with it.
-// Rules: D-5, D-31, L-8.
+// giveBackLocked is the second half of end.
 func (ch *Channel) giveBackLocked(reason *Error) {
+	ch.returnLocked(anyQueue)
+	ch.tags = tags.Window[unacked]{}
+	if ch.endedLocked() {
+		ch.v.channelEventLocked(ch, reason)
+	}
+}
+
+// returnLocked has some queues take back what the channel holds of them. Each takes back all before it delivers any. What the channel
+// holds of a queue that goes with its last consumer goes with it.
+// Rules: D-5, D-31, L-8.
+func (ch *Channel) returnLocked(to func(*Queue) bool) {
 	for _, q := range ch.leaving {
 		q.removeUnusedLocked()
 		ch.v.tookLocked(1)
 		ch.v.restLocked()
 	}
 	for _, tags := range ch.byQueueLocked() {
-		if of, some := ch.firstHolderLocked(tags); some {
+		if of, some := ch.firstHolderLocked(tags); some && to(of.q) {
 			ch.settleGroupLocked(ch.byHolderLocked(tags, of.q), of, ended)
 		}
 	}
-	ch.tags = tags.Window[unacked]{}
 	ch.unstallLocked()
 	for _, q := range ch.leaving {
 		q.leftLocked()
 		ch.v.restLocked()
 	}
 	ch.leaving = nil
-	if ch.endedLocked() {
-		ch.v.channelEventLocked(ch, reason)
-	}
 }
 
 // endedLocked removes the channel from those that are ending. Those of a connection end in the order in which they were

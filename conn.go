@@ -20,6 +20,7 @@ type Conn struct {
 	opened     time.Time
 	done       chan struct{}
 	err        error
+	told       bool // its client, of its end
 	channels   map[uint16]*Channel
 	numbers    channelNumbers      // of channels
 	exclusives map[*Queue]struct{} // those that exist
@@ -278,7 +279,13 @@ func (c *Conn) goneLocked(reason *Error) {
 	}
 	c.release()
 	v.connectionEventLocked(c, reason)
-	if in := c.cfg.Inbox; in != nil && reason != nil {
+	c.tellClosedLocked(reason)
+}
+
+// tellClosedLocked tells the client, once, why the connection ends. Reason is nil if the client has ended it.
+func (c *Conn) tellClosedLocked(reason *Error) {
+	if in := c.cfg.Inbox; in != nil && reason != nil && !c.told {
+		c.told = true
 		in.putLocked(Notification{Kind: ConnClosed, Err: reason})
 	}
 }

@@ -21,6 +21,13 @@ func (ch *Channel) RefuseBody(size uint64) error {
 	})
 }
 
+// Fail does what a method does that fails with err, for a method that the listener itself refuses: it closes what err closes.
+//
+// Rules: E-8.
+func (ch *Channel) Fail(err *Error) error {
+	return ch.do(err.Op, func() *Error { return err })
+}
+
 // DeclaredQueue returns the queue that the channel's client means by an empty name: the one that the channel declared last,
 // or "". It does so for a closed channel, too.
 //

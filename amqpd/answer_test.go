@@ -296,6 +296,48 @@ func TestReplyBehindItsConfirm(t *testing.T) {
 	}
 }
 
+// The channel that fails ends before the others of its connection. They are sent what classic queues take back of it that it consumes
+// from, nothing else, and nothing where the mistake is in a frame.
+// Rules: E-7, E-8.
+func TestFailedChannelEndsFirst(t *testing.T) {
+	const prefetchSize = 1
+	mistakes := map[string]string{
+		"prefetch size":             call(1, basicQos, u32(prefetchSize), u16(0), u8(0)),
+		"recover without requeue":   call(1, basicRecover, u8(0)),
+		"second open":               openChan(1),
+		"server's method":           call(1, basicQosOk),
+		"server's method, content":  serverDeliver(1) + header(0),
+		"flow":                      call(1, channelFlow, u8(0)),
+		"immediate":                 publish("q", 2) + header(0),
+		"a frame that is cut short": call(1, basicQos, u32(0)),
+		"a frame out of place":      header(0),
+	}
+	inFrame := map[string]bool{"a frame that is cut short": true, "a frame out of place": true}
+	for name, mistake := range mistakes {
+		for _, queue := range []string{"q", "quorum"} {
+			for _, consumes := range []bool{true, false} {
+				t.Run(fmt.Sprintf("%s, %s, consumes: %t", name, queue, consumes), func(t *testing.T) {
+					acts := []act{{declareQuorum("quorum"), []methodID{queueDeclareOk}}}
+					filled := act{publish(queue, 0) + header(0), []methodID{basicAck}}
+					if consumes {
+						filled.answer = []methodID{basicDeliver, basicAck}
+						acts = append(acts, act{consumeFrom(queue), []methodID{basicConsumeOk}}, filled)
+					} else {
+						acts = append(acts, filled, act{getFrom(queue), []methodID{basicGetOk}})
+					}
+					end := []methodID{connectionClose}
+					if consumes && queue == "q" && !inFrame[name] {
+						end = []methodID{basicDeliver, connectionClose}
+					}
+					playActs(t, confirmSelect, append(acts,
+						act{openChan(2) + call(2, basicConsume, u16(0), ss(queue), ss("t2"), u8(0), u32(0)), []methodID{channelOpenOk, basicConsumeOk}},
+						act{mistake, end}))
+				})
+			}
+		}
+	}
+}
+
 // What queues decide about is not confirmed any more on a channel that is closed in the same breath. Other channels get what it held
 // before it is closed.
 // Rules: C-5a, D-31.

@@ -252,8 +252,11 @@ func (c *conn) failLocked(err error, cause methodID) {
 	if c.stage == running {
 		c.takeNoticesLocked()
 		isEnd := func(n leveret.Notification) bool { return n.Kind == leveret.ConnClosed }
-		c.inbox.notices = slices.DeleteFunc(c.inbox.notices, isEnd)
-		c.encodeNoticesLocked(len(c.inbox.notices))
+		n := slices.IndexFunc(c.inbox.notices, isEnd)
+		if n < 0 {
+			n = len(c.inbox.notices)
+		}
+		c.encodeNoticesLocked(n) // what stands behind the end comes too late
 	}
 	c.closeLocked(err, cause)
 }

@@ -132,8 +132,7 @@ func (c *conn) completeLocked(ch *channel) error {
 		c.failLocked(errCommitting(), id)
 		return nil
 	case id != basicPublish:
-		c.failLocked(errUnimplemented(), id)
-		return nil
+		return c.handledLocked(ch, errUnimplemented(), id)
 	}
 	return c.handledLocked(ch, c.publishLocked(ch), id)
 }

@@ -142,10 +142,10 @@ func (c *conn) channelMethodLocked(f frame) error {
 		return errDrop
 	}
 	if ch.tx.committing && !passesCommit(id) {
-		return c.refusedLocked(id, a, errCommitting())
+		return c.refusedLocked(ch, id, a, errCommitting())
 	}
 	if h == nil {
-		return c.refusedLocked(id, a, errUnimplemented())
+		return c.refusedLocked(ch, id, a, errUnimplemented())
 	}
 	return c.handledLocked(ch, h(c, ch, a), id)
 }
@@ -223,11 +223,11 @@ func passesCommit(id methodID) bool {
 // refusedLocked ends the connection because of a method that a client may not send, or not now. What is wrong with its arguments
 // comes before that.
 // Rules: C-10, C-17.
-func (c *conn) refusedLocked(id methodID, a *args, why error) error {
+func (c *conn) refusedLocked(ch *channel, id methodID, a *args, why error) error {
 	if err := c.protocol.signatures[id].check(a); err != nil {
 		why = err
 	}
-	return c.handledLocked(nil, why, id)
+	return c.handledLocked(ch, why, id)
 }
 
 func errNotOpen() error { return errorf(leveret.ChannelError, "expected 'channel.open'") }
@@ -259,8 +259,9 @@ func (c *conn) closingChannelLocked(ch *channel, id methodID, a *args) error {
 	return nil
 }
 
-// handledLocked tells the client about the error of a method, if there is one.
-// Rules: C-20.
+// handledLocked tells the client about the error of a method, if there is one. What is wrong with the frame is found by RabbitMQ's
+// reader, any other error by the channel, which then ends before the others.
+// Rules: C-20, E-8.
 func (c *conn) handledLocked(ch *channel, err error, id methodID) error {
 	if err == nil || errors.Is(err, leveret.ErrClosed) {
 		return nil // the session was closed meanwhile: the inbox has the reason
@@ -270,6 +271,9 @@ func (c *conn) handledLocked(ch *channel, err error, id methodID) error {
 	}
 	var e *leveret.Error
 	if ch == nil || !errors.As(err, &e) || e.ClosesConnection() {
+		if ch != nil && e != nil && e.Code != leveret.FrameError {
+			ch.ch.Fail(e)
+		}
 		c.failLocked(err, id)
 		return nil
 	}
