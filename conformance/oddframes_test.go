@@ -27,7 +27,7 @@ var odd = flag.Int("odd", 100, "how many sequences of odd frames to send to a re
 // a busy machine spoils a run, and what a broker does only now and then, such as to confirm a message before its delivery
 // (C-5a), is not a difference.
 func TestOddFrames(t *testing.T) {
-	broker, first := oddSeeds(t)
+	broker, first := oddSeeds(t, *odd)
 	for _, seed := range oddOnes(broker, first) {
 		if err := oddAgain(broker, seed); err != nil {
 			t.Errorf("-seed %d -odd 1: %v", seed, err)
@@ -35,8 +35,8 @@ func TestOddFrames(t *testing.T) {
 	}
 }
 
-// oddSeeds returns the real broker, and the first of the seeds.
-func oddSeeds(t *testing.T) (*Broker, uint64) {
+// oddSeeds returns the real broker, and the first of n seeds.
+func oddSeeds(t *testing.T, n int) (*Broker, uint64) {
 	broker := fromEnvironment(t)
 	if broker == nil {
 		t.Skip("no broker to compare with: set LEVERET_CONFORMANCE_AMQP and LEVERET_CONFORMANCE_ADMIN")
@@ -45,7 +45,7 @@ func oddSeeds(t *testing.T) (*Broker, uint64) {
 	if first == 0 {
 		first = rand.Uint64N(1 << 40)
 	}
-	t.Logf("seeds %d to %d", first, first+uint64(*odd)-1)
+	t.Logf("seeds %d to %d", first, first+uint64(n)-1)
 	return broker, first
 }
 

@@ -17,7 +17,7 @@ import (
 // TestOddHandshakes sends a real broker and leveret's listener handshakes that no client library would make, and what may come
 // before, between, instead and behind: both must answer with the same frames and close the connection alike.
 func TestOddHandshakes(t *testing.T) {
-	broker, first := oddSeeds(t)
+	broker, first := oddSeeds(t, *odd)
 	own, err := Listener(broker.profile)
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ import (
 // is sent again, in another virtual host: RabbitMQ tells of some things later than it has done them. At last it is sent while no
 // other sequence is: a list of all virtual hosts or connections fails when RabbitMQ is just deleting one of them.
 func TestOddRequests(t *testing.T) {
-	broker, first := oddSeeds(t)
+	broker, first := oddSeeds(t, *odd)
 	console, ok := broker.console("").(*management)
 	if !ok {
 		t.Skip("the operator's console is not the management API")
