@@ -37,3 +37,12 @@ func (ch *Channel) DeclaredQueue() string {
 	defer ch.v.unlock()
 	return ch.lastQueue
 }
+
+// Consumes reports whether a consumer of a queue has the tag: its queue answers basic.cancel.
+//
+// Rules: D-14.
+func (ch *Channel) Consumes(tag string) bool {
+	ch.v.lock()
+	defer ch.v.unlock()
+	return ch.consumers[tag] != nil && (ch.reply == nil || ch.reply.tag != tag)
+}

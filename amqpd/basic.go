@@ -154,8 +154,11 @@ func (c *conn) basicConsumeLocked(ch *channel, a *args) error {
 // replyQueue is what a client consumes to get direct replies.
 const replyQueue = "amq.rabbitmq.reply-to"
 
-// consumeOk is the kind of a notice that the connection puts among the broker's: the answer to a basic.consume.
-const consumeOk leveret.NotificationKind = 255
+// The kinds of notices that the connection puts among the broker's: the answers to basic.consume and basic.cancel.
+const (
+	consumeOk leveret.NotificationKind = 255 - iota
+	cancelOk
+)
 
 func (c *conn) consumeOkLocked(ch *channel, tag string) {
 	at := c.out.method(ch.number, basicConsumeOk)
@@ -163,16 +166,8 @@ func (c *conn) consumeOkLocked(ch *channel, tag string) {
 	c.out.end(at)
 }
 
-// dropConsumeOksLocked drops the answers to basic.consume that still wait and whose consumer ends: they would come to a channel that
-// does not know the consumer any more.
-// Rules: D-15.
-func (c *conn) dropConsumeOksLocked(ends func(ch *leveret.Channel, tag string) bool) {
-	c.inbox.notices = slices.DeleteFunc(c.inbox.notices, func(n leveret.Notification) bool {
-		return n.Kind == consumeOk && ends(n.Channel, n.ConsumerTag)
-	})
-}
-
-// basicCancelLocked sends everything the consumer was given before it answers.
+// basicCancelLocked leaves the answer to the queue, too, behind everything that the consumer was given. A consume-ok that still waits
+// would come to a channel that does not know the consumer any more. Of a consumer without a queue there is nothing to wait for.
 // Rules: D-14, D-15.
 func (c *conn) basicCancelLocked(ch *channel, a *args) error {
 	tag := a.short()
@@ -180,19 +175,36 @@ func (c *conn) basicCancelLocked(ch *channel, a *args) error {
 	if err := a.end(); err != nil {
 		return err
 	}
+	isQueues := ch.ch.Consumes(tag)
 	if err := ch.ch.Cancel(tag); err != nil {
 		return err
 	}
-	c.dropConsumeOksLocked(func(on *leveret.Channel, of string) bool { return on == ch.ch && of == tag })
 	c.takeNoticesLocked()
-	c.deliverToLocked(ch, len(c.inbox.notices))
-	if noWait {
-		return nil
+	c.inbox.notices = slices.DeleteFunc(c.inbox.notices, func(n leveret.Notification) bool {
+		return n.Kind == consumeOk && n.Channel == ch.ch && n.ConsumerTag == tag
+	})
+	switch {
+	case noWait:
+	case isQueues:
+		c.inbox.notices = append(c.inbox.notices, leveret.Notification{Kind: cancelOk, Channel: ch.ch, ConsumerTag: tag})
+	default:
+		c.cancelOkLocked(ch, tag)
 	}
+	return nil
+}
+
+func (c *conn) cancelOkLocked(ch *channel, tag string) {
 	at := c.out.method(ch.number, basicCancelOk)
 	c.out.short(tag)
 	c.out.end(at)
-	return nil
+}
+
+// dropAnswersLocked drops the answers to basic.consume and basic.cancel that still wait, because the channel is closed.
+// Rules: D-14, D-15.
+func (c *conn) dropAnswersLocked(ch *channel) {
+	c.inbox.notices = slices.DeleteFunc(c.inbox.notices, func(n leveret.Notification) bool {
+		return n.Channel == ch.ch && (n.Kind == consumeOk || n.Kind == cancelOk)
+	})
 }
 
 // basicCancelOkLocked is what a client would answer to a basic.cancel of the broker's that asks for an answer; none

@@ -92,7 +92,7 @@ func (c *conn) channelCloseLocked(ch *channel, a *args) error {
 		return err
 	}
 	c.endConfirmsLocked(ch)
-	c.dropConsumeOksLocked(func(on *leveret.Channel, _ string) bool { return on == ch.ch })
+	c.dropAnswersLocked(ch)
 	c.sendNoticesLocked()
 	c.flushConfirmsLocked()
 	ch.ch.Close()

@@ -217,6 +217,8 @@ func (c *conn) encodeNoticeLocked(n *leveret.Notification) {
 		c.closeChannelLocked(ch, unattributed{n.Err})
 	case consumeOk:
 		c.consumeOkLocked(ch, n.ConsumerTag)
+	case cancelOk:
+		c.cancelOkLocked(ch, n.ConsumerTag)
 	}
 }
 
