@@ -29,6 +29,7 @@ type Outcome struct {
 	Queues   int     // how many queues the message was routed to
 	Rejected bool    // one of them refused it (reject-publish): a confirming client gets a nack
 	Stopped  bool    // a quorum queue took it and is over its limit now: the queue refuses what follows (L-11)
+	Stored   bool    // a classic queue keeps it on the disk: RabbitMQ's queue delivers it before it confirms it (C-5a)
 	Return   *Return // the message came back: Mandatory was set and no queue was reached
 	Sequence uint64  // its number on a confirming channel, from 1; 0 elsewhere
 }

@@ -347,6 +347,7 @@ func (ch *Channel) enqueueLocked(p *publication, out *Outcome) {
 	// queue that refuses the message hides this refusal, and those of the other queues, from the commit. // C-10
 	refused, heard := false, true
 	for _, q := range p.queues {
+		out.Stored = out.Stored || q.stores(p.m)
 		if !q.impl.accept(arrival{m: p.m, by: ch}) {
 			refused = true
 			heard = heard && (ch.tx == nil || q.traits.commitHears)
@@ -361,6 +362,12 @@ func (ch *Channel) enqueueLocked(p *publication, out *Outcome) {
 	if out.Sequence > 0 && !out.Rejected {
 		ch.confirmedLocked(p.m)
 	}
+}
+
+// stores reports whether q is a classic queue that keeps m on the disk. RabbitMQ's queue confirms it when the disk has it.
+// Rules: C-5a.
+func (q *Queue) stores(m *message) bool {
+	return q.kind == classicQueue && q.lifetime.durable && q.impl.keeps(m)
 }
 
 // confirmedLocked counts the ack of a publish.

@@ -160,6 +160,44 @@ func TestDeliveryBeforeItsConfirm(t *testing.T) {
 	}
 }
 
+// What a publish delivers to another channel of its connection comes behind the confirm, unless that waits for the disk.
+// Rules: C-5a.
+func TestDeliveryToAnotherChannel(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind string
+		mode string
+		want []methodID
+	}{
+		"classic, transient":  {leveret.QueueTypeClassic, u8(1), []methodID{basicAck, basicDeliver}},
+		"classic, persistent": {leveret.QueueTypeClassic, u8(2), []methodID{basicDeliver, basicAck}},
+		"quorum, persistent":  {leveret.QueueTypeQuorum, u8(2), []methodID{basicAck, basicDeliver}},
+	} {
+		b := leveret.New()
+		_, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: c.kind}})
+		require.NoError(t, err)
+		srv := &Server{Broker: b}
+		nc := dialed(t, srv, 0, call(1, confirmSelect, u8(0))+call(2, channelOpen, ss(""))+
+			call(2, basicConsume, u16(0), ss("q"), ss("t"), u8(0), u32(0)))
+		for id := methodID(0); id != basicConsumeOk; {
+			id, _ = readMethod(t, nc)
+		}
+		_, err = nc.Write([]byte(call(1, basicPublish, u16(0), ss(""), ss("q"), u8(0)) + contentHeader(1, classBasic, 0, 0, u16(1<<12)+c.mode)))
+		require.NoError(t, err)
+		var got []methodID
+		for range c.want {
+			id, _ := readMethod(t, nc)
+			got = append(got, id)
+			if id == basicDeliver {
+				readMethod(t, nc) // the content header; an empty body has no frame
+			}
+		}
+		require.Equal(t, c.want, got, name)
+		nc.Close()
+		srv.Close()
+		b.Close()
+	}
+}
+
 // An act is what a client sends at once, and the methods that answer it.
 type act struct {
 	frames string

@@ -41,6 +41,7 @@ type confirmRun struct {
 	last   uint64 // the last sequence number
 	count  int
 	reject bool
+	stored bool // one of its messages is confirmed when the disk has it
 }
 
 // Rules: E-2, C-16.
@@ -230,6 +231,7 @@ func (c *conn) confirmLocked(ch *channel, out leveret.Outcome) {
 	}
 	run.count++
 	run.last, run.reject = out.Sequence, out.Rejected
+	run.stored = run.stored || out.Stored
 }
 
 // joinedBy reports whether one frame can confirm the run and a publish behind it. Between the publishes of a run there may be
@@ -246,15 +248,19 @@ func (run *confirmRun) joinedBy(out leveret.Outcome) bool {
 // Rules: C-5a.
 func (c *conn) endConfirmsLocked(ch *channel) { ch.pending = confirmRun{} }
 
-// sendConfirmsLocked sends the confirms that wait, behind the deliveries that the publishes have led to: RabbitMQ's queue
-// delivers a message before it tells the publisher's channel that it has it. Echoes have a longer way.
+// sendConfirmsLocked sends the confirms that wait, each behind what the publishes have delivered to its own channel: RabbitMQ's
+// queue tells that channel of both. What is for other channels is sent by these, mostly later. Only a confirm that waits for the
+// disk comes behind all deliveries. Echoes have a longer way.
 // Rules: C-5a.
 func (c *conn) sendConfirmsLocked() {
-	if len(c.batch.confirms) == 0 {
-		return
+	for _, ch := range c.batch.confirms {
+		c.takeNoticesLocked()
+		if n := c.promptLocked(); ch.pending.stored {
+			c.encodeNoticesLocked(n)
+		} else {
+			c.deliverToLocked(ch, n)
+		}
 	}
-	c.takeNoticesLocked()
-	c.encodeNoticesLocked(c.promptLocked())
 	c.flushConfirmsLocked()
 }
 
