@@ -78,3 +78,31 @@ func ExampleChannel_DeclaredQueue() {
 	// queue.declare: NOT_FOUND - no queue 'missing' in vhost '/'
 	// orders
 }
+
+// A listener refuses a method that the engine does not know, and the connection ends as by any other error.
+func ExampleChannel_Fail() {
+	b := leveret.New()
+	defer b.Close()
+
+	conn := try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/"}))
+	ch := try(conn.Channel())
+	err := ch.Fail(&leveret.Error{Code: leveret.NotImplemented, Op: "basic.unheard", Reason: "no such method"})
+	fmt.Println(err)
+	fmt.Println(len(b.Connections()))
+	// Output:
+	// basic.unheard: NOT_IMPLEMENTED - no such method
+	// 0
+}
+
+// A listener asks who answers basic.cancel: the consumer's queue, behind what it has delivered, or the channel at once.
+func ExampleChannel_Consumes() {
+	b := leveret.New()
+	defer b.Close()
+
+	conn := try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/"}))
+	ch := try(conn.Channel())
+	try(ch.DeclareQueue("orders", leveret.QueueConfig{}))
+	try(ch.Consume("orders", leveret.ConsumeConfig{Tag: "clerk"}))
+	fmt.Println(ch.Consumes("clerk"), ch.Consumes("nobody"))
+	// Output: true false
+}
