@@ -164,13 +164,14 @@ func TestDeliveryBeforeItsConfirm(t *testing.T) {
 // Rules: C-5a.
 func TestDeliveryToAnotherChannel(t *testing.T) {
 	for name, c := range map[string]struct {
-		kind string
-		mode string
-		want []methodID
+		kind  string
+		modes []uint8 // of messages that are published together
+		want  []methodID
 	}{
-		"classic, transient":  {leveret.QueueTypeClassic, u8(1), []methodID{basicAck, basicDeliver}},
-		"classic, persistent": {leveret.QueueTypeClassic, u8(2), []methodID{basicDeliver, basicAck}},
-		"quorum, persistent":  {leveret.QueueTypeQuorum, u8(2), []methodID{basicAck, basicDeliver}},
+		"classic, transient":                {leveret.QueueTypeClassic, []uint8{1}, []methodID{basicAck, basicDeliver}},
+		"classic, persistent":               {leveret.QueueTypeClassic, []uint8{2}, []methodID{basicDeliver, basicAck}},
+		"classic, persistent and transient": {leveret.QueueTypeClassic, []uint8{2, 1}, []methodID{basicDeliver, basicDeliver, basicAck}},
+		"quorum, persistent":                {leveret.QueueTypeQuorum, []uint8{2}, []methodID{basicAck, basicDeliver}},
 	} {
 		b := leveret.New()
 		_, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: c.kind}})
@@ -181,7 +182,11 @@ func TestDeliveryToAnotherChannel(t *testing.T) {
 		for id := methodID(0); id != basicConsumeOk; {
 			id, _ = readMethod(t, nc)
 		}
-		_, err = nc.Write([]byte(call(1, basicPublish, u16(0), ss(""), ss("q"), u8(0)) + contentHeader(1, classBasic, 0, 0, u16(1<<12)+c.mode)))
+		var frames string
+		for _, mode := range c.modes {
+			frames += publish("q", 0) + contentHeader(1, classBasic, 0, 0, u16(1<<12)+u8(mode))
+		}
+		_, err = io.WriteString(nc, frames)
 		require.NoError(t, err)
 		var got []methodID
 		for range c.want {
@@ -296,6 +301,11 @@ func testEchoes(t *testing.T, from, to, header string, outrun bool) {
 	}
 	playActs(t, confirmSelect, []act{begin, {publish("full"), order(basicAck)},
 		{publish("full") + publish("dead"), []methodID{basicDeliver, basicDeliver, basicAck}}})
+	if from == leveret.QueueTypeClassic { // which refuses what it is full for
+		refusing := declare("refusing", from, dlx, ss("x-max-length")+"I"+u32(0), ss("x-overflow")+"S"+ls("reject-publish-dlx"))
+		playActs(t, txSelect, []act{begin, {refusing, []methodID{queueDeclareOk}},
+			{publish("refusing") + call(1, txCommit), []methodID{basicDeliver, channelClose}}})
+	}
 	playActs(t, txSelect, []act{begin, {publish("full") + call(1, txCommit), order(txCommitOk)},
 		{publish("plain") + call(1, txCommit), []methodID{txCommitOk}},
 		{getFrom("plain") + call(1, basicReject, u64(2), u8(0)), []methodID{basicGetOk}},
@@ -394,6 +404,8 @@ func TestAnswersOfAClosedChannel(t *testing.T) {
 		"a consumer, cancelled": {{publish("q") + consumeFrom("q") + cancel(1) + qos(1),
 			[]methodID{basicQosOk, basicDeliver, basicCancelOk, basicAck}}, {consumeFrom("q") + cancel(1), []methodID{basicCancelOk}},
 			{cancel(1) + qos(1), []methodID{basicCancelOk, basicQosOk}}},
+		"a consumer beside one that is cancelled": {{consumeFrom("q") + call(1, basicConsume, u16(0), ss("other"), ss("t2"), u8(0), u32(0)) + cancel(1),
+			[]methodID{basicConsumeOk, basicCancelOk}}},
 		"a cancel and an error":               {consume, {cancel(1) + getMissing, []methodID{channelClose}}},
 		"a cancel, closed by its client":      {consume, {cancel(1) + closeChan(1), []methodID{channelCloseOk}}},
 		"an error":                            {consume, {publish("q") + getMissing + closeConn(), []methodID{channelClose, connectionCloseOk}}},
