@@ -164,17 +164,19 @@ func TestDeliveryBeforeItsConfirm(t *testing.T) {
 // Rules: C-5a.
 func TestDeliveryToAnotherChannel(t *testing.T) {
 	for name, c := range map[string]struct {
-		kind  string
-		modes []uint8 // of messages that are published together
-		want  []methodID
+		kind      string
+		modes     []uint8 // of messages that are published together
+		transient bool    // the queue
+		want      []methodID
 	}{
-		"classic, transient":                {leveret.QueueTypeClassic, []uint8{1}, []methodID{basicAck, basicDeliver}},
-		"classic, persistent":               {leveret.QueueTypeClassic, []uint8{2}, []methodID{basicDeliver, basicAck}},
-		"classic, persistent and transient": {leveret.QueueTypeClassic, []uint8{2, 1}, []methodID{basicDeliver, basicDeliver, basicAck}},
-		"quorum, persistent":                {leveret.QueueTypeQuorum, []uint8{2}, []methodID{basicAck, basicDeliver}},
+		"classic, transient":                {leveret.QueueTypeClassic, []uint8{1}, false, []methodID{basicAck, basicDeliver}},
+		"classic, persistent":               {leveret.QueueTypeClassic, []uint8{2}, false, []methodID{basicDeliver, basicAck}},
+		"classic, persistent and transient": {leveret.QueueTypeClassic, []uint8{2, 1}, false, []methodID{basicDeliver, basicDeliver, basicAck}},
+		"transient, persistent":             {leveret.QueueTypeClassic, []uint8{2}, true, []methodID{basicAck, basicDeliver}},
+		"quorum, persistent":                {leveret.QueueTypeQuorum, []uint8{2}, false, []methodID{basicAck, basicDeliver}},
 	} {
 		b := leveret.New()
-		_, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: c.kind}})
+		_, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: !c.transient, Arguments: leveret.Table{leveret.ArgQueueType: c.kind}})
 		require.NoError(t, err)
 		srv := &Server{Broker: b}
 		nc := dialed(t, srv, 0, call(1, confirmSelect, u8(0))+call(2, channelOpen, ss(""))+
