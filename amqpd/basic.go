@@ -175,7 +175,7 @@ func (c *conn) basicCancelLocked(ch *channel, a *args) error {
 	if err := a.end(); err != nil {
 		return err
 	}
-	isQueues := ch.ch.Consumes(tag)
+	hasQueue := ch.ch.Consumes(tag)
 	if err := ch.ch.Cancel(tag); err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (c *conn) basicCancelLocked(ch *channel, a *args) error {
 	})
 	switch {
 	case noWait:
-	case isQueues:
+	case hasQueue:
 		c.inbox.notices = append(c.inbox.notices, leveret.Notification{Kind: cancelOk, Channel: ch.ch, ConsumerTag: tag})
 	default:
 		c.cancelOkLocked(ch, tag)

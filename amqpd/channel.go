@@ -180,14 +180,16 @@ func errCommitting() error {
 // delivered to its own channel comes before the answer.
 // Rules: C-10.
 func (c *conn) answerCommitsLocked() {
+	if len(c.batch.commits) == 0 {
+		return
+	}
+	c.takeNoticesLocked()
+	prompt := c.promptLocked()
+	c.encodeSomeLocked(func(i int, ch *channel) bool {
+		return ch != nil && ch.tx.committing && (i < prompt || ch.tx.refused != nil)
+	})
 	for _, ch := range c.batch.commits {
 		ch.tx.committing = false
-		c.takeNoticesLocked()
-		n := len(c.inbox.notices)
-		if ch.tx.refused == nil {
-			n = c.promptLocked()
-		}
-		c.deliverToLocked(ch, n)
 		if c.channelLocked(ch.number) == ch && !ch.closing && c.stage == running {
 			_ = c.handledLocked(ch, c.answerLocked(ch, ch.tx.refused, false, txCommitOk), txCommit)
 		}
@@ -253,13 +255,15 @@ func (c *conn) endConfirmsLocked(ch *channel) { ch.pending = confirmRun{} }
 // disk comes behind all deliveries. Echoes have a longer way.
 // Rules: C-5a.
 func (c *conn) sendConfirmsLocked() {
-	for _, ch := range c.batch.confirms {
-		c.takeNoticesLocked()
-		if n := c.promptLocked(); ch.pending.stored {
-			c.encodeNoticesLocked(n)
-		} else {
-			c.deliverToLocked(ch, n)
-		}
+	if len(c.batch.confirms) == 0 {
+		return
+	}
+	c.takeNoticesLocked()
+	prompt := c.promptLocked()
+	if slices.ContainsFunc(c.batch.confirms, func(ch *channel) bool { return ch.pending.stored }) {
+		c.encodeNoticesLocked(prompt)
+	} else {
+		c.encodeSomeLocked(func(i int, ch *channel) bool { return i < prompt && ch != nil && ch.pending.count > 0 })
 	}
 	c.flushConfirmsLocked()
 }

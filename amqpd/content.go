@@ -129,8 +129,7 @@ func (c *conn) completeLocked(ch *channel) error {
 		c.failLocked(errNotOpen(), id)
 		return nil
 	case ch.tx.committing && ch.content.refused == 0:
-		c.failLocked(errCommitting(), id)
-		return nil
+		return c.handledLocked(ch, errCommitting(), id)
 	case id != basicPublish:
 		return c.handledLocked(ch, errUnimplemented(), id)
 	}

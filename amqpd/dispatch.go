@@ -290,23 +290,9 @@ func (c *conn) refuseChannelLocked(ch *channel, err error, id methodID) {
 	}
 	ch.closing = true
 	c.endConfirmsLocked(ch)
-	c.deliverToOthersLocked(ch)
-	c.sendCloseLocked(ch, err, id)
-}
-
-// deliverToOthersLocked sends what the broker has for other channels. What is for this one stays.
-func (c *conn) deliverToOthersLocked(ch *channel) {
 	c.takeNoticesLocked()
-	own := c.inbox.notices[:0]
-	for i := range c.inbox.notices {
-		if n := &c.inbox.notices[i]; n.Channel == ch.ch {
-			own = append(own, *n)
-		} else {
-			c.encodeNoticeLocked(n)
-		}
-	}
-	clear(c.inbox.notices[len(own):]) // lets go of the messages
-	c.inbox.notices = own
+	c.encodeSomeLocked(func(_ int, to *channel) bool { return to != ch })
+	c.sendCloseLocked(ch, err, id)
 }
 
 // closeChannelLocked closes a channel by the broker's will.

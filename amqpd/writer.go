@@ -170,20 +170,30 @@ func (c *conn) promptLocked() int {
 	return n
 }
 
-// deliverToLocked sends what the first n notices have for a channel, before an answer to that channel. What is for others keeps
-// its place.
-// Rules: C-10, D-13.
-func (c *conn) deliverToLocked(ch *channel, n int) {
-	others := c.inbox.notices[:0]
+// encodeSomeLocked encodes the notices that is reports true for: is is given the place of a notice, and its channel, which is nil if
+// the notice is for none that is open. The other notices keep their order.
+func (c *conn) encodeSomeLocked(is func(i int, ch *channel) bool) {
+	rest := c.inbox.notices[:0]
 	for i := range c.inbox.notices {
-		if to := &c.inbox.notices[i]; i < n && to.Channel == ch.ch {
-			c.encodeNoticeLocked(to)
+		if n := &c.inbox.notices[i]; is(i, c.addresseeLocked(n)) {
+			c.encodeNoticeLocked(n)
 		} else {
-			others = append(others, *to)
+			rest = append(rest, *n)
 		}
 	}
-	clear(c.inbox.notices[len(others):]) // lets go of the messages
-	c.inbox.notices = others
+	clear(c.inbox.notices[len(rest):]) // lets go of the messages
+	c.inbox.notices = rest
+}
+
+// addresseeLocked returns the open channel that a notice is for, or nil.
+func (c *conn) addresseeLocked(n *leveret.Notification) *channel {
+	if n.Channel == nil {
+		return nil
+	}
+	if ch := c.channelLocked(n.Channel.Number()); ch != nil && ch.ch == n.Channel {
+		return ch
+	}
+	return nil
 }
 
 // Rules: D-13.
@@ -201,8 +211,8 @@ func (c *conn) encodeNoticeLocked(n *leveret.Notification) {
 		c.unblockLocked()
 		return
 	}
-	ch := c.channelLocked(n.Channel.Number())
-	if ch == nil || ch.ch != n.Channel || ch.closing && n.Kind != leveret.Delivered {
+	ch := c.addresseeLocked(n)
+	if ch == nil || ch.closing && n.Kind != leveret.Delivered {
 		return // what was sent to a channel that is closed by now is back in its queue
 	}
 	switch n.Kind {
