@@ -199,8 +199,13 @@ func (c *classic) dropReady(cause Cause) int {
 // Rules: R-4.
 func (c *classic) keeps(m *message) bool { return m.isPersistent() }
 
-// A classic queue knows no publishers.
-func (c *classic) knownPublishers() int { return 0 }
+// inform counts as persistent what a restart keeps: messages that were published as persistent, if the queue is durable.
+func (c *classic) inform(i *QueueInfo) {
+	if c.q.lifetime.durable {
+		i.Persistent = c.ready.persistent.n + c.unacked.persistent.n
+		i.BytesPersistent = c.ready.persistent.bytes + c.unacked.persistent.bytes
+	}
+}
 
 // stopping trims the queue while it still has what the stop loses.
 // Rules: R-13, L-8.

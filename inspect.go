@@ -213,11 +213,8 @@ func (q *Queue) infoLocked() QueueInfo {
 		Consumers: q.listedConsumersLocked(), EffectivePolicy: mergedDefinition(q.policy, q.operator),
 		HeadDeadline: instant(q.impl.headDeadline()),
 	}
-	i.Persistent, i.BytesPersistent = q.persistentLocked(i)
-	i.ByPriority, i.Publishers = s.byLevel(), q.impl.knownPublishers()
-	if s.returned != nil {
-		i.Returned = s.returned.Len()
-	}
+	i.ByPriority = s.byLevel()
+	q.impl.inform(&i)
 	if q.owner != nil {
 		i.Owner = q.owner.id
 	}
@@ -236,18 +233,6 @@ func (q *Queue) infoLocked() QueueInfo {
 		}
 	}
 	return i
-}
-
-// persistentLocked counts what the queue keeps over a restart: a quorum queue all messages, a classic one those that were published as
-// persistent, if the queue itself is durable.
-func (q *Queue) persistentLocked(all QueueInfo) (n int, bytes int64) {
-	switch s := q.store; {
-	case all.Type == QueueTypeQuorum:
-		return all.Messages, all.Bytes
-	case q.lifetime.durable:
-		return s.ready.persistent.n + s.unacked.persistent.n, s.ready.persistent.bytes + s.unacked.persistent.bytes
-	}
-	return 0, 0
 }
 
 func instant(ns int64) time.Time {
@@ -326,7 +311,7 @@ func (v *vhost) HeadTimestamps() map[string]time.Time {
 		if e, ok := out[q]; ok {
 			heads = append(heads, &e)
 		}
-		if at := q.store.oldest(heads); q.kind == classicQueue && !at.IsZero() {
+		if at := q.store.oldest(heads); q.traits.tellsHeadTime && !at.IsZero() {
 			times[q.name] = at
 		}
 	})

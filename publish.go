@@ -347,7 +347,7 @@ func (ch *Channel) enqueueLocked(p *publication, out *Outcome) {
 	// queue that refuses the message hides this refusal, and those of the other queues, from the commit. // C-10
 	refused, heard := false, true
 	for _, q := range p.queues {
-		out.Stored = out.Stored || q.stores(p.m)
+		out.Stored = out.Stored || q.confirmsStored(p.m)
 		if !q.impl.accept(arrival{m: p.m, by: ch}) {
 			refused = true
 			heard = heard && (ch.tx == nil || q.traits.commitHears)
@@ -364,10 +364,10 @@ func (ch *Channel) enqueueLocked(p *publication, out *Outcome) {
 	}
 }
 
-// stores reports whether q is a classic queue that keeps m on the disk. RabbitMQ's queue confirms it when the disk has it.
+// confirmsStored reports whether q confirms m when the disk has m, and has delivered m before.
 // Rules: C-5a.
-func (q *Queue) stores(m *message) bool {
-	return q.kind == classicQueue && q.lifetime.durable && q.impl.keeps(m)
+func (q *Queue) confirmsStored(m *message) bool {
+	return q.traits.deliversFirst && q.lifetime.durable && q.impl.keeps(m)
 }
 
 // confirmedLocked counts the ack of a publish.

@@ -41,7 +41,8 @@ type queueType interface {
 	deleted(cause Cause)
 	// keeps reports whether a restart keeps a message, if it keeps the queue.
 	keeps(m *message) bool
-	knownPublishers() int // that have published to the queue and are still there
+	// inform adds to a description of the queue what the type knows.
+	inform(i *QueueInfo)
 	// noteHeld has the log know of a message that was handed out with a delivery tag. There is a log.
 	noteHeld(u *unacked, tag uint64, ch *Channel)
 	// outlived is a message that the queue had when its node was killed, and that nobody had.
@@ -122,6 +123,10 @@ type traits struct {
 	byName          bool         // C-10: a transaction finds it by its name, so a queue declared anew gets the message
 	commitHears     bool         // C-10: tx.commit hears when it refuses a message
 	settlesFirst    bool         // C-10: of tx.commit it gets all settlements before the publishes, not just acknowledgements
+	deliversFirst   bool         // C-5a: it delivers a message that the disk does not have yet, and confirms a persistent one when the disk has it
+	takesBackFirst  bool         // E-8: it takes back what a channel holds that fails before the channel has ended
+
+	tellsHeadTime bool // head_message_timestamp is known of it
 }
 
 // queueTypes are the types of queues, by kind. A stream is refused in the end (streams.go), so it has no acts.
@@ -157,7 +162,7 @@ func classicTraits(r *rules) traits {
 		serverNamed: true, transient: true, deletesOnCondition: true, usedByDeclare: true, usedByPolicy: true,
 		exclusiveConsumers: true, channelWindow: true, ackTimeout: -1,
 		singleActiveGet: true, electsByPriority: true, idleCancel: r.idleCancel,
-		levelsApart: true, commitHears: true,
+		levelsApart: true, commitHears: true, deliversFirst: true, takesBackFirst: true, tellsHeadTime: true,
 	}
 	if r.channelAckTimeout {
 		t.ackTimeout, t.watchesGets = defaultAckTimeout, true

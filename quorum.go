@@ -293,6 +293,15 @@ func (c *quorum) deleted(cause Cause) {
 // Rules: R-5.
 func (c *quorum) keeps(*message) bool { return true }
 
+// inform counts as persistent what a restart keeps: every message.
+func (c *quorum) inform(i *QueueInfo) {
+	i.Persistent, i.BytesPersistent = i.Messages, i.Bytes
+	i.Publishers = len(c.soft.publishers)
+	if back := c.store.returned; back != nil {
+		i.Returned = back.Len()
+	}
+}
+
 // note has the log know that a message has turned to another state.
 func (c *quorum) note(e entry, t record.Turn) {
 	if log := c.q.v.log; log != nil {

@@ -71,8 +71,6 @@ func (c *quorum) rejects(by publisher) bool {
 	return stop
 }
 
-func (c *quorum) knownPublishers() int { return len(c.soft.publishers) }
-
 // register has the queue forget a publisher when it ends.
 func (c *quorum) register(by publisher) {
 	state := by.publisherState()
