@@ -140,7 +140,7 @@ func (ch *Channel) breakLocked(reason *Error) {
 		return
 	}
 	ch.err = closedBy(reason)
-	ch.endConsumersLocked(func(q *Queue) bool { return q != nil && q.traits.takesBackFirst })
+	ch.endConsumersLocked(func(q *Queue) bool { return q != nil && q.impl.takesBackFirst() })
 	left := ch.leaving
 	ch.returnLocked(func(q *Queue) bool { return slices.Contains(left, q) })
 }

@@ -1,6 +1,8 @@
 package leveret
 
 import (
+	"time"
+
 	"github.com/leveretmq/leveret/internal/record"
 	"github.com/leveretmq/leveret/internal/schedule"
 )
@@ -198,6 +200,11 @@ func (c *classic) dropReady(cause Cause) int {
 // keeps reports whether a restart keeps a message: one that is persistent.
 // Rules: R-4.
 func (c *classic) keeps(m *message) bool { return m.isPersistent() }
+
+func (c *classic) deliversFirst() bool  { return true }
+func (c *classic) takesBackFirst() bool { return true }
+
+func (c *classic) headTime(held *entry) time.Time { return c.oldest(c.head(), held) }
 
 // inform counts as persistent what a restart keeps: messages that were published as persistent, if the queue is durable.
 func (c *classic) inform(i *QueueInfo) {

@@ -201,7 +201,7 @@ func (q *Queue) handOnLocked(t *Queue, a arrival) (taken bool) {
 // confirms a persistent message when the message is on the disk, and by then another classic queue has delivered.
 // Rules: C-5a.
 func (q *Queue) outrunsConfirm(t *Queue, m *message) bool {
-	return q.confirmsStored(m) && t.traits.deliversFirst
+	return q.confirmsStored(m) && t.impl.deliversFirst()
 }
 
 // deadTargetsLocked makes the message that a dead letter is published as and finds the queues that get it, for both

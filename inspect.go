@@ -307,11 +307,11 @@ func (v *vhost) HeadTimestamps() map[string]time.Time {
 	}
 	times := map[string]time.Time{}
 	v.eachQueueLocked(func(q *Queue) {
-		heads := []*entry{q.store.head()}
+		var held *entry
 		if e, ok := out[q]; ok {
-			heads = append(heads, &e)
+			held = &e
 		}
-		if at := q.store.oldest(heads); q.traits.tellsHeadTime && !at.IsZero() {
+		if at := q.impl.headTime(held); !at.IsZero() {
 			times[q.name] = at
 		}
 	})

@@ -367,7 +367,7 @@ func (ch *Channel) enqueueLocked(p *publication, out *Outcome) {
 // confirmsStored reports whether q confirms m when the disk has m, and has delivered m before.
 // Rules: C-5a.
 func (q *Queue) confirmsStored(m *message) bool {
-	return q.traits.deliversFirst && q.lifetime.durable && q.impl.keeps(m)
+	return q.lifetime.durable && q.impl.deliversFirst() && q.impl.keeps(m)
 }
 
 // confirmedLocked counts the ack of a publish.

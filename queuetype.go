@@ -1,6 +1,8 @@
 package leveret
 
 import (
+	"time"
+
 	"github.com/leveretmq/leveret/internal/record"
 	"github.com/leveretmq/leveret/internal/schedule"
 )
@@ -41,6 +43,14 @@ type queueType interface {
 	deleted(cause Cause)
 	// keeps reports whether a restart keeps a message, if it keeps the queue.
 	keeps(m *message) bool
+	// deliversFirst reports whether the queue delivers a message that the disk does not have yet, and confirms a persistent one when the
+	// disk has it: what only a listener's client sees. // C-5a
+	deliversFirst() bool
+	// takesBackFirst reports whether the queue takes back what a channel that fails holds before the channel has ended. // E-8
+	takesBackFirst() bool
+	// headTime is the head_message_timestamp, zero if it is not known. held is the first message that was delivered and is not settled,
+	// or nil.
+	headTime(held *entry) time.Time
 	// inform adds to a description of the queue what the type knows.
 	inform(i *QueueInfo)
 	// noteHeld has the log know of a message that was handed out with a delivery tag. There is a log.
@@ -123,10 +133,6 @@ type traits struct {
 	byName          bool         // C-10: a transaction finds it by its name, so a queue declared anew gets the message
 	commitHears     bool         // C-10: tx.commit hears when it refuses a message
 	settlesFirst    bool         // C-10: of tx.commit it gets all settlements before the publishes, not just acknowledgements
-	deliversFirst   bool         // C-5a: it delivers a message that the disk does not have yet, and confirms a persistent one when the disk has it
-	takesBackFirst  bool         // E-8: it takes back what a channel holds that fails before the channel has ended
-
-	tellsHeadTime bool // head_message_timestamp is known of it
 }
 
 // queueTypes are the types of queues, by kind. A stream is refused in the end (streams.go), so it has no acts.
@@ -162,7 +168,7 @@ func classicTraits(r *rules) traits {
 		serverNamed: true, transient: true, deletesOnCondition: true, usedByDeclare: true, usedByPolicy: true,
 		exclusiveConsumers: true, channelWindow: true, ackTimeout: -1,
 		singleActiveGet: true, electsByPriority: true, idleCancel: r.idleCancel,
-		levelsApart: true, commitHears: true, deliversFirst: true, takesBackFirst: true, tellsHeadTime: true,
+		levelsApart: true, commitHears: true,
 	}
 	if r.channelAckTimeout {
 		t.ackTimeout, t.watchesGets = defaultAckTimeout, true

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/leveretmq/leveret/internal/fifo"
 	"github.com/leveretmq/leveret/internal/record"
@@ -292,6 +293,11 @@ func (c *quorum) deleted(cause Cause) {
 // keeps reports whether a restart keeps a message: every one.
 // Rules: R-5.
 func (c *quorum) keeps(*message) bool { return true }
+
+func (c *quorum) deliversFirst() bool  { return false }
+func (c *quorum) takesBackFirst() bool { return false }
+
+func (c *quorum) headTime(*entry) time.Time { return time.Time{} }
 
 // inform counts as persistent what a restart keeps: every message.
 func (c *quorum) inform(i *QueueInfo) {

@@ -118,8 +118,8 @@ func (s *store) bytes() int64 {
 	return s.ready.bytes + s.unacked.bytes + s.aside.bytes + s.departing
 }
 
-// oldest is the earliest time that messages of the highest priority among heads were made at; zero: none of them tells.
-func (s *store) oldest(heads []*entry) (at time.Time) {
+// oldest is the earliest time that messages of the highest priority among heads, of which some may be nil, were made at; zero: none of them tells.
+func (s *store) oldest(heads ...*entry) (at time.Time) {
 	top := math.MinInt
 	for _, e := range heads {
 		if e == nil {
