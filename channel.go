@@ -19,6 +19,7 @@ type Channel struct {
 	number    uint16
 	super     bool // the broker's own: nothing is checked, nothing closes it
 	err       error
+	failure   *Error // the error that closed it
 	tags      tags.Window[unacked]
 	consumers map[string]*Consumer
 	credit
@@ -116,31 +117,47 @@ func (ch *Channel) failLocked(op string, e *Error) error {
 		ch.endLocked(e)             // before the connection's other channels, which may be handed what it held
 		ch.conn.endLocked(e)
 	default:
-		ch.endLocked(e)
+		ch.refusedLocked(e)
 	}
 	return e
 }
 
+// refusedLocked closes the channel because of an error. A listener's channel ends when Close tells that the client knows; any other
+// ends at once.
+// Rules: E-7.
+func (ch *Channel) refusedLocked(e *Error) {
+	ch.breakLocked(e)
+	if ch.conn.cfg.Inbox == nil {
+		ch.endLocked(e)
+	}
+}
+
 // Close closes the channel: its consumers end, its outstanding messages go back to their
 // queues, its transaction is discarded. Closing a closed channel returns nil.
+//
+// A listener (ConnConfig.Inbox) also closes a channel that an error has closed, when the client has answered. The queues
+// that the channel does not consume from, and quorum queues, have their messages back from then on.
+//
+// Rules: E-7.
 func (ch *Channel) Close() error {
 	ch.v.lock()
-	if ch.err == nil && !ch.super {
-		ch.endLocked(nil)
+	if !ch.super {
+		ch.endLocked(ch.failure)
 	}
 	ch.v.unlock()
 	return nil
 }
 
-// breakLocked is what an error that closes the connection does before the client hears of it. Classic queues that the channel
-// consumes from take back what it holds of them, so the connection's other channels may be sent that.
-// Rules: E-8.
+// breakLocked is what an error does before the client hears of it: the channel does nothing more, and classic queues that it consumes
+// from take back what it holds of them. To quorum queues it is as before.
+// Rules: E-7, E-8.
 func (ch *Channel) breakLocked(reason *Error) {
 	if ch.err != nil {
 		return
 	}
-	ch.err = closedBy(reason)
-	ch.endConsumersLocked(func(q *Queue) bool { return q != nil && q.impl.takesBackFirst() })
+	ch.err, ch.failure = closedBy(reason), reason
+	ch.tx = nil
+	ch.endConsumersLocked(func(q *Queue) bool { return q == nil || q.impl.takesBackFirst() })
 	left := ch.leaving
 	ch.returnLocked(func(q *Queue) bool { return slices.Contains(left, q) })
 }

@@ -39,7 +39,7 @@ type ConnConfig struct {
 	ClientProperties Table
 	CancelNotify     bool             // the client is told when the broker ends a consumer (consumer_cancel_notify)
 	ChannelMax       int              // how many channels may be open, at most 65535; 0: 2047; NoLimit: any number
-	Inbox            *Inbox           // what the client is told without asking; nil: each consumer has an inbox of its own
+	Inbox            *Inbox           // what the client is told without asking; nil: each consumer has an inbox of its own. See Channel.Close
 	Describe         func() Transport // what carries the connection, asked without any lock; nil: Transport is zero
 
 	// Uncounted is for single operations of an operator's tool, such as the management API: no limit counts the connection and its

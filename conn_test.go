@@ -20,3 +20,45 @@ func TestDefaultChannelMax(t *testing.T) {
 	_, err = c.Channel()
 	require.ErrorIs(t, err, leveret.ErrNotAllowed)
 }
+
+// A listener's channel that an error has closed ends with Close. The event has the error. Only classic queues that the channel consumes
+// from do not wait.
+// Rules: E-7.
+func TestFailedChannelEndsWithClose(t *testing.T) {
+	var ended []*leveret.Error
+	b := leveret.New(leveret.WithEvents(leveret.Events{ChannelClosed: func(e leveret.ChannelEvent) { ended = append(ended, e.Err) }}))
+	defer b.Close()
+	q, err := b.DeclareQueue("q", leveret.QueueConfig{})
+	require.NoError(t, err)
+	consumed, err := b.DeclareQueue("consumed", leveret.QueueConfig{})
+	require.NoError(t, err)
+	for _, key := range []string{"q", "consumed"} {
+		_, err = b.Publish("", key, leveret.Message{})
+		require.NoError(t, err)
+	}
+	c, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: leveret.NewInbox(leveret.InboxConfig{})})
+	require.NoError(t, err)
+	ch, err := c.Channel()
+	require.NoError(t, err)
+	_, ok, err := ch.Get("q", leveret.GetConfig{})
+	require.NoError(t, err)
+	require.True(t, ok)
+	_, err = ch.Consume("consumed", leveret.ConsumeConfig{})
+	require.NoError(t, err)
+	require.Equal(t, 1, consumed.Info().Unacked)
+	_, err = ch.CheckQueue("missing")
+	require.ErrorIs(t, err, leveret.ErrNotFound)
+	_, err = ch.CheckQueue("q")
+	require.ErrorIs(t, err, leveret.ErrClosed)
+	require.Empty(t, ended)
+	require.Equal(t, 1, q.Info().Unacked)
+	require.Equal(t, 1, consumed.Info().Ready)
+	require.NoError(t, b.Check())
+
+	require.NoError(t, ch.Close())
+	require.Len(t, ended, 1)
+	require.ErrorIs(t, ended[0], leveret.ErrNotFound)
+	require.Equal(t, 1, q.Info().Ready)
+	require.NoError(t, ch.Close())
+	require.Len(t, ended, 1)
+}

@@ -37,7 +37,7 @@ type NotificationKind uint8
 const (
 	Delivered         NotificationKind = iota // Delivery, for ConsumerTag on Channel
 	ConsumerCancelled                         // the broker ended ConsumerTag on Channel: basic.cancel
-	ChannelClosed                             // the broker closed Channel because of Err
+	ChannelClosed                             // the broker closed Channel because of Err; Channel.Close follows its client's answer
 	ConnClosed                                // the broker closed the connection because of Err
 	ConnBlocked                               // alarms are in force, for Reason; replaces an earlier change
 	ConnUnblocked                             // no alarm is in force any more

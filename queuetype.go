@@ -46,7 +46,7 @@ type queueType interface {
 	// deliversFirst reports whether the queue delivers a message that the disk does not have yet, and confirms a persistent one when the
 	// disk has it: what only a listener's client sees. // C-5a
 	deliversFirst() bool
-	// takesBackFirst reports whether the queue takes back what a channel that fails holds before the channel has ended. // E-8
+	// takesBackFirst reports whether the queue takes back what a channel that fails holds before the channel has ended. // E-7, E-8
 	takesBackFirst() bool
 	// headTime is the head_message_timestamp, zero if it is not known. held is the first message that was delivered and is not settled,
 	// or nil.

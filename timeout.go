@@ -177,12 +177,12 @@ func (c *Consumer) cancelLateLocked() {
 // timedOutLocked closes the channel because of a delivery that was not settled in time.
 // Rules: D-35, D-36.
 func (ch *Channel) timedOutLocked(ms int64) {
-	if ch.super {
+	if ch.super || ch.err != nil {
 		return
 	}
 	err := PreconditionFailed.errorf("", "delivery acknowledgement on channel %d timed out. Timeout value used: %d ms. "+
 		"This timeout value can be configured, see consumers doc guide to learn more", ch.number, ms)
-	ch.endLocked(err)
+	ch.refusedLocked(err)
 	if in := ch.conn.cfg.Inbox; in != nil {
 		in.putLocked(Notification{Kind: ChannelClosed, Channel: ch, Err: err})
 	}

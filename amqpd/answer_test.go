@@ -2,6 +2,7 @@ package amqpd
 
 import (
 	"encoding/binary"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -211,22 +212,28 @@ type act struct {
 	answer []methodID
 }
 
+var actsOn = flag.String("acts", "", "address of a RabbitMQ node that plays the acts in place of leveret")
+
 // playActs has a client of a broker with the queues q and other send select on its channel 1, and then the acts.
 func playActs(t *testing.T, selects methodID, acts []act) {
-	b := leveret.New()
-	defer b.Close()
-	srv := &Server{Broker: b}
-	defer srv.Close()
+	dial, pause := dialNode, 200*time.Millisecond
+	if *actsOn == "" {
+		dial, pause = newNode(t), 0
+	}
 	begin := call(1, selects)
 	if selects == confirmSelect {
 		begin = call(1, selects, u8(0))
 	}
-	nc := dialed(t, srv, 0, declare(1, "q")+declare(1, "other")+begin)
+	nc := dial(t)
 	defer nc.Close()
+	sent := start + startOk("PLAIN", login) + tuneOk(2047, 131072, 0) + openVHost("/") + openChan(1) + declareOwn("q") + declareOwn("other") + begin
+	_, err := io.WriteString(nc, sent)
+	require.NoError(t, err)
 	for id := methodID(0); id != selects+1; {
 		id, _ = readMethod(t, nc)
 	}
 	for _, a := range acts {
+		time.Sleep(pause) // RabbitMQ's queues are done with the act before
 		_, err := io.WriteString(nc, a.frames)
 		require.NoError(t, err)
 		var got []methodID
@@ -239,6 +246,40 @@ func playActs(t *testing.T, selects methodID, acts []act) {
 		}
 		require.Equal(t, a.answer, got)
 	}
+}
+
+// newNode makes a broker, and returns what connects a client to it.
+func newNode(t *testing.T) (dial func(*testing.T) net.Conn) {
+	b := leveret.New()
+	srv := &Server{Broker: b}
+	t.Cleanup(func() {
+		srv.Close()
+		b.Close()
+	})
+	return func(t *testing.T) net.Conn {
+		nc, err := srv.Dial()
+		require.NoError(t, err)
+		return nc
+	}
+}
+
+// dialNode connects a client to the node that plays the acts. What the acts leave there goes with the test.
+func dialNode(t *testing.T) net.Conn {
+	nc, err := net.Dial("tcp", *actsOn)
+	require.NoError(t, err)
+	nc.SetDeadline(time.Now().Add(5 * time.Second))
+	t.Cleanup(func() {
+		nc, err := net.Dial("tcp", *actsOn)
+		require.NoError(t, err)
+		defer nc.Close()
+		remove := call(1, queueDelete, u16(0), ss("quorum"), u8(0))
+		_, err = io.WriteString(nc, start+startOk("PLAIN", login)+tuneOk(2047, 131072, 0)+openVHost("/")+openChan(1)+remove)
+		require.NoError(t, err)
+		for id := methodID(0); id != queueDeleteOk; {
+			id, _ = readMethod(t, nc)
+		}
+	})
+	return nc
 }
 
 // A commit of publishes is answered behind what it has delivered to its own channel, one of settlements before that. A channel
@@ -419,5 +460,53 @@ func TestAnswersOfAClosedChannel(t *testing.T) {
 		"another channel closes, and goes on": {consume, consume2, {publish("q") + closeChan(2) + qos(1), []methodID{basicDeliver, basicAck, channelCloseOk, basicQosOk}}},
 	} {
 		t.Run(name, func(t *testing.T) { playActs(t, confirmSelect, acts) })
+	}
+}
+
+// A channel that an error has closed ends when its client answers. Until then it keeps what it holds, but for the messages of
+// classic queues that it consumes from; and quorum queues deliver to it.
+// Rules: E-7.
+func TestFailedChannelEndsWithItsAnswer(t *testing.T) {
+	none := []methodID{basicGetEmpty}
+	one := []methodID{basicGetOk}
+	for _, queue := range []string{"q", "quorum"} {
+		get := func(channel uint16) string { return call(channel, basicGet, u16(0), ss(queue), u8(1-uint8(channel)&1)) }
+		get2 := func(answer []methodID) act { return act{get(2), answer} }
+		begun := []act{{declareQuorum("quorum"), []methodID{queueDeclareOk}}, {openChan(2), []methodID{channelOpenOk}}}
+		filled := act{publish(queue, 0) + header(0), []methodID{basicAck}}
+		consume := act{consumeFrom(queue), []methodID{basicConsumeOk}}
+		held := act{publish(queue, 0) + header(0), []methodID{basicDeliver, basicAck}}
+		cancel := act{call(1, basicCancel, ss("t"), u8(0)), []methodID{basicCancelOk}}
+		failed := act{getMissing, []methodID{channelClose}}
+		answered := act{call(1, channelCloseOk), nil}
+		for name, acts := range map[string][]act{
+			"got":                              {filled, {get(1), one}, failed, get2(none), answered, get2(one), get2(none)},
+			"by a consumer":                    {consume, held, failed, get2(none), answered, get2(one), get2(none)},
+			"got beside a consumer":            {filled, {get(1), one}, consume, held, failed, get2(none), answered, get2(one), get2(one), get2(none)},
+			"by a consumer that was cancelled": {consume, held, cancel, failed, get2(none), answered, get2(one), get2(none)},
+			"acknowledged too late": {filled, {get(1), one}, failed, {call(1, basicAck, u64(1), u8(0)) + call(1, basicRecover, u8(1)), nil}, get2(none),
+				answered, get2(one), get2(none)},
+			"its client closes it, too": {filled, {get(1), one}, failed, {closeChan(1), []methodID{channelCloseOk}}, get2(none), answered, get2(one), get2(none)},
+			"its number is used again":  {filled, {get(1), one}, failed, {call(1, channelCloseOk) + openChan(1), []methodID{channelOpenOk}}, get2(one), get2(none)},
+			"delivered in between":      {consume, failed, {call(2, basicPublish, u16(0), ss(""), ss(queue), u8(0)) + contentHeader(2, classBasic, 0, 0, "\x00\x00"), []methodID{basicDeliver}}, answered, get2(one), get2(none)},
+			"delivered in between, no acknowledgement": {{call(1, basicConsume, u16(0), ss(queue), ss("t"), u8(2), u32(0)), []methodID{basicConsumeOk}}, failed,
+				{call(2, basicPublish, u16(0), ss(""), ss(queue), u8(0)) + contentHeader(2, classBasic, 0, 0, "\x00\x00"), []methodID{basicDeliver}}, answered, get2(none)},
+		} {
+			if queue == "q" {
+				switch name {
+				case "by a consumer":
+					acts = []act{consume, held, failed, get2(one), get2(none)}
+				case "got beside a consumer":
+					acts = []act{filled, {get(1), one}, consume, held, failed, get2(one), get2(one), get2(none)}
+				case "delivered in between", "delivered in between, no acknowledgement":
+					continue // nothing is
+				}
+			}
+			t.Run(queue+", "+name, func(t *testing.T) { playActs(t, confirmSelect, append(begun, acts...)) })
+		}
+		t.Run(queue+", published in a transaction", func(t *testing.T) {
+			playActs(t, txSelect, append(begun,
+				act{publish(queue, 0) + header(0) + getMissing, []methodID{channelClose}}, get2(none), answered, get2(none)))
+		})
 	}
 }

@@ -248,6 +248,9 @@ func (c *conn) closingChannelLocked(ch *channel, id methodID, a *args) error {
 	}
 	switch id {
 	case channelCloseOk:
+		if ch.ch != nil { // it was open
+			ch.ch.Close()
+		}
 		c.forgetLocked(ch)
 	case channelClose:
 		c.out.bare(ch.number, channelCloseOk)
@@ -281,8 +284,8 @@ func (c *conn) handledLocked(ch *channel, err error, id methodID) error {
 	return nil
 }
 
-// refuseChannelLocked closes a channel because of what its client has asked for. What it held is with others by then. What is on its
-// way to the channel itself comes behind channel.close.
+// refuseChannelLocked closes a channel because of what its client has asked for. Classic queues that the channel consumes from have
+// what it held by then, and may have delivered that to others. What is on its way to the channel itself comes behind channel.close.
 // Rules: E-7.
 func (c *conn) refuseChannelLocked(ch *channel, err error, id methodID) {
 	if ch.closing {

@@ -131,6 +131,7 @@ func (c *goConn) take() {
 			g.events = append(g.events, Event{Cancelled: n.ConsumerTag})
 		case leveret.ChannelClosed:
 			g.err = n.Err
+			g.Channel.Close()
 		case leveret.ConnClosed:
 			c.note(n.Err)
 		}
@@ -175,6 +176,7 @@ func (c *goChannel) saw(err error) error {
 		c.conn.note(e)
 		if !e.ClosesConnection() {
 			c.err = e
+			c.Channel.Close()
 		}
 	}
 	return err
