@@ -23,6 +23,7 @@ type burstOutcome map[string]string
 // A burstClient sends bursts, and takes note of what it gets.
 type burstClient struct {
 	oddClient
+	late     bool   // it answers channel.close when it uses the channel next
 	suffix   string // of all names
 	hide     *strings.Replacer
 	channels map[uint16]*burstChannel
@@ -33,6 +34,7 @@ type burstClient struct {
 // A burstChannel is what the client knows of a channel.
 type burstChannel struct {
 	open      bool
+	closing   bool            // the server has closed it, and waits for the answer
 	held      []burstHeld     // what has to be settled, by the texts of the messages
 	noAck     map[string]bool // consumers that need no acknowledgements
 	gets      []bool          // that are not answered yet: whether they need none
@@ -173,9 +175,18 @@ func (c *burstClient) must(id uint32, request []byte) error {
 	return err
 }
 
+// framesOf is what the client sends for an operation, or in its place the answer to channel.close.
+func (c *burstClient) framesOf(op burstOp, at *burstChannel) []byte {
+	if at.closing {
+		at.closing = false
+		return oddMethod(op.channel, channelCloseOk)
+	}
+	return op.frames(c, at)
+}
+
 // channel returns a channel, which is opened if it is not open.
 func (c *burstClient) channel(n uint16) (*burstChannel, error) {
-	if at := c.channels[n]; at != nil && at.open {
+	if at := c.channels[n]; at != nil && (at.open || at.closing) {
 		return at, nil
 	}
 	at := &burstChannel{open: true, noAck: map[string]bool{}, confirmed: map[uint64]bool{}}
@@ -219,7 +230,7 @@ func (c *burstClient) send(i int, burst []burstOp, quiet time.Duration) error {
 		if closed[op.channel] {
 			continue
 		}
-		frames := op.frames(c, at)
+		frames := c.framesOf(op, at)
 		for f := frames; len(f) > 0; f = f[8+binary.BigEndian.Uint32(f[3:]):] {
 			at.sends(f)
 		}
@@ -331,6 +342,9 @@ func (c *burstClient) method(n uint16, at *burstChannel, payload []byte) error {
 		at.open = false
 		c.add(part("answers"), text)
 		c.add(order, text)
+		if at.closing = c.late; c.late {
+			return nil
+		}
 		_, err := c.Write(oddMethod(n, channelCloseOk))
 		return err
 	default:
@@ -407,7 +421,7 @@ func (p burstProgram) play(uri amqp.URI, vhost, suffix string, quiet time.Durati
 	}
 	defer c.Close()
 	out := burstOutcome{}
-	c.into = out
+	c.into, c.late = out, p.late
 	for i, burst := range p.bursts {
 		if c.ends {
 			break

@@ -21,6 +21,7 @@ import (
 
 var (
 	bursts     = flag.Int("bursts", 0, "how many programs of bursts to send to a real broker")
+	steps      = flag.Int("steps", 0, "how many programs of single frames to send to a real broker")
 	burstOrder = flag.Bool("burstorder", false, "compare the order of frames, too, of which RabbitMQ leaves much to chance")
 )
 
@@ -33,16 +34,30 @@ func TestBursts(t *testing.T) {
 	if *bursts == 0 {
 		t.Skip("most of what differs is RabbitMQ's chance: say -bursts 100, and judge")
 	}
-	broker, first := oddSeeds(t, *bursts)
+	compareBursts(t, "-bursts", *bursts, *burstOrder, newBurstProgram)
+}
+
+// TestSteps is TestBursts with a client that waits after each operation, so that little is left to chance: tags, counts and the order of
+// frames are compared, too. Mostly the client answers channel.close late.
+func TestSteps(t *testing.T) {
+	if *steps == 0 {
+		t.Skip("say -steps 100")
+	}
+	compareBursts(t, "-steps", *steps, true, newStepProgram)
+}
+
+// compareBursts plays n programs on both sides. The flag name asks for them.
+func compareBursts(t *testing.T, name string, n int, order bool, program func(seed uint64) burstProgram) {
+	broker, first := oddSeeds(t, n)
 	real, err := broker.Driver()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer real.Close()
-	s := &burstSide{broker: broker, vhost: real.VHost(), slots: make(chan bool, 2**workers)}
+	s := &burstSide{broker: broker, vhost: real.VHost(), slots: make(chan bool, 2**workers), order: order}
 	var again atomic.Int64
-	forBursts(first, *bursts, func(seed uint64) {
-		p := newBurstProgram(seed)
+	forBursts(first, n, func(seed uint64) {
+		p := program(seed)
 		parts, differ, err := s.judge(p, 1, burstQuiet)
 		if err == nil && len(parts) > 0 {
 			again.Add(1)
@@ -52,10 +67,10 @@ func TestBursts(t *testing.T) {
 			p, differ, err = s.shrink(p, parts)
 		}
 		if err != nil || len(parts) > 0 {
-			t.Errorf("-seed %d -bursts 1: %v\n%s%s", seed, err, p, differ)
+			t.Errorf("-seed %d %s 1: %v\n%s%s", seed, name, err, p, differ)
 		}
 	})
-	t.Logf("%d of %d programs were played again", again.Load(), *bursts)
+	t.Logf("%d of %d programs were played again", again.Load(), n)
 }
 
 // TestBurstsOfOneBroker plays such programs on leveret twice, where nothing is left to chance: the outcomes are the same, and the
@@ -127,6 +142,7 @@ type burstSide struct {
 	broker *Broker
 	vhost  string
 	slots  chan bool
+	order  bool // compare what is left to chance if the client does not wait, too
 	runs   atomic.Int64
 }
 
@@ -144,7 +160,7 @@ func (s *burstSide) judge(p burstProgram, n int, quiet time.Duration) (parts []s
 			return nil, "", fmt.Errorf("RabbitMQ: %w\n%s", err, p)
 		}
 		others = append(others, outs...)
-		if parts = own.differs(others, !*burstOrder); len(parts) == 0 {
+		if parts = own.differs(others, !s.order); len(parts) == 0 {
 			return nil, "", nil
 		}
 	}

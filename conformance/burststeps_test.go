@@ -15,6 +15,7 @@ type burstProgram struct {
 	queues []burstQueue
 	before []burstPublish
 	bursts [][]burstOp
+	late   bool // the client answers channel.close when it uses the channel next
 }
 
 // A burstQueue is declared and bound to the topic exchange x with its keys before the first burst.
@@ -158,6 +159,42 @@ func newBurstProgram(seed uint64) burstProgram {
 		w.p.bursts = append(w.p.bursts, w.burst(i == 0, two))
 	}
 	return w.p
+}
+
+// newStepProgram makes the program of a seed whose client waits after each operation.
+func newStepProgram(seed uint64) burstProgram {
+	p := newBurstProgram(seed)
+	r := rand.New(rand.NewPCG(seed, 4))
+	w := &burstWriter{oddWriter: &oddWriter{Rand: r}, modes: map[uint16]string{}, live: p.queues[:len(p.queues)-1], messages: 100}
+	p.bursts, p.late = nil, w.chance(0.7)
+	add := func(ops []burstOp) {
+		for _, op := range ops {
+			p.bursts = append(p.bursts, []burstOp{op})
+		}
+	}
+	for _, ch := range []uint16{1, 2} {
+		switch w.modes[ch] = oneOf(w.oddWriter, "", "", "confirm", "tx"); w.modes[ch] {
+		case "confirm":
+			add([]burstOp{simpleOp(ch, "confirm.select", confirmSelect, []byte{0})})
+		case "tx":
+			add([]burstOp{simpleOp(ch, "tx.select", 90<<16|10)})
+		}
+	}
+	for range 8 + w.IntN(8) {
+		w.first, w.earlier, w.published, w.consumed = len(w.tags) == 0, len(w.tags), false, false
+		ch := uint16(1 + w.IntN(2))
+		if w.chance(0.12) {
+			add(oneOf(w.oddWriter, w.unknown, w.missing, w.recover)(ch))
+		} else {
+			add(w.ops(ch))
+		}
+	}
+	return p
+}
+
+// unknown acknowledges what the client does not hold.
+func (w *burstWriter) unknown(ch uint16) []burstOp {
+	return []burstOp{simpleOp(ch, "ack 99", basicAck, binary.BigEndian.AppendUint64(nil, 99), []byte{0})}
 }
 
 func (w *burstWriter) queueName() string { return w.live[w.IntN(len(w.live))].name }
