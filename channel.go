@@ -157,7 +157,7 @@ func (ch *Channel) breakLocked(reason *Error) {
 	}
 	ch.err, ch.failure = closedBy(reason), reason
 	ch.tx = nil
-	ch.endConsumersLocked(func(q *Queue) bool { return q == nil || q.impl.takesBackFirst() })
+	ch.endConsumersLocked(func(c *Consumer) bool { return c.q == nil || c.q.impl.takesBackFirst() })
 	left := ch.leaving
 	ch.returnLocked(func(q *Queue) bool { return slices.Contains(left, q) })
 }
@@ -169,9 +169,9 @@ func (ch *Channel) endLocked(reason *Error) {
 	ch.giveBackLocked(reason)
 }
 
-// detachLocked is the first half of end: it takes nothing more. A connection detaches all its channels before
-// any of them gives back, so that none is handed another's messages.
-// Rules: C-12.
+// detachLocked is the first half of end. A connection detaches all its channels before any of them gives back, so that none is handed
+// another's messages; but quorum queues go on delivering until the channel gives back.
+// Rules: C-12, D-31.
 func (ch *Channel) detachLocked(reason *Error) {
 	if ch.conn.channels[ch.number] != ch {
 		return
@@ -193,17 +193,17 @@ func (ch *Channel) detachLocked(reason *Error) {
 		c.uncountLateLocked()
 	}
 	ch.late = nil
-	ch.endConsumersLocked(anyQueue)
+	ch.endConsumersLocked(func(c *Consumer) bool { return c.q == nil || c.q.impl.takesBackFirst() || c.cfg.NoAck })
 }
 
-// anyQueue is for what concerns all queues that a channel has to do with.
-func anyQueue(*Queue) bool { return true }
+func anyQueue(*Queue) bool       { return true }
+func anyConsumer(*Consumer) bool { return true }
 
-// endConsumersLocked ends the consumers that the channel has of some queues, and keeps the queues that they leave. A consumer of direct
-// replies has none: nil.
-func (ch *Channel) endConsumersLocked(of func(*Queue) bool) {
+// endConsumersLocked ends some of the channel's consumers, and keeps the queues that they leave. A consumer of direct replies has none:
+// nil.
+func (ch *Channel) endConsumersLocked(some func(*Consumer) bool) {
 	for _, c := range ch.sortedConsumersLocked() {
-		if c.ended || !of(c.q) { // ended while others got in
+		if c.ended || !some(c) { // ended while others got in
 			continue
 		}
 		c.leaveLocked(ch.err)
@@ -217,6 +217,7 @@ func (ch *Channel) endConsumersLocked(of func(*Queue) bool) {
 
 // giveBackLocked is the second half of end.
 func (ch *Channel) giveBackLocked(reason *Error) {
+	ch.endConsumersLocked(anyConsumer)
 	ch.returnLocked(anyQueue)
 	ch.tags = tags.Window[unacked]{}
 	if ch.endedLocked() {

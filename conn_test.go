@@ -1,6 +1,7 @@
 package leveret_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/leveretmq/leveret"
@@ -61,4 +62,41 @@ func TestFailedChannelEndsWithClose(t *testing.T) {
 	require.Equal(t, 1, q.Info().Ready)
 	require.NoError(t, ch.Close())
 	require.Len(t, ended, 1)
+}
+
+// The channels of a connection end one after the other: a quorum queue hands what the first held to the second. The program hears
+// nothing of that.
+// Rules: D-31.
+func TestChannelsOfAConnectionEndInTurn(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	q, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true,
+		Arguments: leveret.Table{leveret.ArgQueueType: leveret.QueueTypeQuorum}})
+	require.NoError(t, err)
+	c, err := b.Connect("guest", "guest", "/")
+	require.NoError(t, err)
+	handled := 0
+	for range 2 {
+		ch, err := c.Channel()
+		require.NoError(t, err)
+		_, err = ch.Consume("q", leveret.ConsumeConfig{Handler: func(*leveret.Delivery) { handled++ }})
+		require.NoError(t, err)
+	}
+	for _, body := range []string{"a", "b", "c", "d"} {
+		_, err = b.Publish("", "q", leveret.Message{Body: []byte(body)})
+		require.NoError(t, err)
+	}
+	require.Equal(t, 4, handled)
+	require.NoError(t, c.Close())
+	require.Equal(t, 4, handled)
+	var got []string
+	for {
+		d, ok, err := q.Get(leveret.GetConfig{})
+		require.NoError(t, err)
+		if !ok {
+			break
+		}
+		got = append(got, fmt.Sprintf("%s %v", d.Body, d.Headers["x-delivery-count"]))
+	}
+	require.Equal(t, []string{"b 1", "d 1", "a 2", "c 2"}, got)
 }

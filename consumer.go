@@ -74,6 +74,7 @@ func (c *Consumer) creditDeathLocked() {
 // handLocked gives the client a delivery.
 func (c *Consumer) handLocked(d *Delivery) {
 	switch {
+	case c.ch.conn.err != nil: // it comes back at once
 	case c.own != nil:
 		c.own.putLocked(d)
 	case c.inbox != nil:

@@ -184,7 +184,7 @@ func (v *vhost) goDownLocked(as NodeEnd) {
 	v.system.detachSystemLocked(reason)
 	channels := append(slices.Clone(v.ending), v.system)
 	for _, ch := range channels {
-		ch.endConsumersLocked(anyQueue) // an operation may be ending them in turns
+		ch.endConsumersLocked(anyConsumer) // an operation may be ending them in turns
 	}
 	if as == StoppedNode {
 		// Queues see their last consumers leave. // R-3
