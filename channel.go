@@ -28,6 +28,7 @@ type Channel struct {
 	confirm   bool
 	sequence  uint64
 	tx        *transaction
+	answers   bool          // its commit is over but for what comes behind commit-ok: see Notification
 	cache     *publishCache // where it published last; nil: nowhere yet
 	caches    publishCaches
 	grants    permissionCache

@@ -2,6 +2,7 @@ package leveret_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/leveretmq/leveret"
@@ -99,4 +100,40 @@ func TestChannelsOfAConnectionEndInTurn(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %v", d.Body, d.Headers["x-delivery-count"]))
 	}
 	require.Equal(t, []string{"b 1", "d 1", "a 2", "c 2"}, got)
+}
+
+// What a quorum queue delivers because of a commit's settlements comes last, and as an echo, unless a publish went to a quorum queue.
+// Rules: C-10.
+func TestCommitSettlesOfQuorumQueuesLast(t *testing.T) {
+	for target, want := range map[string]string{"classic": "classic false, quorum true", "quorum": "quorum false"} {
+		b := leveret.New()
+		defer b.Close()
+		in := leveret.NewInbox(leveret.InboxConfig{})
+		c, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: in})
+		require.NoError(t, err)
+		ch, err := c.Channel()
+		require.NoError(t, err)
+		for _, name := range []string{"classic", "quorum"} {
+			_, err := ch.DeclareQueue(name, leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: name}})
+			require.NoError(t, err)
+			_, err = ch.Consume(name, leveret.ConsumeConfig{Tag: name, Prefetch: 1})
+			require.NoError(t, err)
+		}
+		for range 2 {
+			_, err = b.Publish("", "quorum", leveret.Message{})
+			require.NoError(t, err)
+		}
+		in.Take(nil)
+		require.NoError(t, ch.Tx())
+		_, err = ch.Publish("", target, leveret.Message{})
+		require.NoError(t, err)
+		require.NoError(t, ch.Ack(1, false))
+		_, err = ch.Commit()
+		require.NoError(t, err)
+		var got []string
+		for _, n := range in.Take(nil) {
+			got = append(got, fmt.Sprint(n.ConsumerTag, " ", n.Echo))
+		}
+		require.Equal(t, want, strings.Join(got, ", "))
+	}
 }

@@ -78,7 +78,8 @@ func (c *Consumer) handLocked(d *Delivery) {
 	case c.own != nil:
 		c.own.putLocked(d)
 	case c.inbox != nil:
-		c.inbox.putLocked(Notification{Kind: Delivered, Echo: c.q == nil || c.ch.v.deaths.echo, Channel: c.ch, Delivery: d, ConsumerTag: c.tag})
+		echo := c.q == nil || c.ch.v.deaths.echo || c.ch.answers
+		c.inbox.putLocked(Notification{Kind: Delivered, Echo: echo, Channel: c.ch, Delivery: d, ConsumerTag: c.tag})
 	default:
 		c.ch.v.handleAfterLocked(c, d)
 	}

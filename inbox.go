@@ -48,7 +48,7 @@ const (
 // Rules: C-5a.
 type Notification struct {
 	Kind        NotificationKind
-	Echo        bool // a dead letter or a direct reply, delivered at once: it comes behind the answer to what has led to it
+	Echo        bool // it comes behind the answer to what has led to it: a dead letter, a direct reply, what a quorum queue delivers for a commit's settlement
 	Channel     *Channel
 	Delivery    *Delivery
 	ConsumerTag string

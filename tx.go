@@ -96,11 +96,14 @@ func (ch *Channel) Commit() (returns []*Return, err error) {
 
 // commitLocked has a transaction take place: its publishes, then its settlements. But a classic queue of RabbitMQ lets
 // acknowledgements pass by publishes, a quorum queue all settlements: these come first, unless a publish fails and
-// nothing is settled.
+// nothing is settled. Without a publish to a quorum queue nobody waits for what quorum queues settle: it comes last.
 // Rules: C-10.
 func (ch *Channel) commitLocked(tx *transaction) (returns []*Return, e *Error) {
+	waits := tx.publishesTo(func(q *Queue) bool { return q.traits.settlesFirst })
 	if len(tx.settled) > 0 && !ch.failsLocked(tx) {
-		ch.settleTxLocked(tx, true)
+		ch.settleTxLocked(tx, func(q *Queue, how settling) bool {
+			return q.traits.settlesFirst && waits || !q.traits.settlesFirst && how == acked
+		})
 	}
 	var out Outcome
 	for _, p := range tx.publishes {
@@ -128,7 +131,10 @@ func (ch *Channel) commitLocked(tx *transaction) (returns []*Return, e *Error) {
 			returns = append(returns, out.Return)
 		}
 	}
-	ch.settleTxLocked(tx, false)
+	ch.settleTxLocked(tx, func(q *Queue, _ settling) bool { return !q.traits.settlesFirst })
+	ch.answers = true
+	ch.settleTxLocked(tx, func(q *Queue, _ settling) bool { return q.traits.settlesFirst })
+	ch.answers = false
 	if out.Rejected {
 		ch.v.deadLetterAllLocked() // the channel's consumers get what they can before the refusal closes it
 	}
@@ -153,13 +159,18 @@ func (ch *Channel) failsLocked(tx *transaction) bool {
 	return false
 }
 
-// settleTxLocked settles what a transaction settles before its publishes, or after them.
+// publishesTo reports whether a publish of the transaction was routed to such a queue.
+func (tx *transaction) publishesTo(such func(*Queue) bool) bool {
+	return slices.ContainsFunc(tx.publishes, func(p publication) bool { return slices.ContainsFunc(p.queues, such) })
+}
+
+// settleTxLocked settles what a transaction settles of some queues, or in some way.
 // Rules: C-10.
-func (ch *Channel) settleTxLocked(tx *transaction, before bool) {
+func (ch *Channel) settleTxLocked(tx *transaction, some func(*Queue, settling) bool) {
 	for _, s := range tx.settled {
 		var tags []uint64
 		for i, t := range s.tags {
-			if u := ch.tags.Get(t); u != nil && before == (s.how == acked || u.q.traits.settlesFirst) {
+			if u := ch.tags.Get(t); u != nil && some(u.q, s.how) {
 				tags = append(tags, t)
 			}
 			ch.v.lookedLocked(i)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -225,7 +226,7 @@ func playActs(t *testing.T, selects methodID, acts []act) {
 		begin = call(1, selects, u8(0))
 	}
 	nc := dial(t)
-	defer nc.Close()
+	defer leave(nc)
 	sent := start + startOk("PLAIN", login) + tuneOk(2047, 131072, 0) + openVHost("/") + openChan(1) + declareOwn("q") + declareOwn("other") + begin
 	_, err := io.WriteString(nc, sent)
 	require.NoError(t, err)
@@ -245,6 +246,21 @@ func playActs(t *testing.T, selects methodID, acts []act) {
 			}
 		}
 		require.Equal(t, a.answer, got)
+	}
+}
+
+// leave ends a connection politely: when the node has answered, the queues of the connection's own are gone.
+func leave(nc net.Conn) {
+	defer nc.Close()
+	if _, err := io.WriteString(nc, closeConn()); err != nil {
+		return // it has ended
+	}
+	r := &frameReader{r: nc, maxPayload: 1 << 20}
+	for {
+		f, err := r.readFrame()
+		if err != nil || f.typ == frameMethod && f.channel == 0 {
+			return
+		}
 	}
 }
 
@@ -308,6 +324,27 @@ func TestDeliveriesAndAnswers(t *testing.T) {
 			[]methodID{txSelectOk, basicDeliver, txCommitOk}}},
 	} {
 		t.Run(name, func(t *testing.T) { playActs(t, txSelect, acts) })
+	}
+}
+
+// What a quorum queue delivers because of a commit's settlements comes behind the answer if all publishes went to classic queues.
+// Rules: C-10.
+func TestQuorumQueueBehindACommit(t *testing.T) {
+	filled := []act{{declareQuorum("quorum"), []methodID{queueDeclareOk}},
+		{publish("quorum", 0) + header(0) + publish("quorum", 0) + header(0) + call(1, txCommit), []methodID{txCommitOk}},
+		{call(1, basicQos, u32(0), u16(1), u8(0)) + consumeFrom("quorum"), []methodID{basicQosOk, basicConsumeOk, basicDeliver}}}
+	for name, settle := range map[string]string{"ack": call(1, basicAck, u64(1), u8(0)), "reject": call(1, basicReject, u64(1), u8(0)),
+		"requeue": call(1, basicReject, u64(1), u8(1))} {
+		for target, answer := range map[string][]methodID{"other": {txCommitOk, basicDeliver}, "quorum": {basicDeliver, txCommitOk}} {
+			t.Run(name+", published to "+target, func(t *testing.T) {
+				playActs(t, txSelect, append(slices.Clone(filled), act{publish(target, 0) + header(0) + settle + call(1, txCommit), answer}))
+			})
+		}
+		t.Run(name+", and a consumer of a classic queue", func(t *testing.T) {
+			consume := act{call(1, basicConsume, u16(0), ss("q"), ss("other"), u8(2), u32(0)), []methodID{basicConsumeOk}}
+			commit := act{publish("q", 0) + header(0) + settle + call(1, txCommit), []methodID{basicDeliver, txCommitOk, basicDeliver}}
+			playActs(t, txSelect, append(slices.Clone(filled), consume, commit))
+		})
 	}
 }
 
