@@ -37,6 +37,7 @@ type rules struct {
 	looseNumbers                bool // headers: integers equal floating-point numbers of the same value
 	secondsTimestamps           bool // headers: a message's timestamp compares in seconds, not milliseconds
 	firstDuplicateHeader        bool // headers: of a duplicate message header the first counts, not the last
+	lastNameFirst               bool // X-18a: of the queues of one type that a message reaches, the last by name is first, whatever the binding keys
 	noNewExchangeTypes          bool // x-local-random and x-modulus-hash do not exist
 
 	// Queue arguments.
@@ -114,7 +115,7 @@ var profiles = [...]rules{
 		limitsFirst: true, plainQueueType: true, checkQueueMode: true, queueVersion1: true, oldLeaderLocator: true,
 		plainPriorityZero: true, noNewQuorumArguments: true,
 		quorumFIFO: true, countEveryReturn: true, requeueToTail: true, holdersByTag: true, txNackIsReject: true,
-		oldCountHeader: true, noPreemption: true,
+		oldCountHeader: true, noPreemption: true, lastNameFirst: true,
 		plainQuorumName: true, bodyBytesOnly: true, newestTrimmedFirst: true, stopsForGood: true, purgeSkipsPending: true,
 		policyChangeIsUse: true, quorumRefusesHaCancel: true, negativeLimitIsZero: true,
 		policyExpiresFirst: true, selfDeadLettersUnconfirmed: true,

@@ -19,13 +19,21 @@ type routes struct {
 // its lock, so its slices serve every routing in turn.
 type router struct {
 	visit   uint64 // the number of this routing: queues and exchanges that have this number have been visited
-	queues  []*Queue
-	later   int // how many of queues get their messages after the others
+	targets []target
+	further map[*Queue][]string // binding keys of targets that more than one has led to
+	queues  []*Queue            // the result
 	work    []*Exchange
 	matches []*binding
 	varying bool      // the result depends on more than exchange, key and topology
 	found   bool      // the exchange that is routed through has led to a queue or an exchange
 	one     [1]string // memory for keys
+}
+
+// A target is a queue that a message reaches.
+type target struct {
+	q     *Queue
+	key   string // the binding key of a topic exchange that has led to it, the first one
+	keyed bool   // there is one
 }
 
 // unreachable is the last visit of a queue or an exchange that has gone. Every routing passes it by, as if it had been
@@ -48,15 +56,15 @@ func (r *router) keys(m *message) []string {
 func (v *vhost) routeLocked(x *Exchange, m *message) []*Queue {
 	r := &v.router
 	r.visit++
-	r.queues, r.later, r.varying = r.queues[:0], 0, false
+	r.targets, r.varying = r.targets[:0], false
+	clear(r.further)
 	if x == v.nameless {
 		for _, key := range r.keys(m) {
 			if q := v.queues[key]; q != nil {
 				r.toQueue(q)
 			}
 		}
-		r.laterLast()
-		return r.queues
+		return r.inOrder(lastNameFirst)
 	}
 	r.work = append(r.work[:0], x)
 	x.visited = r.visit
@@ -64,25 +72,63 @@ func (v *vhost) routeLocked(x *Exchange, m *message) []*Queue {
 		r.through(r.work[i], m)
 	}
 	clear(r.work)
-	r.laterLast()
+	if v.rules.lastNameFirst {
+		return r.inOrder(lastNameFirst)
+	}
+	return r.inOrder(r.byBindingKeys)
+}
+
+// inOrder returns the targets in the order in which they get the message. Those of one type are compared by order.
+// Rules: X-18a.
+func (r *router) inOrder(order func(a, b *target) int) []*Queue {
+	if len(r.targets) > 1 {
+		byType := func(a, b target) int {
+			switch {
+			case a.q.traits.enqueuesLater == b.q.traits.enqueuesLater:
+				return order(&a, &b)
+			case b.q.traits.enqueuesLater:
+				return -1
+			}
+			return 1
+		}
+		if !slices.IsSortedFunc(r.targets, byType) {
+			slices.SortFunc(r.targets, byType)
+		}
+	}
+	r.queues = r.queues[:0]
+	for i := range r.targets {
+		r.queues = append(r.queues, r.targets[i].q)
+	}
 	return r.queues
 }
 
-// laterLast moves the queues that get their messages later behind the others.
+func lastNameFirst(a, b *target) int { return cmp.Compare(b.q.name, a.q.name) }
+
+// byBindingKeys compares targets by the binding keys of topic exchanges that have led to them: the fewer keys first, then in the order
+// of the keys. Those of the same keys are in the order of their names.
 // Rules: X-18a.
-func (r *router) laterLast() {
-	if r.later == 0 || r.later == len(r.queues) {
-		return
+func (r *router) byBindingKeys(a, b *target) int {
+	if len(r.further) > 0 {
+		x, y := r.bindingKeys(a), r.bindingKeys(b)
+		return cmp.Or(cmp.Compare(len(x), len(y)), slices.Compare(x, y), cmp.Compare(a.q.name, b.q.name))
 	}
-	slices.SortStableFunc(r.queues, func(a, b *Queue) int {
-		switch {
-		case a.traits.enqueuesLater == b.traits.enqueuesLater:
-			return 0
-		case b.traits.enqueuesLater:
+	if a.keyed != b.keyed {
+		if b.keyed {
 			return -1
 		}
 		return 1
-	})
+	}
+	return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.q.name, b.q.name))
+}
+
+// bindingKeys returns the keys that have led to a target, sorted.
+func (r *router) bindingKeys(t *target) []string {
+	keys := slices.Clone(r.further[t.q])
+	if t.keyed {
+		keys = append(keys, t.key)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
 // through adds what one exchange leads to, or its alternate exchange when it leads nowhere.
@@ -173,7 +219,22 @@ func (r *router) toMatches(o *outgoing, key string) {
 	r.matches = o.words.Match(key, r.matches[:0])
 	for _, b := range r.matches {
 		r.to(b)
+		if b.queue != nil && b.queue.visited == r.visit {
+			r.note(b)
+		}
 	}
+}
+
+// note keeps the key of a binding that has led to a queue.
+func (r *router) note(b *binding) {
+	if last := &r.targets[len(r.targets)-1]; last.q == b.queue && !last.keyed {
+		last.key, last.keyed = b.id.key, true
+		return
+	}
+	if r.further == nil {
+		r.further = map[*Queue][]string{}
+	}
+	r.further[b.queue] = append(r.further[b.queue], b.id.key)
 }
 
 func (r *router) to(b *binding) {
@@ -189,10 +250,7 @@ func (r *router) toQueue(q *Queue) {
 	switch {
 	case q.visited < r.visit:
 		q.visited = r.visit
-		r.queues = append(r.queues, q)
-		if q.traits.enqueuesLater {
-			r.later++
-		}
+		r.targets = append(r.targets, target{q: q})
 		r.found = true
 	case q.visited == r.visit:
 		r.found = true
