@@ -498,14 +498,25 @@ func (ch *Channel) Cancel(tag string) error {
 	return ch.do("basic.cancel", func() *Error {
 		if r := ch.reply; r != nil && r.tag == tag {
 			r.leaveLocked(&closedError{ErrCancelled})
-		} else if c := ch.consumers[tag]; c != nil {
-			c.leaveLocked(&closedError{ErrCancelled})
-			c.q.cancelledLocked()
-		} else if c := ch.lateConsumerLocked(tag); c != nil {
-			c.cancelLateLocked()
+		} else {
+			ch.cancelLocked(tag)
 		}
 		return nil
 	})
+}
+
+// cancelLocked cancels the consumer of a queue that has the tag, and reports whether there is one.
+func (ch *Channel) cancelLocked(tag string) bool {
+	if c := ch.consumers[tag]; c != nil {
+		c.leaveLocked(&closedError{ErrCancelled})
+		c.q.cancelledLocked()
+		return true
+	}
+	if c := ch.lateConsumerLocked(tag); c != nil {
+		c.cancelLateLocked()
+		return true
+	}
+	return false
 }
 
 // QosConfig are the parameters of basic.qos.

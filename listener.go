@@ -46,3 +46,15 @@ func (ch *Channel) Consumes(tag string) bool {
 	defer ch.v.unlock()
 	return ch.consumers[tag] != nil && (ch.reply == nil || ch.reply.tag != tag)
 }
+
+// CancelOk is basic.cancel-ok, the answer of a client to a basic.cancel of the broker's. RabbitMQ 4.3 cancels the consumer, without an
+// answer. No consumer of a queue may have the tag: then known is false.
+//
+// Rules: D-14, D-35.
+func (ch *Channel) CancelOk(tag string) (known bool, err error) {
+	err = ch.do("basic.cancel-ok", func() *Error {
+		known = ch.cancelLocked(tag)
+		return nil
+	})
+	return known, err
+}

@@ -466,6 +466,33 @@ func TestFailedChannelEndsFirst(t *testing.T) {
 	}
 }
 
+// A client's basic.cancel-ok cancels the consumer, as basic.cancel without an answer does. A consumer that it does not know, or one of
+// direct replies, ends the connection.
+// Rules: D-14.
+func TestCancelOkOfAClient(t *testing.T) {
+	cancelOk := call(1, basicCancelOk, ss("t"))
+	qos := call(1, basicQos, u32(0), u16(0), u8(0))
+	replies := act{call(1, basicConsume, u16(0), ss(replyQueue), ss("t"), u8(2), u32(0)), []methodID{basicConsumeOk}}
+	end := []methodID{connectionClose}
+	for _, queue := range []string{"q", "quorum"} {
+		begun := act{declareQuorum("quorum"), []methodID{queueDeclareOk}}
+		consume := act{consumeFrom(queue), []methodID{basicConsumeOk}}
+		publish := publish(queue, 0) + header(0)
+		for name, acts := range map[string][]act{
+			"a consumer":                    {consume, {cancelOk + qos, []methodID{basicQosOk}}, {publish, []methodID{basicAck}}, {consume.frames, []methodID{basicConsumeOk, basicDeliver}}},
+			"before consume-ok":             {{consume.frames + cancelOk + qos, []methodID{basicQosOk}}, {publish + qos, []methodID{basicQosOk, basicAck}}},
+			"twice":                         {consume, {cancelOk + cancelOk, end}},
+			"none":                          {{cancelOk, end}},
+			"of direct replies":             {replies, {cancelOk, end}},
+			"of direct replies and another": {replies, consume, {cancelOk + qos, []methodID{basicQosOk}}, {cancelOk, end}},
+			"of a queue that is gone": {consume, {call(1, queueDelete, u16(0), ss(queue), u8(0)), []methodID{queueDeleteOk}},
+				{cancelOk, end}},
+		} {
+			t.Run(queue+", "+name, func(t *testing.T) { playActs(t, confirmSelect, append([]act{begun}, acts...)) })
+		}
+	}
+}
+
 // What queues decide about is not confirmed any more on a channel that is closed in the same breath. Other channels get what it held
 // before it is closed.
 // Rules: C-5a, D-31.

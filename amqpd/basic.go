@@ -180,9 +180,7 @@ func (c *conn) basicCancelLocked(ch *channel, a *args) error {
 		return err
 	}
 	c.takeNoticesLocked()
-	c.inbox.notices = slices.DeleteFunc(c.inbox.notices, func(n leveret.Notification) bool {
-		return n.Kind == consumeOk && n.Channel == ch.ch && n.ConsumerTag == tag
-	})
+	c.dropConsumeOkLocked(ch, tag)
 	switch {
 	case noWait:
 	case hasQueue:
@@ -199,6 +197,12 @@ func (c *conn) cancelOkLocked(ch *channel, tag string) {
 	c.out.end(at)
 }
 
+func (c *conn) dropConsumeOkLocked(ch *channel, tag string) {
+	c.inbox.notices = slices.DeleteFunc(c.inbox.notices, func(n leveret.Notification) bool {
+		return n.Kind == consumeOk && n.Channel == ch.ch && n.ConsumerTag == tag
+	})
+}
+
 // dropAnswersLocked drops the answers to basic.consume and basic.cancel that still wait, because the channel is closed.
 // Rules: D-14, D-15.
 func (c *conn) dropAnswersLocked(ch *channel) {
@@ -207,13 +211,27 @@ func (c *conn) dropAnswersLocked(ch *channel) {
 	})
 }
 
-// basicCancelOkLocked is what a client would answer to a basic.cancel of the broker's that asks for an answer; none
-// does.
-func (c *conn) basicCancelOkLocked(*channel, *args) error {
-	if c.release.cancelOkFail {
+// basicCancelOkLocked is what a client answers to a basic.cancel of the broker's. That asks for no answer, but some clients send one.
+// RabbitMQ 4.3 cancels the consumer, and crashes if there is none.
+// Rules: D-14, D-35.
+func (c *conn) basicCancelOkLocked(ch *channel, a *args) error {
+	tag := a.short()
+	if err := a.end(); err != nil {
+		return err
+	}
+	if !c.release.takesCancelOk {
+		return errUnimplemented()
+	}
+	known, err := ch.ch.CancelOk(tag)
+	if err != nil {
+		return err
+	}
+	if !known {
 		return internalError()
 	}
-	return errUnimplemented()
+	c.takeNoticesLocked()
+	c.dropConsumeOkLocked(ch, tag)
+	return nil
 }
 
 func (c *conn) basicGetLocked(ch *channel, a *args) error {
