@@ -466,6 +466,42 @@ func TestFailedChannelEndsFirst(t *testing.T) {
 	}
 }
 
+// An error that ends the connection comes before what queues have for the channel because of the frames that were sent with the
+// mistake: nothing is delivered, subscribed, cancelled or confirmed any more. What the channel does by itself has been answered.
+// Rules: E-8.
+func TestMistakeComesFirst(t *testing.T) {
+	for name, mistake := range map[string]string{
+		"prefetch size":             call(1, basicQos, u32(1), u16(0), u8(0)),
+		"recover without requeue":   call(1, basicRecover, u8(0)),
+		"a frame that is cut short": call(1, basicQos, u32(0)),
+		"a frame out of place":      header(0),
+	} {
+		for _, queue := range []string{"q", "quorum"} {
+			publish := func(key string) string { return publish(key, 0) + header(0) }
+			consume := act{consumeFrom(queue), []methodID{basicConsumeOk}}
+			end := []methodID{connectionClose}
+			of := map[string][]act{
+				"a delivery":                  {consume, {publish(queue) + mistake, end}},
+				"a confirm":                   {{publish(queue) + mistake, end}},
+				"what no queue decides about": {{publish("nowhere") + mistake, []methodID{basicAck, connectionClose}}},
+			}
+			switch name {
+			case "a frame that is cut short":
+				of["a delivery to another channel"] = []act{{openChan(2), []methodID{channelOpenOk}},
+					{call(2, basicConsume, u16(0), ss(queue), ss("t2"), u8(0), u32(0)), []methodID{basicConsumeOk}}, {publish(queue) + mistake, end}}
+			case "prefetch size", "recover without requeue":
+				of["a consumer"] = []act{{publish(queue), []methodID{basicAck}}, {consume.frames + mistake, end}}
+				of["a cancel"] = []act{consume, {call(1, basicCancel, ss("t"), u8(0)) + mistake, end}}
+			}
+			for what, acts := range of {
+				t.Run(name+", "+queue+", "+what, func(t *testing.T) {
+					playActs(t, confirmSelect, append([]act{{declareQuorum("quorum"), []methodID{queueDeclareOk}}}, acts...))
+				})
+			}
+		}
+	}
+}
+
 // A client's basic.cancel-ok cancels the consumer, as basic.cancel without an answer does. A consumer that it does not know, or one of
 // direct replies, ends the connection.
 // Rules: D-14.

@@ -247,10 +247,18 @@ func (r *release) frameSyncError(err error) error {
 	return r.frameProblem(leveret.FrameError, end.frame, end.term())
 }
 
-// failLocked sends connection.close behind the deliveries that the broker made before the failure.
+// failLocked sends connection.close behind the deliveries that the broker made before the failure. RabbitMQ's reader finds what is wrong
+// with a frame, and ends all channels before they hear what queues do with the frames that were read together.
+// Rules: E-8.
 func (c *conn) failLocked(err error, cause methodID) {
 	if c.stage == running {
 		c.takeNoticesLocked()
+		if aboutFrame(err) {
+			for _, ch := range c.batch.confirms {
+				c.endConfirmsLocked(ch)
+			}
+			c.inbox.notices = slices.DeleteFunc(c.inbox.notices, func(n leveret.Notification) bool { return n.Kind == leveret.Delivered })
+		}
 		isEnd := func(n leveret.Notification) bool { return n.Kind == leveret.ConnClosed }
 		n := slices.IndexFunc(c.inbox.notices, isEnd)
 		if n < 0 {
@@ -259,6 +267,12 @@ func (c *conn) failLocked(err error, cause methodID) {
 		c.encodeNoticesLocked(n) // what stands behind the end comes too late
 	}
 	c.closeLocked(err, cause)
+}
+
+// aboutFrame reports whether an error is about a frame, and not about what it asks for.
+func aboutFrame(err error) bool {
+	var e *leveret.Error
+	return errors.As(err, &e) && (e.Code == leveret.FrameError || e.Code == leveret.UnexpectedFrame)
 }
 
 // closeLocked sends connection.close, and waits for its answer from then on. An error that hangs up lets the client see

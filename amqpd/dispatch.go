@@ -274,7 +274,9 @@ func (c *conn) handledLocked(ch *channel, err error, id methodID) error {
 	}
 	var e *leveret.Error
 	if ch == nil || !errors.As(err, &e) || e.ClosesConnection() {
-		if ch != nil && e != nil && e.Code != leveret.FrameError {
+		if ch != nil && e != nil && !aboutFrame(e) {
+			c.endConfirmsLocked(ch)
+			c.dropNoticesLocked(ch)
 			ch.ch.Fail(e)
 		}
 		c.failLocked(err, id)
@@ -282,6 +284,14 @@ func (c *conn) handledLocked(ch *channel, err error, id methodID) error {
 	}
 	c.refuseChannelLocked(ch, err, id)
 	return nil
+}
+
+// dropNoticesLocked drops what queues have for a channel that ends its connection by an error: in RabbitMQ that comes behind the frames
+// that were read together, when the channel is not there any more.
+// Rules: E-8.
+func (c *conn) dropNoticesLocked(ch *channel) {
+	c.takeNoticesLocked()
+	c.inbox.notices = slices.DeleteFunc(c.inbox.notices, func(n leveret.Notification) bool { return n.Channel != nil && n.Channel == ch.ch })
 }
 
 // refuseChannelLocked closes a channel because of what its client has asked for. Classic queues that the channel consumes from have
