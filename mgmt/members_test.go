@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -105,6 +106,30 @@ func TestBackingQueueStatus(t *testing.T) {
 	assert.JSONEq(t, `{"avg_ack_egress_rate": 0.0, "avg_ack_ingress_rate": 0.0, "avg_egress_rate": 0.0, "avg_ingress_rate": 0.0,
 		"delta": ["delta", "undefined", 0, 0, "undefined"], "len": 3, "mode": "default", "next_deliver_seq_id": 0, "next_seq_id": 3,
 		"q1": 0, "q2": 0, "q3": 0, "q4": 3, "target_ram_count": "infinity", "version": 1}`, string(api.raw("queues/%2F/q")["backing_queue_status"]))
+
+	for name, want := range map[string]struct {
+		arguments leveret.Table
+		status    map[string]string
+	}{
+		"two priorities": {leveret.Table{"x-max-priority": uint8(1), "x-queue-version": int64(2)},
+			map[string]string{"priority_lengths": `{"0":1,"1":2}`, "version": "4", "delta": `["delta","todo","todo","todo","todo"]`, "mode": `"default"`}},
+		"one priority": {leveret.Table{"x-max-priority": 0, "x-queue-mode": "lazy"},
+			map[string]string{"priority_lengths": `{"0":3}`, "version": "1", "delta": `["delta","undefined",0,0,"undefined"]`, "mode": `"lazy"`}},
+		"by policy": {nil, map[string]string{"version": "2", "mode": `"lazy"`}},
+	} {
+		require.NoError(t, b.SetPolicy(leveret.Policy{Name: "p", Pattern: "^by policy$", Definition: leveret.Table{"queue-mode": "lazy", "queue-version": 2}}))
+		_, err := b.DeclareQueue(name, leveret.QueueConfig{Durable: true, Arguments: want.arguments})
+		require.NoError(t, err)
+		for i := range 3 {
+			_, err = b.Publish("", name, leveret.Message{Properties: &leveret.Properties{Priority: uint8(i)}})
+			require.NoError(t, err)
+		}
+		var status map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(api.raw("queues/%2F/" + url.PathEscape(name))["backing_queue_status"], &status))
+		for member, value := range want.status {
+			assert.JSONEq(t, value, string(status[member]), name+" "+member)
+		}
+	}
 }
 
 // What RabbitMQ computes has a point. Without consumers nothing is computed.

@@ -2,6 +2,7 @@ package mgmt
 
 import (
 	"maps"
+	"reflect"
 	"sync"
 	"time"
 
@@ -153,10 +154,53 @@ func (c *call) describeOldQueue(o object, q *leveret.Queue, info leveret.QueueIn
 	o["recoverable_slaves"], o["messages_paged_out"], o["message_bytes_paged_out"] = nil, 0, 0
 	s, n := subject{aQueue, info.VHost, info.Name}, queueFigures(info, q.Counters())
 	rate := func(f figure) decimal { return decimal(c.recorder.rate(s, f, moment{time.Now(), n[f]})) }
-	o["backing_queue_status"] = object{"version": 1, "mode": "default", "target_ram_count": "infinity",
+	status := object{"version": given(info, "queue-version", 1), "mode": given(info, "queue-mode", "default"), "target_ram_count": "infinity",
 		"delta": []any{"delta", "undefined", 0, 0, "undefined"}, "q1": 0, "q2": 0, "q3": 0, "q4": info.Ready, "len": info.Ready,
 		"next_seq_id": n[publish], "next_deliver_seq_id": n[deliverGet], "avg_ingress_rate": rate(publish),
 		"avg_egress_rate": rate(deliverGet), "avg_ack_ingress_rate": rate(deliver) + rate(get), "avg_ack_egress_rate": rate(ack)}
+	combineLevels(status, info)
+	o["backing_queue_status"] = status
+}
+
+// given is what the argument for a policy's key says, else the policy, else the default.
+func given(info leveret.QueueInfo, key string, otherwise any) any {
+	if v := info.Arguments["x-"+key]; v != nil {
+		return v
+	}
+	if v := info.EffectivePolicy[key]; v != nil {
+		return v
+	}
+	return otherwise
+}
+
+// combineLevels puts together what the queues of the priorities say, of which each is a queue of its own to RabbitMQ: it adds up their
+// versions, too, and knows no way to put together two deltas.
+func combineLevels(status object, info leveret.QueueInfo) {
+	highest := info.Arguments[leveret.ArgMaxPriority]
+	if highest == nil {
+		return
+	}
+	levels := int(integer(highest)) + 1
+	lengths := make(map[int]int, levels)
+	for level := range levels {
+		lengths[level] = info.ByPriority[level]
+	}
+	status["priority_lengths"] = lengths
+	if levels == 1 {
+		lengths[0] = info.Ready // a queue without priorities (rule Q-21)
+		return
+	}
+	status["version"] = integer(status["version"]) * int64(levels)
+	status["delta"] = []string{"delta", "todo", "todo", "todo", "todo"}
+}
+
+// integer is the number in a queue's argument, which was checked when the queue was declared, or in a policy.
+func integer(v any) int64 {
+	n := reflect.ValueOf(v)
+	if n.CanUint() {
+		return int64(n.Uint())
+	}
+	return n.Int()
 }
 
 // waiting counts what is neither ready nor unacknowledged: messages that wait for a retry, and dead letters. If there are
