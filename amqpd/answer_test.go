@@ -540,7 +540,12 @@ func TestAnswersOfAClosedChannel(t *testing.T) {
 	consume2 := act{openChan(2) + call(2, basicConsume, u16(0), ss("q"), ss("t2"), u8(0), u32(0)), []methodID{channelOpenOk, basicConsumeOk}}
 	held := act{publish("q"), []methodID{basicDeliver, basicAck}}
 	for name, acts := range map[string][]act{
-		"its client closes it":             {consume, {publish("q") + closeChan(1) + closeConn(), []methodID{basicDeliver, channelCloseOk, connectionCloseOk}}},
+		"its client closes it": {consume, {publish("q") + closeChan(1) + closeConn(), []methodID{basicDeliver, channelCloseOk, connectionCloseOk}}},
+		"its client closes it, and publishes": {{closeChan(1) + publish("q") + publish("nowhere"), []methodID{channelCloseOk}},
+			{openChan(1), []methodID{channelOpenOk}}, {getFrom("q"), []methodID{basicGetEmpty}}},
+		"its client closes it twice": {{closeChan(1) + publish("q") + closeChan(1), []methodID{channelCloseOk, channelCloseOk}}, {openChan(1), []methodID{channelOpenOk}}},
+		"a cancel behind the end of its queue": {consume, {call(1, queueDelete, u16(0), ss("q"), u8(0)) + cancel(1), []methodID{queueDeleteOk, basicCancelOk}},
+			{qos(1), []methodID{basicQosOk}}},
 		"an error, a delivery on its way":  {consume, {publish("q") + getMissing, []methodID{channelClose, basicDeliver}}},
 		"a consumer and an error":          {{publish("q") + consumeFrom("q") + getMissing, []methodID{channelClose, basicDeliver}}},
 		"a consumer, closed by its client": {{publish("q") + consumeFrom("q") + closeChan(1), []methodID{basicDeliver, channelCloseOk}}},

@@ -186,6 +186,9 @@ func (c *conn) basicCancelLocked(ch *channel, a *args) error {
 	case hasQueue:
 		c.inbox.notices = append(c.inbox.notices, leveret.Notification{Kind: cancelOk, Channel: ch.ch, ConsumerTag: tag})
 	default:
+		c.inbox.notices = slices.DeleteFunc(c.inbox.notices, func(n leveret.Notification) bool {
+			return n.Kind == leveret.ConsumerCancelled && n.Channel == ch.ch && n.ConsumerTag == tag
+		})
 		c.cancelOkLocked(ch, tag)
 	}
 	return nil

@@ -13,6 +13,7 @@ type channel struct {
 	number  uint16
 	ch      *leveret.Channel
 	closing bool // channel.close was sent; see closingChannelLocked
+	gone    bool // its client has closed it before, and still sends it a content
 	content assembly
 	pending confirmRun
 	unheard int // publishes that were accepted although it was told to stop, as it has not heard; see lateStops

@@ -229,7 +229,7 @@ func (c *conn) received(ch *channel) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.inbox.mail.hold()
-	if c.open.byNumber[ch.number] != ch || ch.closing || !ch.content.complete() {
+	if c.open.byNumber[ch.number] != ch || ch.closing && !ch.gone || !ch.content.complete() {
 		return nil
 	}
 	return c.completeLocked(ch)

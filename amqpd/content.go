@@ -124,6 +124,9 @@ func (c *conn) completeLocked(ch *channel) error {
 	switch {
 	case ch.closing:
 		ch.content.reset()
+		if ch.gone {
+			c.forgetLocked(ch)
+		}
 		return nil
 	case ch.ch == nil:
 		c.failLocked(errNotOpen(), id)

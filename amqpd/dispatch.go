@@ -175,13 +175,20 @@ func (c *conn) unopenedLocked(number uint16, id methodID, a *args) error {
 	case basicPublish, basicReturn, basicDeliver, basicGetOk: // what follows must be its content; then it is refused
 		ch := &channel{number: number}
 		c.open.byNumber[number] = ch
+		if slices.Contains(c.batch.closed, number) { // nobody refuses it
+			ch.closing, ch.gone = true, true
+			return c.closingChannelLocked(ch, id, a)
+		}
 		return c.handledLocked(nil, c.protocol.methods[id](c, ch, a), id)
 	}
 	err := c.protocol.signatures[id].check(a)
 	switch {
 	case err != nil:
-	case slices.Contains(c.batch.closed, number):
-		return nil // it was sent before the client could know that the channel is closed
+	case slices.Contains(c.batch.closed, number): // it was sent before the client could know that the channel is closed
+		if id == channelClose {
+			c.out.bare(number, channelCloseOk)
+		}
+		return nil
 	case omitsQueue(id, a.whole):
 		c.closeUnopenedLocked(number, id)
 		return nil
