@@ -25,7 +25,7 @@ func TestDifferencesAreTold(t *testing.T) {
 	for _, p := range []leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310} {
 		said := recorded(t, "testdata/conversation-"+p.Version()+".json")
 		_, ours, _ := newAPI(t, leveret.WithProfile(p))
-		for i, answer := range ours.converse(t) {
+		for i, answer := range ours.converse(t, "conversation") {
 			rows.add(said[i].Request, p.Version(), said[i].Status, said[i].Answer, answer.Answer, false)
 		}
 	}

@@ -181,12 +181,7 @@ func (c *call) putUserLimit() (any, error) {
 	if wrong != "" {
 		return nil, badRequest(wrong)
 	}
-	u, err := c.pathUser()
-	if err != nil {
-		return nil, badRequest([]string{"no_such_user", c.path("user")})
-	}
-	return put(true), invalid(c.broker.SetUserLimits(u.Name, leveret.UserLimits{
-		MaxConnections: given.Or(maxConnections, u.Limits.MaxConnections), MaxChannels: given.Or(maxChannels, u.Limits.MaxChannels)}))
+	return put(true), c.setUserLimits(c.path("user"), given)
 }
 
 func (c *call) deleteUserLimit() (any, error) {

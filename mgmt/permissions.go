@@ -79,8 +79,7 @@ func (c *call) putPermission() (any, error) {
 	if err := c.need("configure", "write", "read"); err != nil {
 		return nil, err
 	}
-	shown := func(source string) any { return octetList([]byte(source)) }
-	of, err := c.expressions(c.body.textOnly, shown, "configure", "write", "read")
+	of, err := c.expressions(c.body.textOnly, octetsOf, "configure", "write", "read")
 	if err != nil {
 		return nil, err
 	}

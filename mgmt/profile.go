@@ -24,6 +24,10 @@ type release struct {
 	regexes         pcre.Version // of permissions
 	notation        erl.Notation
 
+	protectsUsers    bool // who has the tag protected is neither changed nor deleted
+	maxTags          int  // of a user; 0: as many as there are
+	inventsPasswords bool // a new user without a password has one that nobody knows
+
 	memberThatCounts jsondoc.Counts // of those that an object of a request has under one name
 
 	reading
@@ -87,7 +91,7 @@ type headers struct {
 }
 
 var releases = map[leveret.Profile]release{
-	leveret.RabbitMQ43: {readsLists: true, notation: erl.Unicode, memberThatCounts: jsondoc.First, reading: reading{finds: finding{nodesFirst: true}},
+	leveret.RabbitMQ43: {readsLists: true, protectsUsers: true, maxTags: 32, notation: erl.Unicode, memberThatCounts: jsondoc.First, reading: reading{finds: finding{nodesFirst: true}},
 		telling: telling{loginFailure: errNotAuthorized, tellsMethods: true, wholeVHosts: true},
 		surface: surface{lacks: in310, unknownNode: "Unknown node: %s", briefLists: true, headers: headers{
 			policy:       "script-src 'self'; object-src 'self'",
@@ -96,7 +100,7 @@ var releases = map[leveret.Profile]release{
 			cacheControl: "public, max-age=0, must-revalidate"}}},
 	leveret.RabbitMQ310: {asksNode: true, hidesFields: true, saysForbidden: true, sendsAliveness: true, refusesBadRegex: true, asksBroker: true,
 		needsAllUsers: true, oldFeatures: true, escapesHTML: true, regexes: pcre.PCRE1, notation: erl.Octets,
-		takesAnyKey: true, failsAtAckMode: true, memberThatCounts: jsondoc.Last,
+		takesAnyKey: true, failsAtAckMode: true, inventsPasswords: true, memberThatCounts: jsondoc.Last,
 		reading: reading{noQueueTypes: true, numbersAsTags: true, readsLeniently: true, trueIsEmpty: true, listsNoChannels: true, failsAtReverse: true, failsAtLimits: true, failsAtUnknownNode: true, failsForOwners: true, termsOfImports: true, takesLoginInQuery: true, finds: finding{queuesFirst: true}},
 		telling: telling{loginFailure: errLoginFailed, oldPages: true, cutsChecks: true, opensUserLimits: true, namesAnyFile: true},
 		surface: surface{lacks: in43, unknownNode: "Request to node %s failed with nodedown", mirrorActions: []string{"sync", "cancel_sync"},

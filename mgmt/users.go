@@ -64,52 +64,25 @@ func (c *call) getUser() (any, error) {
 	return describeUser(u), nil
 }
 
-// putUser sets password and tags. Without a password the user cannot log in; a user that exists keeps nothing but the
+// putUser sets what the body says. Without a password the user cannot log in; a user that exists keeps nothing but the
 // limits and permissions.
 func (c *call) putUser() (any, error) {
+	name := c.path("user")
+	if err := c.leavesAlone(name); err != nil {
+		return nil, err
+	}
 	if err := c.readBody(); err != nil {
 		return nil, err
 	}
-	_, missing := c.pathUser()
-	data, ok := c.body["tags"]
-	if !ok {
-		return nil, badRequest("tags_not_present")
-	}
-	tags, ok := jsondoc.UserTags(data)
-	if !ok {
-		return nil, errCrash
-	}
-	password, err := c.givenPassword()
+	s, err := c.userSettings()
 	if err != nil {
 		return nil, err
 	}
-	return put(missing == nil), invalid(c.broker.SetUser(c.path("user"), password, tags...))
-}
-
-// givenPassword returns the password of the body, as a text or as a hash; without either none is accepted.
-func (c *call) givenPassword() (leveret.PasswordHash, error) {
-	password, hashed := c.body["password"], c.body["password_hash"]
-	switch {
-	case password != nil && hashed != nil:
-		return leveret.PasswordHash{}, badRequest("both_password_and_password_hash_are_provided")
-	case password != nil:
-		text, err := c.body.textOnly("password")
-		if err != nil {
-			return leveret.PasswordHash{}, err
-		}
-		return c.broker.HashPassword(text), nil
-	case hashed == nil:
-		return leveret.PasswordHash{}, nil
+	old, missing := c.pathUser()
+	if missing != nil {
+		return put(false), c.addUser(name, s)
 	}
-	if a := c.body["hashing_algorithm"]; a != nil && strings.IndexByte(`"[ntf`, a[0]) < 0 {
-		return leveret.PasswordHash{}, errCrash
-	}
-	text, err := c.body.textOrList("password_hash")
-	hash, wrong := base64.StdEncoding.DecodeString(text)
-	if err != nil || wrong != nil || !hasNumbersOnly(hashed) {
-		return leveret.PasswordHash{}, badRequest([]any{"not_base64", hashed})
-	}
-	return leveret.PasswordHash{Algorithm: c.body.text("hashing_algorithm"), Hash: hash}, nil
+	return put(true), c.changeUser(old, s)
 }
 
 func (c *call) deleteUser() (any, error) {
@@ -117,10 +90,13 @@ func (c *call) deleteUser() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.leavesAlone(u.Name); err != nil {
+		return nil, err
+	}
 	return nil, invalid(c.broker.DeleteUser(u.Name))
 }
 
-// deleteUsers deletes several users.
+// deleteUsers deletes several users. Protected ones are passed over.
 func (c *call) deleteUsers() (any, error) {
 	if err := c.need("users"); err != nil {
 		return nil, err
@@ -139,6 +115,9 @@ func (c *call) deleteUsers() (any, error) {
 		}
 		if err := json.Unmarshal(user, &name); err != nil {
 			return nil, err
+		}
+		if c.isProtectedUser(name) {
+			continue
 		}
 		err := c.broker.DeleteUser(name)
 		isMissing := isCode(err, leveret.NotFound)

@@ -16,7 +16,7 @@ func UserTags(data []byte) (tags []string, ok bool) {
 	v, _ := Decode(data, First)
 	switch v := v.(type) {
 	case string:
-		tags = strings.FieldsFunc(latin1(v), func(r rune) bool { return r == ',' })
+		tags = betweenCommas(latin1(v))
 	case []any:
 		tags = make([]string, len(v))
 		for i := range v {
@@ -52,6 +52,26 @@ func userTag(v any) (tag string, ok bool) {
 	}
 	return "", false
 }
+
+// CountUserTags returns how many tags RabbitMQ counts before it looks at them: the members of a list, or the texts between
+// commas.
+func CountUserTags(data []byte) int {
+	v, _ := Decode(data, First)
+	switch v := v.(type) {
+	case string:
+		return len(betweenCommas(v))
+	case []any:
+		return len(v)
+	}
+	return 0
+}
+
+func betweenCommas(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
+}
+
+// TooLongForTag reports whether a tag is longer than an atom of Erlang can be.
+func TooLongForTag(tag string) bool { return utf8.RuneCountInString(tag) > 255 }
 
 // latin1 is a text whose characters are the octets of s.
 func latin1(s string) string {
