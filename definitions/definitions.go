@@ -19,7 +19,7 @@ type Definitions struct {
 	Bindings         []Binding         `json:"bindings,omitzero"`
 }
 
-// A Header says where a document comes from. An import does not look at it.
+// A Header says where a document comes from. An import looks at the versions only, for the hashes of old documents.
 type Header struct {
 	RabbitVersion   string    `json:"rabbit_version,omitzero"`
 	RabbitMQVersion string    `json:"rabbitmq_version,omitzero"`
@@ -40,9 +40,11 @@ type User struct {
 	Name         string  `json:"name"`
 	PasswordHash *string `json:"password_hash"`     // in base64; nil: nobody can log in
 	Password     *string `json:"password,omitzero"` // written by hand, instead of a hash
-	Algorithm    string  `json:"hashing_algorithm"` // empty: rabbit_password_hashing_sha256
+	Algorithm    string  `json:"hashing_algorithm"` // empty: rabbit_password_hashing_sha256; in a document of RabbitMQ before 3.6 MD5
 	Tags         *Tags   `json:"tags"`
-	Limits       Limits  `json:"limits"` // max-connections and max-channels; nil: those of the existing user stay
+	Limits       Limits  `json:"limits"` // max-connections and max-channels; those that are not there stay
+
+	legacy
 }
 
 // A VHost is an entry of "vhosts".

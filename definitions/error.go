@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
 )
 
 // An Error is the refusal of a document because of one entry or one section.
@@ -58,6 +59,23 @@ func syntaxError(data []byte, offset int64, reason string) *SyntaxError {
 // refuse is the refusal of an entry in RabbitMQ's words.
 func refuse(format string, args ...any) error {
 	return &leveret.Error{Code: leveret.PreconditionFailed, Reason: fmt.Sprintf(format, args...)}
+}
+
+// A termError is a refusal that is a term of Erlang. RabbitMQ 3.10's management API shows it as JSON.
+type termError struct {
+	error
+	term erl.Tuple
+}
+
+// Term is the term of Erlang that the text prints.
+func (e *termError) Term() erl.Tuple { return e.term }
+
+// Unwrap returns the refusal as others are.
+func (e *termError) Unwrap() error { return e.error }
+
+// refuseTerm is the refusal of an entry by a term.
+func (im *importer) refuseTerm(term erl.Tuple) error {
+	return &termError{refuse("%s", im.terms.Format(term, 0)), term}
 }
 
 // explanation is the broker's explanation of an error without the reply code.

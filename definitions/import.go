@@ -2,14 +2,12 @@ package definitions
 
 import (
 	"cmp"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
-	"github.com/leveretmq/leveret/internal/limits"
 )
 
 // Import adds what the document says to what is there, as Apply does. The error is a *SyntaxError or an *Error. Either wraps a
@@ -119,7 +117,11 @@ func (im *importer) apply(d *Definitions, p plan) error {
 	return nil
 }
 
-func (im *importer) users(d *Definitions) error  { return each("users", d.Users, im.user) }
+func (im *importer) users(d *Definitions) error {
+	algorithm := d.hashingAlgorithm()
+	return each("users", d.Users, func(e *User) error { return im.user(e, algorithm) })
+}
+
 func (im *importer) vhosts(d *Definitions) error { return each("vhosts", d.VHosts, im.vhost) }
 func (im *importer) permissions(d *Definitions) error {
 	return each("permissions", d.Permissions, im.permission)
@@ -164,66 +166,18 @@ func (im *importer) find(name string) (*leveret.VHost, error) {
 	return v, nil
 }
 
-// user sets a user's password and tags, and the limits if the entry has them.
-// Rules: J-5, J-10.
-func (im *importer) user(e *User) error {
-	if e.Tags == nil {
-		return refuse("tags_not_present")
-	}
-	if e.Password != nil && e.PasswordHash != nil {
-		return refuse("both_password_and_password_hash_are_provided")
-	}
-	limits, wrong := e.Limits.of("user-limits", maxChannels, maxConnections)
-	if wrong != nil {
-		return im.refuseUserLimits(wrong)
-	}
-	password, err := im.password(e)
-	if err != nil {
-		return err
-	}
-	if err := im.b.SetUser(e.Name, password, *e.Tags...); err != nil || e.Limits == nil {
-		return refused(err)
-	}
-	return refused(im.b.SetUserLimits(e.Name, leveret.UserLimits{MaxConnections: limits[1], MaxChannels: limits[0]}))
-}
-
-// refuseUserLimits is the refusal of an entry whose limits are wrong: RabbitMQ shows its complaints as they are.
-// Rules: J-9.
-func (im *importer) refuseUserLimits(wrong []limits.Fault) error {
-	terms := make(erl.List, len(wrong))
-	for i, f := range wrong {
-		terms[i] = f.Term()
-	}
-	return refuse("%s", im.terms.Format(erl.Tuple{erl.Atom("errors"), terms}, 0))
-}
-
-func (im *importer) password(e *User) (leveret.PasswordHash, error) {
-	if e.Password != nil {
-		return im.b.HashPassword(*e.Password), nil
-	}
-	p := leveret.PasswordHash{Algorithm: e.Algorithm}
-	if e.PasswordHash == nil {
-		return p, nil
-	}
-	var err error
-	if p.Hash, err = base64.StdEncoding.DecodeString(*e.PasswordHash); err != nil {
-		return p, refuse("%s", im.terms.Format(erl.Tuple{erl.Atom("not_base64"), erl.Binary(*e.PasswordHash)}, 0))
-	}
-	return p, nil
-}
-
-// vhost creates a virtual host and sets what its entry says. RabbitMQ does not look at the limits there, nor at a
-// default queue type that is not in the metadata.
+// vhost creates a virtual host and sets what its entry says. What the entry does not say is as it is in a new virtual host.
+// RabbitMQ does not look at the limits there, nor at a default queue type that is not in the metadata.
 // Rules: J-3.
 func (im *importer) vhost(e *VHost) error {
-	if im.noDefaultQueueType && e.Metadata != nil && e.Metadata.QueueType != "" && !isQueueType(e.Metadata.QueueType) {
+	if im.noDefaultQueueType && e.Metadata.hasOddType() {
 		return nil // 3.10 fails to make the virtual host, and does not say so
 	}
 	v, err := im.b.CreateVHost(e.Name)
 	if err != nil {
 		return refusedByCode(err)
 	}
-	info := v.Info()
+	info := leveret.VHostInfo{DefaultQueueType: leveret.QueueTypeClassic}
 	im.merge(e, &info)
 	if err := im.setDefaultQueueType(v, info.DefaultQueueType); err != nil {
 		return err
@@ -231,7 +185,7 @@ func (im *importer) vhost(e *VHost) error {
 	return refusedByCode(v.SetMetadata(info.Description, info.Tags...))
 }
 
-// merge puts what the entry says in the place of what is known of the virtual host. Of what is both in "metadata" and
+// merge puts what the entry says in the place of what a new virtual host has. Of what is both in "metadata" and
 // beside it, as in older files, the metadata count; in 3.10 what is beside them.
 // Rules: J-3.
 func (im *importer) merge(e *VHost, info *leveret.VHostInfo) {
@@ -268,12 +222,20 @@ func (im *importer) setDefaultQueueType(v *leveret.VHost, kind leveret.QueueType
 		return nil
 	}
 	switch {
-	case kind == "undefined":
-		return nil
+	case kind == undefinedType:
+		return refusedByCode(v.SetDefaultQueueType(leveret.QueueTypeClassic))
 	case isQueueType(string(kind)):
 		return refusedByCode(v.SetDefaultQueueType(kind))
 	}
 	return refuse("%s is not a valid queue type", kind)
+}
+
+// undefinedType is how RabbitMQ exports a default queue type that is not set.
+const undefinedType = "undefined"
+
+// hasOddType reports whether there is a default queue type that RabbitMQ does not have.
+func (m *Metadata) hasOddType() bool {
+	return m != nil && m.QueueType != "" && m.QueueType != undefinedType && !isQueueType(m.QueueType)
 }
 
 // isQueueType reports whether RabbitMQ has a type of queues.
@@ -313,7 +275,7 @@ func (im *importer) topicPermission(e *TopicPermission) error {
 	_, noUser := im.b.User(e.User)
 	isMissing := err == nil && e.Exchange == nil || noUser == nil && errors.Is(err, leveret.ErrNotFound)
 	if isMissing {
-		return refuse("%s", im.terms.Format(erl.Tuple{erl.Atom("no_such_exchange"), term}, 0))
+		return im.refuseTerm(erl.Tuple{erl.Atom("no_such_exchange"), term})
 	}
 	return im.grantRefused(err, e.User)
 }
@@ -337,7 +299,7 @@ func required(keys ...key) error {
 // grantRefused turns the refusal of a permission into that of its entry.
 func (im *importer) grantRefused(err error, user string) error {
 	if errors.Is(err, leveret.ErrNotFound) {
-		return refuse("%s", im.terms.Format(erl.Tuple{erl.Atom("no_such_user"), erl.Binary(user)}, 0))
+		return im.refuseTerm(erl.Tuple{erl.Atom("no_such_user"), erl.Binary(user)})
 	}
 	return refused(err)
 }

@@ -18,6 +18,8 @@ type release struct {
 	explicitQueues     bool // J-9: a queue's entry must say whether it is durable and whether it is deleted by itself
 	noNewExchangeTypes bool // x-local-random and x-modulus-hash do not exist
 	topFirst           bool // J-3: a virtual host's description and tags count beside metadata rather than in it
+	anyNumberOfTags    bool // J-3: a user may have more than 32 tags
+	inventsPasswords   bool // J-5: a new user without a password has one that nobody knows
 	shortPlace         bool // J-9: the place of a refused policy or parameter is (VHOST/NAME)
 
 	memberThatCounts jsondoc.Counts // J-11: of a key that an object has twice
@@ -28,7 +30,7 @@ var releases = map[leveret.Profile]*release{
 	leveret.RabbitMQ43: {},
 	leveret.RabbitMQ310: {
 		oldShape: true, exportsInternal: true, hidesExclusive: true, noDefaultQueueType: true,
-		lenientBindings: true, shortPlace: true,
+		lenientBindings: true, shortPlace: true, anyNumberOfTags: true, inventsPasswords: true,
 		explicitQueues: true, noNewExchangeTypes: true, topFirst: true,
 		memberThatCounts: jsondoc.Last, terms: erl.Octets,
 	},

@@ -30,10 +30,14 @@ var tables = map[string]struct {
 		map[string]string{"4.3": "within classic", "3.10": "beside classic"}},
 	"noNewExchangeTypes": {`{"vhosts":[{"name":"v"}],"exchanges":[{"vhost":"v","name":"x","type":"x-modulus-hash"}]}`,
 		map[string]string{"4.3": "classic x", "3.10": "classic"}},
+	"anyNumberOfTags": {`{"users":[{"name":"u","password":"p","tags":"` + strings.Repeat("t,", 33) + `"}],"vhosts":[{"name":"v"}]}`,
+		map[string]string{"4.3": "users[0] 'u': {too_many_tags,32}", "3.10": "classic hashed"}},
+	"inventsPasswords": {`{"users":[{"name":"u","tags":[]}],"vhosts":[{"name":"v"}]}`,
+		map[string]string{"4.3": "classic", "3.10": "classic hashed"}},
 }
 
-// imported imports what is supported of a document, and describes the virtual host "v" with its own exchanges, or tells
-// why it was refused.
+// imported imports what is supported of a document, and describes the virtual host "v" with its own exchanges, and whether the
+// user "u" has a password, or tells why it was refused.
 func imported(t testing.TB, p leveret.Profile, document string) string {
 	b := leveret.New(leveret.WithProfile(p))
 	defer b.Close()
@@ -48,6 +52,9 @@ func imported(t testing.TB, p leveret.Profile, document string) string {
 		if x.Name != "" && !strings.HasPrefix(x.Name, "amq.") {
 			words = append(words, x.Name)
 		}
+	}
+	if u, err := b.User("u"); err == nil && len(u.Password.Hash) > 0 {
+		words = append(words, "hashed")
 	}
 	return strings.TrimSpace(strings.Join(words, " "))
 }

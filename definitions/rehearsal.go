@@ -49,6 +49,9 @@ func (im *importer) copy(from *leveret.Broker, d *Definitions) error {
 // users are the names of the users that the definitions refer to.
 func (d *Definitions) users() map[string]bool {
 	names := map[string]bool{}
+	for _, e := range d.Users {
+		names[e.Name] = true
+	}
 	for _, e := range d.Permissions {
 		names[e.User] = true
 	}

@@ -113,11 +113,12 @@ func (im *importer) setLimitParameter(v *leveret.VHost, e *Parameter) error {
 	if err := im.readObject(e, &given); err != nil {
 		return err
 	}
-	l, wrong := given.of("limits", maxQueues, maxConnections)
+	l, wrong := limits.Parse(given, "limits", maxQueues, maxConnections)
 	if wrong != nil {
 		return refuse(validationFailed+"%s\n", limits.Text(wrong, im.terms))
 	}
-	return refusedByCode(v.SetLimits(leveret.VHostLimits{MaxQueues: l[0], MaxConnections: l[1]}))
+	return refusedByCode(v.SetLimits(leveret.VHostLimits{
+		MaxQueues: l.Or(maxQueues, leveret.NoLimit), MaxConnections: l.Or(maxConnections, leveret.NoLimit)}))
 }
 
 // exchange makes an exchange, unless it exists already.

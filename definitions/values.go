@@ -242,29 +242,6 @@ func (t *Tags) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads an entry, whose tags may be of more types than others are.
-// Rules: J-3.
-func (e *User) UnmarshalJSON(data []byte) error {
-	type entry User
-	var plain struct {
-		entry
-		Tags json.RawMessage `json:"tags"`
-	}
-	if err := json.Unmarshal(data, &plain); err != nil {
-		return err
-	}
-	*e = User(plain.entry)
-	if plain.Tags == nil || string(plain.Tags) == "null" {
-		return nil
-	}
-	tags, ok := jsondoc.UserTags(plain.Tags)
-	if !ok {
-		return errors.New("tags are neither a list nor a string")
-	}
-	e.Tags = newTags(tags)
-	return nil
-}
-
 // UnmarshalJSON reads an entry, and notes whether it has a type: RabbitMQ tells one without a type, one with null and
 // one with an empty text apart.
 // Rules: J-9.
@@ -354,15 +331,4 @@ func (l *Limits) UnmarshalJSON(data []byte) error {
 	}
 	*l = given
 	return nil
-}
-
-// of returns the limits of those names, leveret.NoLimit for one that is not given, and RabbitMQ's complaints about them
-// as limits of that kind.
-func (l Limits) of(kind string, names ...string) ([]int, []limits.Fault) {
-	parsed, wrong := limits.Parse(l, kind, names...)
-	all := make([]int, len(names))
-	for i, name := range names {
-		all[i] = parsed.Or(name, leveret.NoLimit)
-	}
-	return all, wrong
 }

@@ -2,6 +2,7 @@ package mgmt
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"mime"
@@ -101,6 +102,13 @@ func (c *call) refusedImport(err error) error {
 	if !c.termsOfImports || !errors.As(err, &entry) || !errors.As(err, &reason) {
 		return invalid(err)
 	}
+	var term interface {
+		error
+		Term() erl.Tuple
+	}
+	if errors.As(err, &term) {
+		return c.refusedByTerm(term.Term())
+	}
 	code, text, _ := strings.Cut(reason.Reason, ": ") // the refusal of an exchange or a queue begins with its code
 	hasCode := code == "precondition_failed" || code == "command_invalid"
 	switch {
@@ -115,6 +123,48 @@ func (c *call) refusedImport(err error) error {
 		return badRequest([]any{"vhost_limit_exceeded", octetList([]byte(reason.Reason))})
 	}
 	return invalid(err)
+}
+
+// refusedByTerm shows a term as JSON. RabbitMQ's handler fails at complaints about limits.
+func (c *call) refusedByTerm(term erl.Tuple) error {
+	if term[0] == erl.Atom("errors") {
+		return errCrash
+	}
+	return badRequest(jsonOf(term))
+}
+
+// jsonOf is a term as JSON has it: a tuple is a list, and an atom or a binary a text.
+func jsonOf(term any) any {
+	switch t := term.(type) {
+	case erl.Tuple:
+		return jsonOf(erl.List(t))
+	case erl.List:
+		all := make([]any, len(t))
+		for i := range t {
+			all[i] = jsonOf(t[i])
+		}
+		return all
+	case erl.Map:
+		all := object{}
+		for _, p := range t {
+			all[fmt.Sprint(p.Key)] = jsonOf(p.Value)
+		}
+		return all
+	case erl.Atom:
+		return decodeAtom(t)
+	}
+	return term
+}
+
+// decodeAtom is an atom as JSON has it: some are no texts.
+func decodeAtom(a erl.Atom) any {
+	switch a {
+	case "true", "false":
+		return a == "true"
+	case "null":
+		return nil
+	}
+	return string(a)
 }
 
 // refusedParameter is the refusal of a policy or a parameter in an import. In one of a single virtual host the text is printed as a

@@ -11,7 +11,7 @@ import (
 // rabbitmqctl 3.10 sets as many tags as it is given, 4.3 no more than 32.
 func TestTagsOfAUser(t *testing.T) {
 	args := append([]string{"set_user_tags", "guest"}, strings.Fields(strings.Repeat("t ", 33))...)
-	for p, status := range map[leveret.Profile]int{leveret.RabbitMQ43: exitUsage, leveret.RabbitMQ310: 0} {
+	for p, status := range map[leveret.Profile]int{leveret.RabbitMQ43: exitData, leveret.RabbitMQ310: 0} {
 		n := testNode(t)
 		n.Broker = leveret.New(leveret.WithProfile(p))
 		t.Cleanup(func() { assert.NoError(t, n.Broker.Close()) })
