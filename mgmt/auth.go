@@ -90,6 +90,14 @@ func writersAreAdministrators(c *call) error {
 	return administrators(c)
 }
 
+// forgettersAreAdministrators lets monitors look, and administrators delete. In 3.10 monitors delete, too.
+func forgettersAreAdministrators(c *call) error {
+	if c.request.Method == http.MethodDelete && !c.monitorsForget {
+		return administrators(c)
+	}
+	return monitors(c)
+}
+
 // members have permissions in the virtual host that the path names. To others it does not exist.
 func members(c *call) error {
 	v, err := c.vhost()

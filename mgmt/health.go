@@ -2,6 +2,7 @@ package mgmt
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,14 +79,16 @@ func (c *call) checkProtocols() (any, error) {
 	slices.Sort(active)
 	if c.checksOneProtocol {
 		slices.Reverse(active)
-		return checkProtocol(protocolNamed(c.path("protocol")), active), nil
+		return checkProtocol(c.protocolNamed(c.path("protocol")), active), nil
 	}
 	missing := []string{}
 	for wanted := range strings.SplitSeq(c.path("protocol"), ",") {
-		if wanted = protocolNamed(wanted); !slices.Contains(active, wanted) {
+		if wanted = c.protocolNamed(wanted); !slices.Contains(active, wanted) {
 			missing = append(missing, wanted)
 		}
 	}
+	slices.Sort(missing)
+	missing = slices.Compact(missing)
 	if len(missing) > 0 {
 		return failed("No active listener", object{"missing": missing, "protocols": active}), nil
 	}
@@ -100,25 +103,54 @@ func checkProtocol(wanted string, active []string) any {
 	return check{"status": "ok", "protocol": wanted}
 }
 
-// protocolNamed returns the name that listeners have for what a check may call otherwise.
-func protocolNamed(name string) string {
-	switch name = strings.ToLower(name); strings.NewReplacer(".", "", "-", "", "_", "").Replace(name) {
-	case "amqp091", "amqp10":
-		return "amqp"
-	case "amqps":
-		return "amqp/ssl"
-	case "http1", "http11", "httpapi", "management", "managementui", "ui":
-		return "http"
-	}
-	return name
+// protocolNames are the names that a check may call protocols by, beside those that listeners have.
+var protocolNames = map[string]string{
+	"amqp091": "amqp", "amqp0.9.1": "amqp", "amqp0-9-1": "amqp", "amqp0_9_1": "amqp",
+	"amqp10": "amqp", "amqp1.0": "amqp", "amqp1-0": "amqp", "amqp1_0": "amqp",
+	"amqps": "amqp/ssl",
+	"http1": "http", "http1.1": "http", "http_api": "http", "management": "http", "management_ui": "http", "ui": "http",
+	"cli": "clustering", "distribution": "clustering",
+	"mqtt31": "mqtt", "mqtt3.1": "mqtt", "mqtt3_1": "mqtt", "mqtt311": "mqtt", "mqtt3.1.1": "mqtt", "mqtt3_1_1": "mqtt",
+	"mqtts": "mqtt/ssl", "mqtt+tls": "mqtt/ssl", "mqtt+ssl": "mqtt/ssl",
+	"stomp10": "stomp", "stomp1.0": "stomp", "stomp1_0": "stomp", "stomp11": "stomp", "stomp1.1": "stomp", "stomp1_1": "stomp",
+	"stomp12": "stomp", "stomp1.2": "stomp", "stomp1_2": "stomp",
+	"stomps": "stomp/ssl", "stomp+tls": "stomp/ssl", "stomp+ssl": "stomp/ssl",
 }
 
-// checkCertificates looks at the unit only: nobody tells the API of certificates.
+// clusteringOverTLS are names of the protocol within a cluster, which 3.10 does not know.
+var clusteringOverTLS = []string{"cli/ssl", "cli/tls", "distribution/ssl", "distribution/tls"}
+
+// webProtocol matches the names of protocols over WebSockets; with an underscore there is none over TLS.
+var webProtocol = regexp.MustCompile(`^(?:web[-_]?(mqtt|stomp)|web-?(mqtt|stomp)[/+](?:tls|ssl))$`)
+
+// protocolNamed returns the name that listeners have for what a check may call otherwise.
+func (c *call) protocolNamed(name string) string {
+	name = strings.ToLower(name)
+	if known, ok := protocolNames[name]; ok {
+		return known
+	}
+	if slices.Contains(clusteringOverTLS, name) && !c.checksOneProtocol {
+		return "clustering/ssl"
+	}
+	switch web := webProtocol.FindStringSubmatch(name); {
+	case web == nil:
+		return name
+	case web[1] != "":
+		return "http/web-" + web[1]
+	default:
+		return "https/web-" + web[2]
+	}
+}
+
+// integer matches what Erlang reads as an integer.
+var integer = regexp.MustCompile(`^[+-]?[0-9]+$`)
+
+// checkCertificates looks at the form of the time only: nobody tells the API of certificates.
 func (c *call) checkCertificates() (any, error) {
-	if n, err := strconv.Atoi(c.path("within")); err != nil || n < 0 {
+	if !integer.MatchString(c.path("within")) {
 		return nil, badRequest("Invalid expiration value.")
 	}
-	switch c.path("unit") {
+	switch strings.ToLower(c.path("unit")) {
 	case "days", "weeks", "months", "years":
 		return ok(), nil
 	}

@@ -252,6 +252,16 @@ func TestProtocolListener(t *testing.T) {
 		{"zz", refused([]any{"zz"}), refusedOne("zz")},
 		{"amqp,http", passedAll, refusedOne("amqp,http")},
 		{"http,zz", refused([]any{"zz"}), refusedOne("http,zz")},
+		{"zz,yy,zz,", refused([]any{"", "yy", "zz"}), refusedOne("zz,yy,zz,")},
+		{"cli", passedAll, passed("clustering")},
+		{"cli%2Ftls", refused([]any{"clustering/ssl"}), refusedOne("cli/tls")},
+		{"http_api", passedAll, passed("http")},
+		{"http-api", refused([]any{"http-api"}), refusedOne("http-api")},
+		{"am-qp091", refused([]any{"am-qp091"}), refusedOne("am-qp091")},
+		{"mqtt3_1_1", refused([]any{"mqtt"}), refusedOne("mqtt")},
+		{"web_mqtt", refused([]any{"http/web-mqtt"}), refusedOne("http/web-mqtt")},
+		{"web_mqtt%2Ftls", refused([]any{"web_mqtt/tls"}), refusedOne("web_mqtt/tls")},
+		{"web-stomp+ssl", refused([]any{"https/web-stomp"}), refusedOne("https/web-stomp")},
 	} {
 		for profile, want := range map[leveret.Profile]map[string]any{leveret.RabbitMQ43: c.want, leveret.RabbitMQ310: c.old} {
 			b := leveret.New(leveret.WithProfile(profile))
