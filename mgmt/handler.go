@@ -73,8 +73,8 @@ type node struct {
 	imports   imports
 
 	mu        sync.Mutex
-	protected map[string]bool     // virtual hosts that DELETE refuses
-	creations map[string]creation // of virtual hosts, by name
+	protected map[*leveret.VHost]bool // whether DELETE refuses a virtual host, if that was ever set
+	creations map[string]creation     // of virtual hosts, by name
 }
 
 // clusterName is what the API and the definitions call the cluster that a node is.

@@ -48,7 +48,10 @@ func (c *call) describeVHost(v *leveret.VHost) (object, error) {
 	metadata := object{"description": info.Description, "tags": tags(info.Tags), "default_queue_type": queueType}
 	o := object{"name": info.Name, "description": info.Description, "tags": tags(info.Tags), "default_queue_type": queueType,
 		"metadata": metadata, "tracing": firehose.Traces(c.broker, info.Name), "cluster_state": object{c.NodeName: "running"},
-		"protected_from_deletion": c.isProtected(info.Name)}
+		"protected_from_deletion": c.isProtected(v)}
+	if isOn, known := c.protection(v); known {
+		metadata["protected_from_deletion"] = isOn
+	}
 	if c.hidesFields {
 		delete(metadata, "default_queue_type")
 		delete(o, "protected_from_deletion")
@@ -113,21 +116,28 @@ func (c *call) deleteVHost() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.isProtected(v.Name()) {
+	if c.isProtected(v) {
 		return nil, &failure{status: http.StatusPreconditionFailed, kind: "precondition_failed",
 			reason: "Refusing to delete virtual host '" + v.Name() + "' because it is protected from deletion"}
 	}
 	if err := c.broker.DeleteVHost(v.Name()); err != nil {
 		return nil, invalid(err)
 	}
-	c.forgetVHost(v.Name())
+	c.forgetVHost(v)
 	return nil, nil
 }
 
-func (n *node) isProtected(vhost string) bool {
+func (n *node) isProtected(v *leveret.VHost) bool {
+	isOn, _ := n.protection(v)
+	return isOn
+}
+
+// protection reports whether a virtual host is protected from deletion, and whether that was ever set.
+func (n *node) protection(v *leveret.VHost) (isOn, known bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.protected[vhost]
+	isOn, known = n.protected[v]
+	return isOn, known
 }
 
 func (c *call) protect() (any, error) {
@@ -135,7 +145,7 @@ func (c *call) protect() (any, error) {
 	if err != nil {
 		return nil, notFound("Cannot enable deletion protection of virtual host '" + c.path("vhost") + "' because it does not exist")
 	}
-	c.refuseDeletion(v.Name())
+	c.setProtection(v, true)
 	return nil, nil
 }
 
@@ -144,24 +154,18 @@ func (c *call) unprotect() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.allowDeletion(v.Name())
+	c.setProtection(v, false)
 	return nil, nil
 }
 
-// refuseDeletion has DELETE refuse a virtual host. The broker's own API does not ask.
-func (n *node) refuseDeletion(vhost string) {
+// setProtection has DELETE refuse a virtual host, or not. The broker's own API does not ask.
+func (n *node) setProtection(v *leveret.VHost, isOn bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.protected == nil {
-		n.protected = map[string]bool{}
+		n.protected = map[*leveret.VHost]bool{}
 	}
-	n.protected[vhost] = true
-}
-
-func (n *node) allowDeletion(vhost string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	delete(n.protected, vhost)
+	n.protected[v] = isOn
 }
 
 // startVHost finds the virtual host running, as it always is.

@@ -147,8 +147,9 @@ func (n *node) creator(vhost string) string {
 }
 
 // forgetVHost forgets what the API keeps of a virtual host that is deleted.
-func (n *node) forgetVHost(name string) {
+func (n *node) forgetVHost(v *leveret.VHost) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	delete(n.creations, name)
+	delete(n.protected, v)
+	delete(n.creations, v.Name())
 }
