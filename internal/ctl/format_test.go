@@ -258,3 +258,12 @@ func TestUnsignedArguments(t *testing.T) {
 	assert.Equal(t, `[["dec","decimal",[3,4294967291]],["ts","timestamp",9223372036854775813],["x-priority","byte",3]]`, marshal(args.json()))
 	assert.Equal(t, `[{<<"dec">>,decimal,{3,4294967291}},{<<"ts">>,timestamp,9223372036854775813},{<<"x-priority">>,byte,3}]`, oneLine(args.term()))
 }
+
+// 3.10 does not tell which document cannot be decoded.
+func TestUndecodableDocumentOf310(t *testing.T) {
+	for _, args := range [][]string{{"set_policy", "p", "x", "{"}, {"set_parameter", "nope", "x", "1 2"}, {"set_global_parameter", "x", ""}, {"set_user_limits", "guest", "{"}} {
+		r := testNodeOf(t, leveret.RabbitMQ310).Run(Request{Args: args})
+		assert.Contains(t, r.Stderr, "Error:\nJSON decoding error. Reason: badarg\n", args)
+		assert.Equal(t, exitUnavailable, r.Status, args)
+	}
+}

@@ -103,7 +103,7 @@ func (c *call) parseDefinition(document string) (leveret.Table, error) {
 func (c *call) parseJSON(document string) (any, error) {
 	v, err := jsondoc.Decode([]byte(document), c.memberThatCounts())
 	if err = cmp.Or(err, jsondoc.Check([]byte(document), c.memberThatCounts())); err != nil {
-		return nil, failed(exitUnavailable, undecodable(document))
+		return nil, failed(exitUnavailable, c.undecodable(document))
 	}
 	return v, nil
 }
@@ -129,7 +129,15 @@ func (c *call) notation() erl.Notation {
 	return erl.Unicode
 }
 
-// undecodable is RabbitMQ's complaint, broken into lines where Erlang's printer breaks it.
+// undecodable is RabbitMQ's complaint about a document, in which 3.10 does not tell what it is about.
+func (c *call) undecodable(document string) string {
+	if c.isOld() {
+		return "JSON decoding error. Reason: badarg"
+	}
+	return undecodable(document)
+}
+
+// undecodable is RabbitMQ 4.3's complaint, broken into lines where Erlang's printer breaks it.
 func undecodable(document string) string {
 	const intro = "Could not parse JSON document: "
 	term := erl.Tuple{erl.Atom("error"), erl.Tuple{erl.Atom("failed_to_decode_json"), erl.Binary(document)}}

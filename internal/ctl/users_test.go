@@ -12,9 +12,15 @@ import (
 func TestTagsOfAUser(t *testing.T) {
 	args := append([]string{"set_user_tags", "guest"}, strings.Fields(strings.Repeat("t ", 33))...)
 	for p, status := range map[leveret.Profile]int{leveret.RabbitMQ43: exitData, leveret.RabbitMQ310: 0} {
-		n := testNode(t)
-		n.Broker = leveret.New(leveret.WithProfile(p))
-		t.Cleanup(func() { assert.NoError(t, n.Broker.Close()) })
+		n := testNodeOf(t, p)
 		assert.Equal(t, status, n.Run(Request{Args: args}).Status, p)
 	}
+}
+
+// testNodeOf is testNode for a release.
+func testNodeOf(t *testing.T, p leveret.Profile) *Node {
+	n := testNode(t)
+	n.Broker = leveret.New(leveret.WithProfile(p))
+	t.Cleanup(func() { assert.NoError(t, n.Broker.Close()) })
+	return n
 }
