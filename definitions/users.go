@@ -3,7 +3,6 @@ package definitions
 import (
 	"cmp"
 	"crypto/rand"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -163,7 +162,7 @@ func (im *importer) password(e *User, algorithm string) (leveret.PasswordHash, e
 	}
 	p.Algorithm = cmp.Or(p.Algorithm, algorithm)
 	var err error
-	if p.Hash, err = base64.StdEncoding.DecodeString(*e.PasswordHash); err != nil {
+	if p.Hash, err = erl.DecodeBase64(*e.PasswordHash); err != nil {
 		return p, im.refuseTerm(erl.Tuple{erl.Atom("not_base64"), erl.Binary(*e.PasswordHash)})
 	}
 	return p, nil

@@ -1,10 +1,11 @@
 package mgmt
 
 import (
-	"encoding/base64"
 	"net/http"
 	"regexp"
 	"strings"
+
+	"github.com/leveretmq/leveret/internal/erl"
 )
 
 // digest is how a header of digest authentication goes on behind its scheme.
@@ -21,7 +22,7 @@ func credentials(r *http.Request) (name, password string, err error) {
 	rest = strings.TrimSpace(rest)
 	switch scheme = strings.ToLower(scheme); {
 	case scheme == "basic":
-		data, err := base64.StdEncoding.DecodeString(rest)
+		data, err := erl.DecodeBase64(rest)
 		name, password, isPair := strings.Cut(string(data), ":")
 		if err != nil || !isPair {
 			return "", "", errMalformed

@@ -1,13 +1,13 @@
 package mgmt
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"math"
 	"math/big"
 	"time"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
 )
 
 // publish publishes one message and waits for its confirm.
@@ -77,7 +77,7 @@ func (c *call) decodePayload(text string) ([]byte, error) {
 	case "string":
 		return []byte(text), nil
 	case "base64":
-		data, err := base64.StdEncoding.DecodeString(text)
+		data, err := erl.DecodeBase64(text)
 		if err != nil {
 			return nil, badRequest([]string{"not_base64", text})
 		}

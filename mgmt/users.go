@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/jsondoc"
 )
 
@@ -150,7 +151,7 @@ func (c *call) readLoginInQuery() error {
 	if c.malformed != nil || !c.params.Has("auth") {
 		return c.malformed
 	}
-	text, err := base64.StdEncoding.DecodeString(c.query("auth"))
+	text, err := erl.DecodeBase64(c.query("auth"))
 	name, password, hasBoth := strings.Cut(string(text), ":")
 	if err != nil || !hasBoth {
 		return errCrash

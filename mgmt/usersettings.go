@@ -2,7 +2,6 @@ package mgmt
 
 import (
 	"crypto/rand"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/jsondoc"
 	"github.com/leveretmq/leveret/internal/limits"
 )
@@ -94,7 +94,7 @@ func (c *call) givenPassword() (leveret.PasswordHash, error) {
 		return leveret.PasswordHash{}, errCrash
 	}
 	text, err := c.body.textOrList("password_hash")
-	hash, wrong := base64.StdEncoding.DecodeString(text)
+	hash, wrong := erl.DecodeBase64(text)
 	if err != nil || wrong != nil || !hasNumbersOnly(hashed) {
 		return leveret.PasswordHash{}, badRequest([]any{"not_base64", hashed})
 	}
