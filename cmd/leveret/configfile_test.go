@@ -159,6 +159,50 @@ func TestConfigFileWithoutEffect(t *testing.T) {
 		file + ":3: cluster_formation.peer_discovery_backend: has no effect: leveret is one node"}, s.ignored)
 }
 
+// RabbitMQ has these keys, whose effects leveret has not.
+func TestConfigKeysWithoutEffect(t *testing.T) {
+	for _, text := range []string{"background_gc_enabled = true", "memory_monitor_interval = 3000", "net_ticktime = 20", "delegate_count = 3",
+		"raft.wal_max_size_bytes = 1", "quorum_queue.segment_max_entries = 1", "quorum_queue.continuous_membership.enabled = true",
+		"classic_queue.default_version = 2", "stream.read_ahead = true", "metadata_store.khepri.default_timeout = 1",
+		"session_max_per_connection = 1", "deprecated_features.permit.ram_node_type = true", "ssl_options.honor_cipher_order = true"} {
+		s, err := parseSettings([]string{"--config", configOf(t, text)}, io.Discard)
+		require.NoError(t, err, text)
+		assert.Len(t, s.ignored, 1, text)
+	}
+	for _, text := range []string{"auth_backends.1 = internal", "auth_backends.1.authn = rabbit_auth_backend_internal"} {
+		s, err := parseSettings([]string{"--config", configOf(t, text)}, io.Discard)
+		require.NoError(t, err, text)
+		assert.Empty(t, s.ignored, text)
+	}
+	_, err := parseSettings([]string{"--config", configOf(t, "auth_backends.1 = ldap")}, io.Discard)
+	assert.ErrorContains(t, err, `auth_backends.1: "ldap" is not internal: leveret has no other users than its own`)
+}
+
+// A letter alone is a power of 1000 in 4.3 and of 1024 in 3.10.
+func TestSizesOfConfigFiles(t *testing.T) {
+	for given, want := range map[string][2]int64{"1024M": {1024e6, 1 << 30}, "2g": {2e9, 2 << 30}, "3k": {3000, 3 << 10}, "5": {5, 5},
+		"2TB": {2e12, 2e12}, "2tib": {2 << 40, 2 << 40}, "1Gi": {1 << 30, 1 << 30}, "1GB": {1e9, 1e9}, "1gb": {1e9, 1e9}, "1P": {1e15, 1 << 50}} {
+		for i, head := range []string{"", "leveret.profile = 3.10\n"} {
+			s, err := parseSettings([]string{"--config", configOf(t, head+"vm_memory_high_watermark.absolute = "+given+"\ndisk_free_limit.absolute = "+given)}, io.Discard)
+			require.NoError(t, err, given)
+			assert.Equal(t, want[i], s.watermark.Bytes, given)
+			assert.Equal(t, want[i], s.diskFree, given)
+		}
+	}
+	_, err := parseSettings([]string{"--config", configOf(t, "disk_free_limit.absolute = 99999999999PB")}, io.Discard)
+	assert.ErrorContains(t, err, `disk_free_limit.absolute: "99999999999PB" is not a size such as 2GB`)
+}
+
+// RabbitMQ's addresses of IPv6 have no brackets.
+func TestListenersOfIPv6(t *testing.T) {
+	for given, want := range map[string]string{"::1:5672": "[::1]:5672", ":::5672": "[::]:5672", "fe80::2acf:e9ff:fe17:f97b:5672": "[fe80::2acf:e9ff:fe17:f97b]:5672",
+		"[::1]:5672": "[::1]:5672", "127.0.0.1:5672": "127.0.0.1:5672", "5672": ":5672"} {
+		s, err := parseSettings([]string{"--config", configOf(t, "listeners.tcp.1 = "+given)}, io.Discard)
+		require.NoError(t, err, given)
+		assert.Equal(t, want, s.amqp, given)
+	}
+}
+
 // A flag comes before a variable of the environment, and that before the file.
 func TestLayers(t *testing.T) {
 	file := configOf(t, "heartbeat = 1\nmax_message_size = 1\ncluster_name = file")

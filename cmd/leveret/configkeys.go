@@ -28,13 +28,14 @@ func init() { // functions of the table look up the table
 		{"default_permissions.read", same("default-read")},
 		{"load_definitions", same("definitions")}, {"definitions.local.path", same("definitions")}, {"management.load_definitions", same("definitions")},
 		{"definitions.import_backend", checkBackend},
+		{"auth_backends.{n}", checkAuth}, {"auth_backends.{n}.authn", checkAuth}, {"auth_backends.{n}.authz", checkAuth},
 		{"cluster_name", same("cluster-name")},
 		{"heartbeat", duration("heartbeat", "s")}, {"handshake_timeout", duration("handshake-timeout", "ms")},
 		{"frame_max", same("frame-max")}, {"channel_max", same("channel-max")}, {"max_channels_per_connection", same("channel-max")},
 		{"max_message_size", same("max-message-size")},
 		{"deprecated_features.permit.global_qos", boolean("global-qos")},
-		{"vm_memory_high_watermark.relative", setRelativeWatermark}, {"vm_memory_high_watermark.absolute", same("vm-memory-high-watermark")},
-		{"disk_free_limit.absolute", same("disk-free-limit")}, {"disk_free_limit.relative", setRelativeDiskLimit},
+		{"vm_memory_high_watermark.relative", setRelativeWatermark}, {"vm_memory_high_watermark.absolute", size("vm-memory-high-watermark")},
+		{"disk_free_limit.absolute", size("disk-free-limit")}, {"disk_free_limit.relative", setRelativeDiskLimit},
 		{"log.console", setConsole}, {"log.console.level", level("log")}, {"log.console.formatter", formatter("log-format")},
 		{"log.dir", setLogDir}, {"log.file", setLogFile}, {"log.file.level", level("log-file-level")}, {"log.file.formatter", formatter("log-file-format")},
 		{"leveret.profile", same("profile")}, {"leveret.control", same("control")}, {"leveret.clock", same("clock")}, {"leveret.pid_file", same("pid-file")},
@@ -94,12 +95,24 @@ func listener(flag string) func(*line) error {
 		if _, err := l.number(); err == nil {
 			addr = ":" + addr
 		}
+		if host, port, ok := cutLast(addr, ":"); ok && strings.Contains(host, ":") && net.ParseIP(host) != nil {
+			addr = net.JoinHostPort(host, port) // RabbitMQ's addresses of IPv6 have no brackets
+		}
 		if _, _, err := net.SplitHostPort(addr); err != nil {
 			return fmt.Errorf("%q is not a port, or an address and a port", l.Value)
 		}
 		l.add(flag, addr)
 		return nil
 	}
+}
+
+// cutLast is strings.Cut around the last sep.
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
 }
 
 var errOnlyNone = errors.New("only none is expected")
@@ -170,6 +183,14 @@ func setUserTag(l *line) error {
 func checkBackend(l *line) error {
 	if l.Value != "local_filesystem" && l.Value != "local" {
 		return fmt.Errorf("%q is not local_filesystem: leveret reads definitions from a file", l.Value)
+	}
+	return nil
+}
+
+// checkAuth takes no other users than the broker's own.
+func checkAuth(l *line) error {
+	if l.Value != "internal" && l.Value != "rabbit_auth_backend_internal" {
+		return fmt.Errorf("%q is not internal: leveret has no other users than its own", l.Value)
 	}
 	return nil
 }
