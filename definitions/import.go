@@ -246,7 +246,7 @@ func isQueueType(name string) bool {
 // permission sets what a user may do in a virtual host.
 // Rules: J-10.
 func (im *importer) permission(e *Permission) error {
-	v, err := im.find(e.VHost)
+	v, err := im.findFor(e.User, e.VHost)
 	if err != nil {
 		return err
 	}
@@ -260,7 +260,7 @@ func (im *importer) permission(e *Permission) error {
 // topicPermission sets which keys a user may use with a topic exchange.
 // Rules: J-10.
 func (im *importer) topicPermission(e *TopicPermission) error {
-	v, err := im.find(e.VHost)
+	v, err := im.findFor(e.User, e.VHost)
 	if err != nil {
 		return err
 	}
@@ -278,6 +278,15 @@ func (im *importer) topicPermission(e *TopicPermission) error {
 		return im.refuseTerm(erl.Tuple{erl.Atom("no_such_exchange"), term})
 	}
 	return im.grantRefused(err, e.User)
+}
+
+// findFor returns the virtual host of a permission. Where the user is missing, too, RabbitMQ misses the user first.
+func (im *importer) findFor(user, vhost string) (*leveret.VHost, error) {
+	v, err := im.find(vhost)
+	if _, noUser := im.b.User(user); err != nil && noUser != nil && vhost != "" {
+		return nil, im.refuseTerm(erl.Tuple{erl.Atom("no_such_user"), erl.Binary(user)})
+	}
+	return v, err
 }
 
 // A key is one of an entry's texts; nil if the entry does not have it.

@@ -178,7 +178,8 @@ func (c *call) refusedParameter(reason *leveret.Error) error {
 	return err
 }
 
-// importAll imports a document of the whole broker. The user makes the virtual hosts that are new.
+// importAll imports a document of the whole broker. The user makes the virtual hosts that are new, and may do all there unless
+// the document says otherwise.
 func (c *call) importAll(data []byte) error {
 	before := c.broker.VHosts()
 	if err := definitions.Import(c.broker, data); err != nil {
@@ -186,11 +187,24 @@ func (c *call) importAll(data []byte) error {
 	}
 	for _, info := range c.broker.VHosts() {
 		isNew := !slices.ContainsFunc(before, func(old leveret.VHostInfo) bool { return old.Name == info.Name })
-		if v, err := c.broker.VHost(info.Name); err == nil && isNew {
-			c.remember(v)
+		v, err := c.broker.VHost(info.Name)
+		if err != nil || !isNew {
+			continue
+		}
+		c.remember(v)
+		if err := c.permitMaker(v); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// permitMaker gives the user all permissions in a virtual host, unless the user has some.
+func (c *call) permitMaker(v *leveret.VHost) error {
+	if c.isMember(v) {
+		return nil
+	}
+	return v.SetPermissions(c.user.Name, leveret.Permissions{Configure: ".*", Write: ".*", Read: ".*"})
 }
 
 // uploaded returns the body of a request, or the file in the form that a page sends.
