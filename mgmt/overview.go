@@ -188,7 +188,11 @@ func (c *call) putClusterName() (any, error) {
 	if err := c.need("name"); err != nil {
 		return nil, err
 	}
-	name, err := json.Marshal(c.body.text("name"))
+	text, err := c.body.textOrList("name")
+	if err != nil {
+		return nil, err
+	}
+	name, err := json.Marshal(text)
 	if err != nil {
 		return nil, err
 	}

@@ -67,6 +67,7 @@ type telling struct {
 	cutsChecks      bool  // health checks and definitions have columns
 	wholeVHosts     bool  // the list of virtual hosts has none
 	namesAnyFile    bool  // definitions may be sent as a file of any name
+	signsInByCookie bool  // the answer to a login is a cookie, and not a token
 	monitorsForget  bool  // who may look at the attempts to log in may have them forgotten
 	opensUserLimits bool  // everybody may look at the limits of all users
 }
@@ -103,7 +104,7 @@ var releases = map[leveret.Profile]release{
 		needsAllUsers: true, oldFeatures: true, escapesHTML: true, regexes: pcre.PCRE1, notation: erl.Octets,
 		takesAnyKey: true, failsAtAckMode: true, inventsPasswords: true, memberThatCounts: jsondoc.Last,
 		reading: reading{noQueueTypes: true, numbersAsTags: true, readsLeniently: true, trueIsEmpty: true, listsNoChannels: true, failsAtReverse: true, failsAtLimits: true, failsAtUnknownNode: true, failsForOwners: true, termsOfImports: true, takesLoginInQuery: true, finds: finding{queuesFirst: true}},
-		telling: telling{loginFailure: errLoginFailed, oldPages: true, cutsChecks: true, monitorsForget: true, opensUserLimits: true, namesAnyFile: true},
+		telling: telling{loginFailure: errLoginFailed, oldPages: true, cutsChecks: true, monitorsForget: true, signsInByCookie: true, opensUserLimits: true, namesAnyFile: true},
 		surface: surface{lacks: in43, unknownNode: "Request to node %s failed with nodedown", mirrorActions: []string{"sync", "cancel_sync"},
 			unknownMembers:    []string{"internal", "internal_owner", "storage_version", "consumer_timeout", "cached_segments", "peer_cert_serial_number"},
 			checksOneProtocol: true, tellsTraffic: true, headers: headers{

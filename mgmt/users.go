@@ -174,10 +174,14 @@ func (c *call) readLogin() error {
 	return c.login()
 }
 
-// signIn returns what a page needs to use the API.
+// signIn returns what a page needs to use the API. In 3.10 that is a cookie.
 func (c *call) signIn() (any, error) {
 	name, password, _ := c.request.BasicAuth()
 	token := base64.StdEncoding.EncodeToString([]byte(name + ":" + password))
+	if c.signsInByCookie {
+		c.header.Set("Set-Cookie", "auth="+token+"; Version=1")
+		return "ok", nil
+	}
 	return object{"user": c.whoIs(c.user), "token": object{"type": "basic", "value": token}}, nil
 }
 

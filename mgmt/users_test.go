@@ -1,6 +1,7 @@
 package mgmt_test
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/leveretmq/leveret"
@@ -30,4 +31,33 @@ func TestTagsOfBlanks(t *testing.T) {
 		assert.Equal(t, want, api.at("users/i", "tags"), "imported: %s", given)
 		b.Close()
 	}
+}
+
+// The answer to a login is a token in 4.3, and a cookie in 3.10.
+func TestAnswersToLogins(t *testing.T) {
+	asForm := func(r *http.Request) {
+		r.Header.Del("Authorization")
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for p, want := range map[leveret.Profile][]any{
+		leveret.RabbitMQ43: {map[string]any{"user": map[string]any{"name": "guest", "tags": []any{"administrator"}, "is_internal_user": true},
+			"token": map[string]any{"type": "basic", "value": "Z3Vlc3Q6Z3Vlc3Q="}}, ""},
+		leveret.RabbitMQ310: {"ok", "auth=Z3Vlc3Q6Z3Vlc3Q=; Version=1"},
+	} {
+		b := leveret.New(leveret.WithProfile(p))
+		r := direct{t, mgmt.Handler(b)}.send("POST", "login", "username=guest&password=guest", asForm)
+		assert.Equal(t, want, []any{r.body, r.header.Get("Set-Cookie")}, p.Version())
+		b.Close()
+	}
+}
+
+// The name of a cluster is a text, or a list of which a text can be made. RabbitMQ 4.3 and 3.10 fail at what is neither.
+func TestClusterNamesOfOtherTypes(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	api := direct{t, mgmt.Handler(b)}
+	for given, want := range map[string]int{`["a"]`: 204, `1`: 500, `null`: 500} {
+		assert.Equal(t, want, api.send("PUT", "cluster-name", `{"name":`+given+`}`).status, given)
+	}
+	assert.Equal(t, "a", api.at("cluster-name", "name"))
 }
