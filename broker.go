@@ -23,7 +23,8 @@ type Broker struct {
 	clock          Clock
 	behaviour      behaviour
 	maxMessageSize int
-	globalQos      bool // basic.qos may set a window for the channel
+	globalQos      bool  // basic.qos may set a window for the channel
+	ackTimeout     int64 // D-35, D-36: ms that a delivery may stay unacknowledged where nothing else says it
 	random         random
 	memory         memory
 	space          diskSpace
@@ -54,7 +55,7 @@ func New(opts ...Option) *Broker { return newBroker(opts, func(*Broker) {}) }
 
 // newBroker makes a broker. prepare is called when the options have been applied.
 func newBroker(opts []Option, prepare func(*Broker)) *Broker {
-	b := &Broker{clock: realClock{}, globalQos: true, vhosts: map[string]*VHost{}}
+	b := &Broker{clock: realClock{}, globalQos: true, ackTimeout: defaultAckTimeout, vhosts: map[string]*VHost{}}
 	WithProfile(RabbitMQ43)(b)
 	b.sessions.init()
 	b.space.init()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/leveretmq/leveret"
 )
@@ -23,6 +24,22 @@ func ExampleChannel_Number() {
 	check(first.Close())
 	fmt.Println(second.Number(), try(conn.Channel()).Number())
 	// Output: 2 1
+}
+
+// A delivery may stay unacknowledged for as long as the broker's consumer timeout says.
+func ExampleWithConsumerTimeout() {
+	clock := leveret.NewManualClock(time.Unix(1, 0))
+	b := leveret.New(leveret.WithProfile(leveret.RabbitMQ310), leveret.WithClock(clock), leveret.WithConsumerTimeout(20*time.Second))
+	defer b.Close()
+
+	ch := login(b)
+	try(ch.DeclareQueue("q", leveret.QueueConfig{}))
+	try(ch.Publish("", "q", leveret.Message{Body: []byte("a")}))
+	_, _, err := ch.Get("q", leveret.GetConfig{})
+	check(err)
+	clock.Advance(time.Minute)
+	fmt.Println(errors.Is(ch.Confirm(), leveret.ErrClosed), b.Queues()[0].Ready)
+	// Output: true 1
 }
 
 // Messages that a channel holds go back when it closes.

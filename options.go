@@ -1,6 +1,7 @@
 package leveret
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -48,6 +49,17 @@ func WithMemoryLimit(bytes int64) Option { return func(b *Broker) { b.memory.lim
 //
 // Rules: D-27.
 func WithGlobalQos(permitted bool) Option { return func(b *Broker) { b.globalQos = permitted } }
+
+// WithConsumerTimeout sets how long a delivery may stay unacknowledged, where neither a queue nor a consumer says it: in whole
+// milliseconds, at least one. The default, which 0 stands for, is RabbitMQ's half an hour. It is rabbitmq.conf's consumer_timeout.
+//
+// Rules: D-35, D-36.
+func WithConsumerTimeout(d time.Duration) Option {
+	return func(b *Broker) {
+		demand(d == 0 || d >= time.Millisecond, "WithConsumerTimeout(%v): at least a millisecond is wanted, or 0 for the default", d)
+		b.ackTimeout = cmp.Or(d.Milliseconds(), defaultAckTimeout)
+	}
+}
 
 // WithMaxMessageSize sets the largest body a publisher may send, in bytes, from 1 to 512 MiB. The
 // default, which 0 stands for, is the release's own: 16 MiB in RabbitMQ 4.3, 128 MiB in 3.10.

@@ -114,7 +114,7 @@ type traits struct {
 	window             int   // D-29: deliveries that a consumer without prefetch may hold; 0: no limit
 	leavesLineWhenFull bool  // D-20: a consumer leaves its line when its window fills, not at its next turn
 	noAckWindow        bool  // D-28: what a no-ack consumer gets counts for its window until the queue has done its step
-	ackTimeout         int64 // D-35, D-36: ms by default; -1: none
+	ackTimeout         int64 // D-35, D-36: ms by default, in place of which the broker may have another; -1: none
 	ownAckTimeout      bool  // D-35: the consumer, the queue and a policy can set the timeout
 	watchesGets        bool  // D-35, D-36: the timeout holds for basic.get
 

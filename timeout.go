@@ -10,7 +10,7 @@ import (
 // settle in time and cancels the consumer; a client that cannot be told so, and one that used
 // basic.get, loses its channel. In 3.10 the channel watches, for queues of every type.
 
-// defaultAckTimeout is how long a delivery may stay unacknowledged, in ms: half an hour.
+// defaultAckTimeout is how long a delivery may stay unacknowledged, in ms, unless WithConsumerTimeout says it: half an hour.
 // Rules: D-35, D-36.
 const defaultAckTimeout = 1_800_000
 
@@ -23,6 +23,9 @@ func (q *Queue) ackTimeoutLocked(own int64) int64 {
 		return own
 	case q.set.consumerTimeout >= 0:
 		return q.set.consumerTimeout
+	}
+	if q.traits.ackTimeout == defaultAckTimeout {
+		return q.v.b.ackTimeout
 	}
 	return q.traits.ackTimeout
 }
@@ -229,7 +232,7 @@ func (g *getTimer) wake(now int64) {
 	case at > now:
 		g.ch.v.timing.heap.Set(&g.timer, at)
 	case g.ch.v.rules.channelAckTimeout:
-		g.ch.timedOutLocked(defaultAckTimeout)
+		g.ch.timedOutLocked(g.ch.v.b.ackTimeout)
 	default:
 		g.takeBackLocked(now)
 		g.ch.timedOutLocked(-1)

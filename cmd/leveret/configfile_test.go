@@ -58,6 +58,7 @@ handshake_timeout = 5000
 frame_max = 65536
 channel_max = 128
 max_message_size = 1048576
+consumer_timeout = 20000
 deprecated_features.permit.global_qos = false
 vm_memory_high_watermark.absolute = 2GB
 log.dir = /var/log/leveret
@@ -77,7 +78,7 @@ leveret.control = none
 		[]any{s.tls.cert, s.tls.key, s.tls.clientCA, s.tls.demand, s.tls.versions})
 	assert.Equal(t, userSettings{"ann", "se#cret", "management,monitoring", leveret.Permissions{Configure: "^$", Write: "^orders", Read: ".*"},
 		[]string{"ann", "bob"}}, s.users)
-	assert.Equal(t, clientSettings{30 * time.Second, 5 * time.Second, 65536, 128, 1 << 20, false}, s.clients)
+	assert.Equal(t, clientSettings{30 * time.Second, 5 * time.Second, 20 * time.Second, 65536, 128, 1 << 20, false}, s.clients)
 	assert.Equal(t, "/etc/definitions.json", s.definitions)
 	assert.Equal(t, "farm", s.clusterName)
 	assert.Equal(t, "2GB", s.watermark.Given)

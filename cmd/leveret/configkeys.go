@@ -30,6 +30,7 @@ func init() { // functions of the table look up the table
 		{"definitions.import_backend", checkBackend},
 		{"auth_backends.{n}", checkAuth}, {"auth_backends.{n}.authn", checkAuth}, {"auth_backends.{n}.authz", checkAuth},
 		{"cluster_name", same("cluster-name")},
+		{"consumer_timeout", duration("consumer-timeout", "ms")},
 		{"heartbeat", duration("heartbeat", "s")}, {"handshake_timeout", duration("handshake-timeout", "ms")},
 		{"frame_max", same("frame-max")}, {"channel_max", same("channel-max")}, {"max_channels_per_connection", same("channel-max")},
 		{"max_message_size", same("max-message-size")},

@@ -95,7 +95,7 @@ func openBroker(s settings, log *slog.Logger) (b *leveret.Broker, first bool, er
 	}
 	opts := []leveret.Option{
 		leveret.WithProfile(s.profile), leveret.WithMaxMessageSize(s.clients.maxMessageSize), leveret.WithGlobalQos(s.clients.globalQos),
-		leveret.WithEvents(warnings), leveret.WithDiskFreeLimit(s.diskFree),
+		leveret.WithConsumerTimeout(s.clients.consumerTimeout), leveret.WithEvents(warnings), leveret.WithDiskFreeLimit(s.diskFree),
 	}
 	if s.clock != nil {
 		opts = append(opts, leveret.WithClock(s.clock))

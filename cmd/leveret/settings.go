@@ -61,10 +61,11 @@ type tlsSettings struct {
 type clientSettings struct {
 	heartbeat        time.Duration // 0: none
 	handshakeTimeout time.Duration
-	frameMax         int  // octets
-	channelMax       int  // 0: no limit
-	maxMessageSize   int  // bytes; 0: the release's own
-	globalQos        bool // basic.qos may set a window for the channel
+	consumerTimeout  time.Duration // that a delivery may stay unacknowledged
+	frameMax         int           // octets
+	channelMax       int           // 0: no limit
+	maxMessageSize   int           // bytes; 0: the release's own
+	globalQos        bool          // basic.qos may set a window for the channel
 }
 
 // userSettings say who may log in, and from where.
@@ -173,6 +174,8 @@ func (s *settings) flags(f *flag.FlagSet) {
 	f.DurationVar(&s.clients.heartbeat, "heartbeat", time.Minute,
 		"`interval` of heartbeats that is proposed to clients, in whole seconds; 0: none")
 	f.DurationVar(&s.clients.handshakeTimeout, "handshake-timeout", 10*time.Second, "`time` that a client has to log in")
+	f.DurationVar(&s.clients.consumerTimeout, "consumer-timeout", 30*time.Minute,
+		"`time` that a delivery may stay unacknowledged, where neither queue nor consumer says it")
 	f.IntVar(&s.clients.frameMax, "frame-max", 131072, "largest `size` of a frame in octets, at least 8192")
 	f.IntVar(&s.clients.channelMax, "channel-max", 2047, "`number` of channels that a connection may have, up to 65535; 0: no limit")
 	f.BoolVar(&s.clients.globalQos, "global-qos", true,
@@ -277,6 +280,8 @@ func (s *settings) setClients(w flagWords) error {
 		return fmt.Errorf("%s is %v, not whole seconds from 0s to 65535s", s.from.of("heartbeat"), c.heartbeat)
 	case c.handshakeTimeout <= 0:
 		return fmt.Errorf("%s is %v, not a time", s.from.of("handshake-timeout"), c.handshakeTimeout)
+	case c.consumerTimeout < time.Millisecond:
+		return fmt.Errorf("%s is %v, not a time of at least a millisecond", s.from.of("consumer-timeout"), c.consumerTimeout)
 	case c.frameMax < least || c.frameMax > math.MaxInt32:
 		return fmt.Errorf("%s is %d, not from %d to %d", s.from.of("frame-max"), c.frameMax, least, math.MaxInt32)
 	case c.channelMax < 0 || c.channelMax > math.MaxUint16:
