@@ -132,7 +132,7 @@ type Exchange struct {
 	Name       string    `json:"name"`
 	VHost      string    `json:"vhost,omitzero"`
 	Type       string    `json:"type"`
-	Durable    *bool     `json:"durable"` // nil: true
+	Durable    *bool     `json:"durable"` // nil: true; an error in 3.10
 	AutoDelete bool      `json:"auto_delete"`
 	Internal   *bool     `json:"internal,omitzero"` // nil: false
 	Arguments  Arguments `json:"arguments"`

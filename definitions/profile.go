@@ -15,7 +15,7 @@ type release struct {
 	hidesExclusive     bool // J-4: bindings of exclusive queues and to the default exchange are not exported
 	noDefaultQueueType bool // J-3: a virtual host has no default queue type
 	lenientBindings    bool // J-9: a binding to what does not exist is passed over
-	explicitQueues     bool // J-9: a queue's entry must say whether it is durable and whether it is deleted by itself
+	explicitQueues     bool // J-9: a queue's entry must say whether it is durable and whether it is deleted by itself, an exchange's whether it is durable
 	noNewExchangeTypes bool // x-local-random and x-modulus-hash do not exist
 	topFirst           bool // J-3: a virtual host's description and tags count beside metadata rather than in it
 	anyNumberOfTags    bool // J-3: a user may have more than 32 tags

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/leveretmq/leveret"
@@ -128,6 +129,9 @@ func (im *importer) exchange(e *Exchange) error {
 	if err != nil || e.Name == "" || isReserved(e.Name) || exchangeExists(v, e.Name) {
 		return err
 	}
+	if im.explicitQueues && e.Durable == nil && isCoreType(e.Type) {
+		return refuse("function_clause") // after RabbitMQ has found the type
+	}
 	return refusedByCode(v.ImportExchange(e.Name, leveret.ExchangeType(cmp.Or(e.Type, e.typeless)), leveret.ExchangeConfig{
 		Durable: isDurable(e.Durable), AutoDelete: e.AutoDelete, Internal: e.Internal != nil && *e.Internal,
 		Arguments: e.Arguments.Table,
@@ -153,6 +157,11 @@ func (im *importer) queue(e *Queue) error {
 		return nil
 	}
 	return refusedByCode(err)
+}
+
+// isCoreType reports whether every RabbitMQ has a type of exchanges.
+func isCoreType(name string) bool {
+	return slices.Contains([]string{"direct", "fanout", "topic", "headers"}, name)
 }
 
 // isPassedOver reports whether a queue cannot be made though its arguments are good: its type does not have one of its

@@ -16,7 +16,7 @@ func TestImportLeavesOutWhatIsNotSupported(t *testing.T) {
 	 "exchanges":[
 	  {"name":"hash","vhost":"v","type":"x-consistent-hash"},
 	  {"name":"mod","vhost":"v","type":"x-modulus-hash"},
-	  {"name":"topic","vhost":"v","type":"topic"}],
+	  {"name":"topic","vhost":"v","type":"topic","durable":true}],
 	 "queues":[
 	  {"name":"log","vhost":"v","durable":true,"auto_delete":false,"arguments":{"x-queue-type":"stream"}},
 	  {"name":"q","vhost":"v","durable":true,"auto_delete":false,"arguments":{}}],

@@ -104,3 +104,18 @@ func TestFirstPermissions(t *testing.T) {
 		assert.ErrorContains(t, err, reason, entry)
 	}
 }
+
+// In 3.10 an exchange must say whether it is durable, after its type was looked at.
+// Rules: J-9.
+func TestExchangesThatDoNotSayWhetherTheyAreDurable(t *testing.T) {
+	document := func(kind string) []byte {
+		return []byte(`{"exchanges":[{"name":"x","vhost":"/","type":"` + kind + `"}]}`)
+	}
+	b := leveret.New(leveret.WithProfile(leveret.RabbitMQ310))
+	defer b.Close()
+	assert.ErrorContains(t, definitions.Import(b, document("direct")), "exchanges[0] 'x': function_clause")
+	assert.ErrorContains(t, definitions.Import(b, document("nope")), "exchange type 'nope'")
+	b43 := leveret.New()
+	defer b43.Close()
+	assert.NoError(t, definitions.Import(b43, document("direct")))
+}
