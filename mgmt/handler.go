@@ -73,8 +73,7 @@ type node struct {
 	imports   imports
 
 	mu        sync.Mutex
-	protected map[*leveret.VHost]bool // whether DELETE refuses a virtual host, if that was ever set
-	creations map[string]creation     // of virtual hosts, by name
+	creations map[string]creation // of virtual hosts, by name
 }
 
 // clusterName is what the API and the definitions call the cluster that a node is.

@@ -8,6 +8,7 @@ import (
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/firehose"
+	"github.com/leveretmq/leveret/internal/protection"
 )
 
 func (c *call) listVHosts() (any, error) {
@@ -48,8 +49,8 @@ func (c *call) describeVHost(v *leveret.VHost) (object, error) {
 	metadata := object{"description": info.Description, "tags": tags(info.Tags), "default_queue_type": queueType}
 	o := object{"name": info.Name, "description": info.Description, "tags": tags(info.Tags), "default_queue_type": queueType,
 		"metadata": metadata, "tracing": firehose.Traces(c.broker, info.Name), "cluster_state": object{c.NodeName: "running"},
-		"protected_from_deletion": c.isProtected(v)}
-	if isOn, known := c.protection(v); known {
+		"protected_from_deletion": isProtected(v)}
+	if isOn, known := protection.Of(v); known {
 		metadata["protected_from_deletion"] = isOn
 	}
 	if c.hidesFields {
@@ -116,7 +117,7 @@ func (c *call) deleteVHost() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.isProtected(v) {
+	if isProtected(v) {
 		return nil, &failure{status: http.StatusPreconditionFailed, kind: "precondition_failed",
 			reason: "Refusing to delete virtual host '" + v.Name() + "' because it is protected from deletion"}
 	}
@@ -127,17 +128,9 @@ func (c *call) deleteVHost() (any, error) {
 	return nil, nil
 }
 
-func (n *node) isProtected(v *leveret.VHost) bool {
-	isOn, _ := n.protection(v)
+func isProtected(v *leveret.VHost) bool {
+	isOn, _ := protection.Of(v)
 	return isOn
-}
-
-// protection reports whether a virtual host is protected from deletion, and whether that was ever set.
-func (n *node) protection(v *leveret.VHost) (isOn, known bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	isOn, known = n.protected[v]
-	return isOn, known
 }
 
 func (c *call) protect() (any, error) {
@@ -145,7 +138,7 @@ func (c *call) protect() (any, error) {
 	if err != nil {
 		return nil, notFound("Cannot enable deletion protection of virtual host '" + c.path("vhost") + "' because it does not exist")
 	}
-	c.setProtection(v, true)
+	protection.Set(v, true)
 	return nil, nil
 }
 
@@ -154,18 +147,8 @@ func (c *call) unprotect() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.setProtection(v, false)
+	protection.Set(v, false)
 	return nil, nil
-}
-
-// setProtection has DELETE refuse a virtual host, or not. The broker's own API does not ask.
-func (n *node) setProtection(v *leveret.VHost, isOn bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.protected == nil {
-		n.protected = map[*leveret.VHost]bool{}
-	}
-	n.protected[v] = isOn
 }
 
 // startVHost finds the virtual host running, as it always is.

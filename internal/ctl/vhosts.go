@@ -7,6 +7,7 @@ import (
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/firehose"
+	"github.com/leveretmq/leveret/internal/protection"
 )
 
 // Virtual hosts.
@@ -27,11 +28,25 @@ func vhostCommands() []*command {
 			name: "update_vhost_metadata",
 			usage: `update_vhost_metadata <vhost> [--description=<description>] [--tags="<tag1>,<tag2>,<...>"] ` +
 				`[--default-queue-type=<quorum|classic|stream>] [--protected-from-deletion=<true|false>]`,
-			about: "Changes what a virtual host is described by. Nothing protects one from deletion here.", min: 1, max: 1,
+			about: "Changes what a virtual host is described by, and whether it is protected from deletion.", min: 1, max: 1,
 			switches: map[string]kind{"description": text, "tags": text, "default-queue-type": text,
 				"protected-from-deletion": boolean},
 			validate: validateMetadata, run: updateVHost,
 			banner: func(c *call) string { return `Updating metadata of vhost "` + c.args[0] + `" ...` },
+		},
+		{
+			name: "enable_vhost_deletion_protection", usage: "enable_vhost_deletion_protection <vhost>",
+			about: "Protects a virtual host from deletion until the node stops.", min: 1, max: 1, run: protector(true),
+			banner: func(c *call) string {
+				return `Protecting virtual host "` + c.args[0] + `" from removal by updating its metadata...`
+			},
+		},
+		{
+			name: "disable_vhost_deletion_protection", usage: "disable_vhost_deletion_protection <vhost>",
+			about: "Lifts the protection of a virtual host from deletion.", min: 1, max: 1, run: protector(false),
+			banner: func(c *call) string {
+				return `Removing deletion protection from virtual host "` + c.args[0] + `" by updating its metadata...`
+			},
 		},
 		{
 			name: "delete_vhost", usage: "delete_vhost <vhost>", about: "Deletes a virtual host and all in it.",
@@ -98,12 +113,12 @@ func validateMetadata(c *call) error {
 }
 
 func updateVHost(c *call) (result, error) {
-	if c.is("protected-from-deletion", false) {
-		return result{}, failed(exitUnavailable, "leveret has no protection of virtual hosts from deletion")
-	}
 	v, err := c.node.Broker.VHost(c.args[0])
 	if err != nil {
 		return result{}, noSuchVHost(c.args[0])
+	}
+	if _, given := c.options["protected-from-deletion"]; given {
+		protection.Set(v, c.is("protected-from-deletion", false))
 	}
 	return result{}, c.describe(v, v.Info())
 }
@@ -131,11 +146,32 @@ func splitTags(s string) []string {
 	return tags
 }
 
-func deleteVHost(c *call) (result, error) {
-	err := c.node.Broker.DeleteVHost(c.args[0])
-	if errors.Is(err, leveret.ErrNotFound) {
-		err = noSuchVHost(c.args[0])
+// protector protects a virtual host from deletion, or lifts the protection.
+func protector(on bool) func(*call) (result, error) {
+	return func(c *call) (result, error) {
+		v, err := c.node.Broker.VHost(c.args[0])
+		if err != nil {
+			return result{}, noSuchVHost(c.args[0])
+		}
+		protection.Set(v, on)
+		return result{}, nil
 	}
+}
+
+func deleteVHost(c *call) (result, error) {
+	v, err := c.node.Broker.VHost(c.args[0])
+	if err != nil {
+		return result{}, noSuchVHost(c.args[0])
+	}
+	if isOn, _ := protection.Of(v); isOn {
+		return result{}, failed(exitData, "Cannot delete this virtual host: it is protected from deletion. "+
+			"To lift the protection, inspect and update its metadata")
+	}
+	err = c.node.Broker.DeleteVHost(c.args[0])
+	if errors.Is(err, leveret.ErrNotFound) {
+		return result{}, noSuchVHost(c.args[0])
+	}
+	protection.Forget(v)
 	return result{}, err
 }
 
@@ -162,15 +198,29 @@ func (c *call) vhostItem(info leveret.VHostInfo, column string) any {
 	case "default_queue_type":
 		return queueType
 	case "protected_from_deletion":
-		return false
+		isOn, _ := c.protectionOf(info.Name)
+		return isOn
 	case "tracing":
 		return firehose.Traces(c.node.Broker, info.Name)
 	case "cluster_state":
 		return states{c.node.Name}
 	case "metadata":
-		return metadata{{"default_queue_type", queueType}, {"description", info.Description}, {"tags", names(info.Tags)}}
+		m := metadata{{"default_queue_type", queueType}, {"description", info.Description}}
+		if isOn, known := c.protectionOf(info.Name); known {
+			m = append(m, item{"protected_from_deletion", isOn})
+		}
+		return append(m, item{"tags", names(info.Tags)})
 	}
 	panic("no such column of a virtual host: " + column)
+}
+
+// protectionOf reports whether a virtual host is protected from deletion, and whether that was ever set.
+func (c *call) protectionOf(vhost string) (isOn, known bool) {
+	v, err := c.node.Broker.VHost(vhost)
+	if err != nil {
+		return false, false
+	}
+	return protection.Of(v)
 }
 
 // states shows which nodes a virtual host runs on.
