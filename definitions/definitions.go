@@ -62,6 +62,7 @@ type Metadata struct {
 	Description *string `json:"description,omitzero"`
 	Tags        *Tags   `json:"tags,omitzero"`
 	QueueType   string  `json:"default_queue_type,omitzero"`
+	Protected   *bool   `json:"protected_from_deletion,omitzero"` // nil: it stays as it is
 }
 
 // A Permission is an entry of "permissions". All three expressions must be there.

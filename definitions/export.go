@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/protection"
 )
 
 // Export returns the users, permissions, policies and topology of all virtual hosts in the format
@@ -41,7 +42,7 @@ func Of(b *leveret.Broker) *Definitions {
 		if err != nil {
 			continue // deleted meanwhile
 		}
-		x.out.VHosts = append(x.out.VHosts, x.vhost(info))
+		x.out.VHosts = append(x.out.VHosts, x.vhost(v, info))
 		x.permissions(v)
 		x.contents(v, info)
 	}
@@ -54,7 +55,7 @@ func OfVHost(v *leveret.VHost) *Definitions {
 	info, version := v.Info(), v.Broker().Profile().Version()
 	x.out.RabbitVersion = version
 	if !x.oldShape {
-		self := x.vhost(info)
+		self := x.vhost(v, info)
 		x.out.Header = Header{
 			RabbitVersion: version, RabbitMQVersion: version, ProductName: "RabbitMQ", ProductVersion: version,
 			Format: "single_virtual_host", VHostName: info.Name, Explanation: "Definitions of virtual host '" + info.Name + "'",
@@ -124,13 +125,17 @@ func (x *exporter) globalParameters(b *leveret.Broker) {
 	}
 }
 
-func (x *exporter) vhost(info leveret.VHostInfo) VHost {
+func (x *exporter) vhost(v *leveret.VHost, info leveret.VHostInfo) VHost {
 	if x.oldShape {
 		return VHost{Name: info.Name}
 	}
+	var protected *bool
+	if isOn, known := protection.Of(v); known {
+		protected = &isOn
+	}
 	return VHost{Name: info.Name, Limits: limitsOf(info),
 		Metadata: &Metadata{
-			Description: &info.Description, Tags: newTags(info.Tags), QueueType: string(info.DefaultQueueType),
+			Description: &info.Description, Tags: newTags(info.Tags), QueueType: string(info.DefaultQueueType), Protected: protected,
 		}}
 }
 

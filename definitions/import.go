@@ -8,6 +8,7 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/protection"
 )
 
 // Import adds what the document says to what is there, as Apply does. The error is a *SyntaxError or an *Error. Either wraps a
@@ -182,7 +183,16 @@ func (im *importer) vhost(e *VHost) error {
 	if err := im.setDefaultQueueType(v, info.DefaultQueueType); err != nil {
 		return err
 	}
+	im.protect(e, v)
 	return refusedByCode(v.SetMetadata(info.Description, info.Tags...))
+}
+
+// protect protects a virtual host from deletion, or lifts the protection, if the entry says so. 3.10 does not know it.
+// Rules: J-3.
+func (im *importer) protect(e *VHost, v *leveret.VHost) {
+	if m := e.Metadata; !im.oldShape && m != nil && m.Protected != nil {
+		protection.Set(v, *m.Protected)
+	}
 }
 
 // merge puts what the entry says in the place of what a new virtual host has. Of what is both in "metadata" and
