@@ -142,12 +142,12 @@ func (c *call) protocolNamed(name string) string {
 	}
 }
 
-// integer matches what Erlang reads as an integer.
-var integer = regexp.MustCompile(`^[+-]?[0-9]+$`)
+// anInteger matches what Erlang reads as an integer.
+var anInteger = regexp.MustCompile(`^[+-]?[0-9]+$`)
 
 // checkCertificates looks at the form of the time only: nobody tells the API of certificates.
 func (c *call) checkCertificates() (any, error) {
-	if !integer.MatchString(c.path("within")) {
+	if !anInteger.MatchString(c.path("within")) {
 		return nil, badRequest("Invalid expiration value.")
 	}
 	switch strings.ToLower(c.path("unit")) {

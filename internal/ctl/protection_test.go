@@ -10,7 +10,9 @@ import (
 func TestDeletionProtection(t *testing.T) {
 	n := testNode(t)
 	run := func(args ...string) Response { return n.Run(Request{Args: args}) }
-	listed := func() string { return run("-q", "list_vhosts", "--no-table-headers", "protected_from_deletion", "metadata").Stdout }
+	listed := func() string {
+		return run("-q", "list_vhosts", "--no-table-headers", "protected_from_deletion", "metadata").Stdout
+	}
 	assert.Equal(t, "false\t#{default_queue_type => classic, description => Default virtual host, tags => []}\n", listed())
 	r := run("enable_vhost_deletion_protection", "/")
 	assert.Equal(t, Response{Stdout: "Protecting virtual host \"/\" from removal by updating its metadata...\n"}, r)
