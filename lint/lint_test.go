@@ -221,7 +221,7 @@ func TestExplainAQueueWithoutRoom(t *testing.T) {
 	for _, release := range []leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310} {
 		for _, kind := range []string{"classic", "quorum"} {
 			e, err := lint.Explain([]byte(`{
-				"exchanges": [{"name": "in", "vhost": "/", "type": "topic"}],
+				"exchanges": [{"name": "in", "vhost": "/", "type": "topic", "durable": true}],
 				"queues": [{"name": "q", "vhost": "/", "durable": true, "auto_delete": false,
 					"arguments": {"x-queue-type": "`+kind+`", "x-dead-letter-exchange": "in", "x-max-length": 0}}],
 				"policies": [{"vhost": "/", "name": "p", "pattern": "", "definition": {"max-length": 0, "overflow": "reject-publish"}}],

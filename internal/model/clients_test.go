@@ -35,6 +35,12 @@ func (s *machine) channel(t *rapid.T) *clientChannel {
 	return cc.chs[j]
 }
 
+// failed is what follows an error that closes a channel: its client knows at once.
+func (s *machine) failed(c *clientChannel) {
+	c.real.Close()
+	s.m.end(c.model)
+}
+
 func (s *machine) message(t *rapid.T) (mMessage, leveret.Message) {
 	s.count++
 	msg := mMessage{body: fmt.Sprint("m", s.count), ttl: -1, priority: -1, size: 2}
@@ -105,7 +111,7 @@ func (s *machine) publish(t *rapid.T) {
 	out, err := c.real.Publish(msg.exchange, key, real)
 	if x == nil {
 		s.same("publish", errText(err), "404 NOT_FOUND - no exchange '"+msg.exchange+"' in vhost '/'")
-		s.m.end(c.model)
+		s.failed(c)
 		s.m.drain()
 		return
 	}
@@ -147,7 +153,7 @@ func (s *machine) get(t *rapid.T) {
 				"' in vhost '/'. basic.get operations are not supported by <<\"quorum\">> queues with single active consumer"
 		}
 		s.same("get", errText(err), want)
-		s.m.end(c.model)
+		s.failed(c)
 		s.m.drain()
 		return
 	}
@@ -202,7 +208,7 @@ func (s *machine) consume(t *rapid.T) {
 	q := s.m.queue(name)
 	if q == nil {
 		s.same("consume", errText(err), "404 NOT_FOUND - no queue '"+name+"' in vhost '/'")
-		s.m.end(c.model)
+		s.failed(c)
 		s.m.drain()
 		return
 	}
@@ -259,7 +265,7 @@ func (s *machine) settle(t *rapid.T) {
 	us, ok := c.model.take(tag, multiple)
 	if !ok {
 		s.same("settle", errText(err), fmt.Sprintf("406 PRECONDITION_FAILED - unknown delivery tag %d", tag))
-		s.m.end(c.model)
+		s.failed(c)
 		s.m.drain()
 		return
 	}
@@ -370,7 +376,7 @@ func (s *machine) commit(t *rapid.T) {
 	s.same("returns", len(returns), want)
 	if !all {
 		s.same("commit", errText(err), "406 PRECONDITION_FAILED - partial tx completion")
-		s.m.end(c.model)
+		s.failed(c)
 		s.m.drain()
 		return
 	}
