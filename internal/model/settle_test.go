@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -140,28 +141,20 @@ func (m *model) committed(p mBuffered) (queues []*mQueue, lost bool, text string
 	return queues, lost, text
 }
 
-// end is the end of channels by whatever cause: all their consumers leave, then all they hold
-// goes back.
+// end is the end of channels by whatever cause: their consumers leave, then all they hold goes back, one channel after the other. A
+// quorum queue delivers to a channel until that one gives back, but not without acknowledgements.
 func (m *model) end(chs ...*mChannel) {
 	chs = slices.DeleteFunc(chs, func(ch *mChannel) bool { return ch.closed })
 	var gone []*mConsumer
 	for _, ch := range chs {
 		ch.closed = true
-		var tags []string
-		for tag := range ch.tags {
-			tags = append(tags, tag)
-		}
-		sort.Strings(tags)
-		for _, tag := range tags {
-			gone = append(gone, ch.tags[tag])
-			m.leave(ch.tags[tag])
-		}
-		ch.tags = map[string]*mConsumer{}
+		gone = append(gone, m.leaveAll(ch, func(c *mConsumer) bool { return !c.q.quorum || c.noAck })...)
 	}
 	for _, c := range gone {
 		m.removeUnused(c.q)
 	}
 	for _, ch := range chs {
+		rest := m.leaveAll(ch, func(*mConsumer) bool { return true })
 		us := ch.unacked
 		for _, s := range ch.txAcks {
 			us = append(us, s.us...)
@@ -169,10 +162,25 @@ func (m *model) end(chs ...*mChannel) {
 		sort.SliceStable(us, func(i, j int) bool { return us[i].tag < us[j].tag })
 		ch.unacked, ch.txAcks, ch.txPubs = nil, nil, nil
 		m.takeBack(us)
+		for _, c := range rest {
+			m.left(c.q)
+		}
 	}
 	for _, c := range gone {
 		m.left(c.q)
 	}
+}
+
+// leaveAll has some consumers of a channel leave, and returns them.
+func (m *model) leaveAll(ch *mChannel, some func(*mConsumer) bool) (gone []*mConsumer) {
+	for _, tag := range slices.Sorted(maps.Keys(ch.tags)) {
+		if c := ch.tags[tag]; some(c) {
+			gone = append(gone, c)
+			m.leave(c)
+			delete(ch.tags, tag)
+		}
+	}
+	return gone
 }
 
 // takeBack gives back what an ended channel held: a queue takes all of it before it does anything else, a quorum queue
