@@ -106,3 +106,20 @@ func ExampleChannel_Consumes() {
 	fmt.Println(ch.Consumes("clerk"), ch.Consumes("nobody"))
 	// Output: true false
 }
+
+// A client answers the broker's basic.cancel, though nobody asked for an answer.
+func ExampleChannel_CancelOk() {
+	b := leveret.New()
+	defer b.Close()
+	conn, _ := b.Connect("guest", "guest", "/")
+	ch, _ := conn.Channel()
+	ch.DeclareQueue("orders", leveret.QueueConfig{})
+	ch.Consume("orders", leveret.ConsumeConfig{Tag: "clerk"})
+	for range 2 {
+		known, _ := ch.CancelOk("clerk")
+		fmt.Println(known)
+	}
+	// Output:
+	// true
+	// false
+}
