@@ -111,15 +111,11 @@ func ExampleChannel_Consumes() {
 func ExampleChannel_CancelOk() {
 	b := leveret.New()
 	defer b.Close()
-	conn, _ := b.Connect("guest", "guest", "/")
-	ch, _ := conn.Channel()
-	ch.DeclareQueue("orders", leveret.QueueConfig{})
-	ch.Consume("orders", leveret.ConsumeConfig{Tag: "clerk"})
-	for range 2 {
-		known, _ := ch.CancelOk("clerk")
-		fmt.Println(known)
-	}
-	// Output:
-	// true
-	// false
+
+	conn := try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/"}))
+	ch := try(conn.Channel())
+	try(ch.DeclareQueue("orders", leveret.QueueConfig{}))
+	try(ch.Consume("orders", leveret.ConsumeConfig{Tag: "clerk"}))
+	fmt.Println(try(ch.CancelOk("clerk")), try(ch.CancelOk("clerk")))
+	// Output: true false
 }
