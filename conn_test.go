@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/leveretmq/leveret"
 	"github.com/stretchr/testify/require"
@@ -136,4 +137,26 @@ func TestCommitSettlesOfQuorumQueuesLast(t *testing.T) {
 		}
 		require.Equal(t, want, strings.Join(got, ", "))
 	}
+}
+
+// What is taken at the first moment that a clock can show times out, too.
+// Rules: D-35.
+func TestTimeoutOfAGetIn1970(t *testing.T) {
+	clock := leveret.NewManualClock(time.Unix(0, 0))
+	b := leveret.New(leveret.WithClock(clock))
+	defer b.Close()
+	_, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: leveret.QueueTypeQuorum}})
+	require.NoError(t, err)
+	_, err = b.Publish("", "q", leveret.Message{})
+	require.NoError(t, err)
+	c, err := b.Connect("guest", "guest", "/")
+	require.NoError(t, err)
+	ch, err := c.Channel()
+	require.NoError(t, err)
+	_, ok, err := ch.Get("q", leveret.GetConfig{})
+	require.NoError(t, err)
+	require.True(t, ok)
+	clock.Advance(31 * time.Minute)
+	_, err = ch.CheckQueue("q")
+	require.ErrorIs(t, err, leveret.ErrClosed)
 }

@@ -213,7 +213,7 @@ func (ch *Channel) watchGetLocked(q *Queue, u *unacked) {
 
 func (g *getTimer) nextWake() (at int64, ok bool) {
 	for _, u := range g.ch.tags.All() {
-		if u.c != nil || u.void || u.at == 0 || u.q.deleted {
+		if u.c != nil || u.void || !u.q.traits.watchesGets || u.q.deleted {
 			continue
 		}
 		if d := g.ch.v.shownLocked(deadlineAfter(u.at, u.q.ackTimeoutLocked(-1))); !ok || d < at {
@@ -243,7 +243,7 @@ func (g *getTimer) wake(now int64) {
 // Rules: D-7, D-35.
 func (g *getTimer) takeBackLocked(now int64) {
 	late := func(u *unacked) bool {
-		return u.c == nil && u.at != 0 && g.ch.v.shownLocked(deadlineAfter(u.at, u.q.ackTimeoutLocked(-1))) <= now
+		return u.c == nil && u.q.traits.watchesGets && g.ch.v.shownLocked(deadlineAfter(u.at, u.q.ackTimeoutLocked(-1))) <= now
 	}
 	var queues []*Queue
 	for _, u := range g.ch.tags.All() {
