@@ -28,7 +28,7 @@ type Channel struct {
 	confirm   bool
 	sequence  uint64
 	tx        *transaction
-	answers   bool          // its commit is over but for what comes behind commit-ok: see Notification
+	committed bool          // its commit is over but for what comes behind commit-ok: see Notification
 	cache     *publishCache // where it published last; nil: nowhere yet
 	caches    publishCaches
 	grants    permissionCache
@@ -142,7 +142,7 @@ func (ch *Channel) refusedLocked(e *Error) {
 // Rules: E-7.
 func (ch *Channel) Close() error {
 	ch.v.lock()
-	if !ch.super {
+	if !ch.super && ch.conn.channels[ch.number] == ch { // else somebody has ended it, or is about to
 		ch.endLocked(ch.failure)
 	}
 	ch.v.unlock()

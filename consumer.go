@@ -74,11 +74,11 @@ func (c *Consumer) creditDeathLocked() {
 // handLocked gives the client a delivery.
 func (c *Consumer) handLocked(d *Delivery) {
 	switch {
-	case c.ch.conn.err != nil: // it comes back at once
+	case c.ch.conn.err != nil: // the message comes back at once
 	case c.own != nil:
 		c.own.putLocked(d)
 	case c.inbox != nil:
-		echo := c.q == nil || c.ch.v.deaths.echo || c.ch.answers
+		echo := c.q == nil || c.ch.v.deaths.echo || c.ch.committed
 		c.inbox.putLocked(Notification{Kind: Delivered, Echo: echo, Channel: c.ch, Delivery: d, ConsumerTag: c.tag})
 	default:
 		c.ch.v.handleAfterLocked(c, d)

@@ -48,7 +48,7 @@ const (
 // Rules: C-5a.
 type Notification struct {
 	Kind        NotificationKind
-	Echo        bool // it comes behind the answer to what has led to it: a dead letter, a direct reply, what a quorum queue delivers for a commit's settlement
+	Echo        bool // the answer to its cause comes first: of a dead letter, a direct reply, a quorum queue's delivery for what a commit settles
 	Channel     *Channel
 	Delivery    *Delivery
 	ConsumerTag string

@@ -19,9 +19,9 @@ type routes struct {
 // its lock, so its slices serve every routing in turn.
 type router struct {
 	visit   uint64 // the number of this routing: queues and exchanges that have this number have been visited
-	targets []target
-	further map[*Queue][]string // binding keys of targets that more than one has led to
-	queues  []*Queue            // the result
+	queues  []*Queue
+	hits    []hit    // how topic exchanges have led to queues
+	targets []target // memory for byBindingKeys
 	work    []*Exchange
 	matches []*binding
 	varying bool      // the result depends on more than exchange, key and topology
@@ -29,11 +29,16 @@ type router struct {
 	one     [1]string // memory for keys
 }
 
-// A target is a queue that a message reaches.
+// A hit is a binding key of a topic exchange that has led to a queue.
+type hit struct {
+	q   *Queue
+	key string
+}
+
+// A target is a queue that a message reaches, with its hits.
 type target struct {
-	q     *Queue
-	key   string // the binding key of a topic exchange that has led to it, the first one
-	keyed bool   // there is one
+	q    *Queue
+	hits []hit
 }
 
 // unreachable is the last visit of a queue or an exchange that has gone. Every routing passes it by, as if it had been
@@ -56,15 +61,15 @@ func (r *router) keys(m *message) []string {
 func (v *vhost) routeLocked(x *Exchange, m *message) []*Queue {
 	r := &v.router
 	r.visit++
-	r.targets, r.varying = r.targets[:0], false
-	clear(r.further)
+	r.queues, r.hits, r.varying = r.queues[:0], r.hits[:0], false
 	if x == v.nameless {
 		for _, key := range r.keys(m) {
 			if q := v.queues[key]; q != nil {
 				r.toQueue(q)
 			}
 		}
-		return r.inOrder(lastNameFirst)
+		r.sort(lastNameFirst)
+		return r.queues
 	}
 	r.work = append(r.work[:0], x)
 	x.visited = r.visit
@@ -73,62 +78,62 @@ func (v *vhost) routeLocked(x *Exchange, m *message) []*Queue {
 	}
 	clear(r.work)
 	if v.rules.lastNameFirst {
-		return r.inOrder(lastNameFirst)
-	}
-	return r.inOrder(r.byBindingKeys)
-}
-
-// inOrder returns the targets in the order in which they get the message. Those of one type are compared by order.
-// Rules: X-18a.
-func (r *router) inOrder(order func(a, b *target) int) []*Queue {
-	if len(r.targets) > 1 {
-		byType := func(a, b target) int {
-			switch {
-			case a.q.traits.enqueuesLater == b.q.traits.enqueuesLater:
-				return order(&a, &b)
-			case b.q.traits.enqueuesLater:
-				return -1
-			}
-			return 1
-		}
-		if !slices.IsSortedFunc(r.targets, byType) {
-			slices.SortFunc(r.targets, byType)
-		}
-	}
-	r.queues = r.queues[:0]
-	for i := range r.targets {
-		r.queues = append(r.queues, r.targets[i].q)
+		r.sort(lastNameFirst)
+	} else {
+		r.sort(byQueueName)
+		r.sortByBindingKeys()
 	}
 	return r.queues
 }
 
-func lastNameFirst(a, b *target) int { return cmp.Compare(b.q.name, a.q.name) }
-
-// byBindingKeys compares targets by the binding keys of topic exchanges that have led to them: the fewer keys first, then in the order
-// of the keys. Those of the same keys are in the order of their names.
+// sort puts the queues in the order in which they get the message: by type, and those of one type by name.
 // Rules: X-18a.
-func (r *router) byBindingKeys(a, b *target) int {
-	if len(r.further) > 0 {
-		x, y := r.bindingKeys(a), r.bindingKeys(b)
-		return cmp.Or(cmp.Compare(len(x), len(y)), slices.Compare(x, y), cmp.Compare(a.q.name, b.q.name))
+func (r *router) sort(byName func(a, b *Queue) int) {
+	order := func(a, b *Queue) int { return cmp.Or(compareTypes(a, b), byName(a, b)) }
+	if !slices.IsSortedFunc(r.queues, order) {
+		slices.SortFunc(r.queues, order)
 	}
-	if a.keyed != b.keyed {
-		if b.keyed {
-			return -1
-		}
-		return 1
-	}
-	return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.q.name, b.q.name))
 }
 
-// bindingKeys returns the keys that have led to a target, sorted.
-func (r *router) bindingKeys(t *target) []string {
-	keys := slices.Clone(r.further[t.q])
-	if t.keyed {
-		keys = append(keys, t.key)
+func lastNameFirst(a, b *Queue) int { return byQueueName(b, a) }
+
+// compareTypes is the order of queues of two types.
+// Rules: X-18a.
+func compareTypes(a, b *Queue) int {
+	switch {
+	case a.traits.enqueuesLater == b.traits.enqueuesLater:
+		return 0
+	case b.traits.enqueuesLater:
+		return -1
 	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
+	return 1
+}
+
+// sortByBindingKeys puts the queues of one type, which are in the order of their names, in that of their binding keys: the fewer keys
+// first.
+// Rules: X-18a.
+func (r *router) sortByBindingKeys() {
+	if len(r.hits) == 0 || len(r.queues) < 2 {
+		return
+	}
+	slices.SortFunc(r.hits, func(a, b hit) int { return cmp.Or(byQueueName(a.q, b.q), cmp.Compare(a.key, b.key)) })
+	hits := slices.Compact(r.hits)
+	r.targets = r.targets[:0]
+	for _, q := range r.queues {
+		from, _ := slices.BinarySearchFunc(hits, q, func(h hit, q *Queue) int { return byQueueName(h.q, q) })
+		to := from
+		for to < len(hits) && hits[to].q == q {
+			to++
+		}
+		r.targets = append(r.targets, target{q, hits[from:to]})
+	}
+	slices.SortStableFunc(r.targets, func(a, b target) int {
+		return cmp.Or(compareTypes(a.q, b.q), cmp.Compare(len(a.hits), len(b.hits)),
+			slices.CompareFunc(a.hits, b.hits, func(x, y hit) int { return cmp.Compare(x.key, y.key) }))
+	})
+	for i, t := range r.targets {
+		r.queues[i] = t.q
+	}
 }
 
 // through adds what one exchange leads to, or its alternate exchange when it leads nowhere.
@@ -220,21 +225,9 @@ func (r *router) toMatches(o *outgoing, key string) {
 	for _, b := range r.matches {
 		r.to(b)
 		if b.queue != nil && b.queue.visited == r.visit {
-			r.note(b)
+			r.hits = append(r.hits, hit{b.queue, b.id.key})
 		}
 	}
-}
-
-// note keeps the key of a binding that has led to a queue.
-func (r *router) note(b *binding) {
-	if last := &r.targets[len(r.targets)-1]; last.q == b.queue && !last.keyed {
-		last.key, last.keyed = b.id.key, true
-		return
-	}
-	if r.further == nil {
-		r.further = map[*Queue][]string{}
-	}
-	r.further[b.queue] = append(r.further[b.queue], b.id.key)
 }
 
 func (r *router) to(b *binding) {
@@ -250,7 +243,7 @@ func (r *router) toQueue(q *Queue) {
 	switch {
 	case q.visited < r.visit:
 		q.visited = r.visit
-		r.targets = append(r.targets, target{q: q})
+		r.queues = append(r.queues, q)
 		r.found = true
 	case q.visited == r.visit:
 		r.found = true

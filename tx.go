@@ -96,7 +96,7 @@ func (ch *Channel) Commit() (returns []*Return, err error) {
 
 // commitLocked has a transaction take place: its publishes, then its settlements. But a classic queue of RabbitMQ lets
 // acknowledgements pass by publishes, a quorum queue all settlements: these come first, unless a publish fails and
-// nothing is settled. Without a publish to a quorum queue nobody waits for what quorum queues settle: it comes last.
+// nothing is settled. Without a publish to a quorum queue nobody waits for the settlements of quorum queues: these come last.
 // Rules: C-10.
 func (ch *Channel) commitLocked(tx *transaction) (returns []*Return, e *Error) {
 	waits := tx.publishesTo(func(q *Queue) bool { return q.traits.settlesFirst })
@@ -132,9 +132,9 @@ func (ch *Channel) commitLocked(tx *transaction) (returns []*Return, e *Error) {
 		}
 	}
 	ch.settleTxLocked(tx, func(q *Queue, _ settling) bool { return !q.traits.settlesFirst })
-	ch.answers = true
+	ch.committed = true
 	ch.settleTxLocked(tx, func(q *Queue, _ settling) bool { return q.traits.settlesFirst })
-	ch.answers = false
+	ch.committed = false
 	if out.Rejected {
 		ch.v.deadLetterAllLocked() // the channel's consumers get what they can before the refusal closes it
 	}
