@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/internal/limits"
 	"github.com/leveretmq/leveret/internal/protection"
 )
 
@@ -113,7 +114,7 @@ func (x *exporter) users(b *leveret.Broker) {
 		hash := base64.StdEncoding.EncodeToString(u.Password.Hash)
 		x.out.Users = append(x.out.Users, User{
 			Name: u.Name, PasswordHash: &hash, Algorithm: u.Password.Algorithm, Tags: newTags(u.Tags),
-			Limits: newLimits(maxConnections, u.Limits.MaxConnections, maxChannels, u.Limits.MaxChannels),
+			Limits: newLimits(limits.MaxConnections, u.Limits.MaxConnections, limits.MaxChannels, u.Limits.MaxChannels),
 		})
 	}
 }
@@ -140,7 +141,7 @@ func (x *exporter) vhost(v *leveret.VHost, info leveret.VHostInfo) VHost {
 }
 
 func limitsOf(info leveret.VHostInfo) Limits {
-	return newLimits(maxConnections, info.Limits.MaxConnections, maxQueues, info.Limits.MaxQueues)
+	return newLimits(limits.MaxConnections, info.Limits.MaxConnections, limits.MaxQueues, info.Limits.MaxQueues)
 }
 
 func (x *exporter) permissions(v *leveret.VHost) {

@@ -114,12 +114,11 @@ func (im *importer) setLimitParameter(v *leveret.VHost, e *Parameter) error {
 	if err := im.readObject(e, &given); err != nil {
 		return err
 	}
-	l, wrong := limits.Parse(given, "limits", maxQueues, maxConnections)
+	l, wrong := limits.Parse(given, "limits", limits.MaxQueues, limits.MaxConnections)
 	if wrong != nil {
 		return refuse(validationFailed+"%s\n", limits.Text(wrong, im.terms))
 	}
-	return refusedByCode(v.SetLimits(leveret.VHostLimits{
-		MaxQueues: l.Or(maxQueues, leveret.NoLimit), MaxConnections: l.Or(maxConnections, leveret.NoLimit)}))
+	return refusedByCode(v.SetLimits(l.OfVHost(limits.NoneOfVHost)))
 }
 
 // exchange makes an exchange, unless it exists already.

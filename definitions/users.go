@@ -85,7 +85,7 @@ func (im *importer) user(e *User, algorithm string) error {
 	if e.Password != nil && e.PasswordHash != nil {
 		return refuse("both_password_and_password_hash_are_provided")
 	}
-	given, wrong := limits.Parse(e.Limits, "user-limits", maxChannels, maxConnections)
+	given, wrong := limits.Parse(e.Limits, "user-limits", limits.MaxChannels, limits.MaxConnections)
 	if wrong != nil {
 		return im.refuseUserLimits(wrong)
 	}
@@ -185,8 +185,7 @@ func (im *importer) setUserLimits(name string, given limits.Limits) error {
 	if err != nil || len(given) == 0 {
 		return refused(err)
 	}
-	return refused(im.b.SetUserLimits(name, leveret.UserLimits{
-		MaxConnections: given.Or(maxConnections, u.Limits.MaxConnections), MaxChannels: given.Or(maxChannels, u.Limits.MaxChannels)}))
+	return refused(im.b.SetUserLimits(name, given.OfUser(u.Limits)))
 }
 
 // firstPermissions sets the permissions of a user who is new.

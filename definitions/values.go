@@ -278,13 +278,6 @@ func (p Priority) MarshalJSON() ([]byte, error) {
 // document has. An empty list in JSON is no limits too, as RabbitMQ writes those that were cleared.
 type Limits map[string]any
 
-// The names of limits.
-const (
-	maxConnections = "max-connections"
-	maxChannels    = "max-channels"
-	maxQueues      = "max-queues"
-)
-
 // newLimits returns two limits, less those that are not set.
 func newLimits(name1 string, n1 int, name2 string, n2 int) Limits {
 	l := Limits{}

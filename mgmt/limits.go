@@ -8,13 +8,6 @@ import (
 	"github.com/leveretmq/leveret/internal/limits"
 )
 
-// The names of limits.
-const (
-	maxConnections = "max-connections"
-	maxChannels    = "max-channels"
-	maxQueues      = "max-queues"
-)
-
 // vhostLimits lists the virtual hosts that have the parameter of limits, also those whose limits were taken away. A virtual
 // host that is asked for alone is shown only if it has a limit.
 func (c *call) vhostLimits() (any, error) {
@@ -103,15 +96,14 @@ const limitsParameter = "limits"
 // setVHostLimits sets those limits that data has, and the others as they were, by a parameter. RabbitMQ fails at one of
 // another name.
 func (c *call) setVHostLimits(v *leveret.VHost, parameter string, old leveret.VHostLimits, data []byte) error {
-	given, wrong := c.readLimits(data, parameter, maxConnections, maxQueues)
+	given, wrong := c.readLimits(data, parameter, limits.MaxConnections, limits.MaxQueues)
 	switch {
 	case wrong != "":
 		return badRequest("Validation failed\n\n" + wrong + "\n")
 	case parameter != limitsParameter:
 		return errCrash
 	}
-	return invalid(v.SetLimits(leveret.VHostLimits{MaxConnections: given.Or(maxConnections, old.MaxConnections),
-		MaxQueues: given.Or(maxQueues, old.MaxQueues)}))
+	return invalid(v.SetLimits(given.OfVHost(old)))
 }
 
 // limitsOf returns what the parameter of a virtual host's limits has, an empty list if no limit is left; nil: there is
@@ -134,9 +126,9 @@ func (c *call) deleteVHostLimit() (any, error) {
 	}
 	l := v.Info().Limits
 	switch c.path("name") {
-	case maxConnections:
+	case limits.MaxConnections:
 		l.MaxConnections = leveret.NoLimit
-	case maxQueues:
+	case limits.MaxQueues:
 		l.MaxQueues = leveret.NoLimit
 	}
 	return nil, invalid(v.SetLimits(l))
@@ -177,7 +169,7 @@ func (c *call) putUserLimit() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	given, wrong := c.readLimits(data, "user-limits", maxConnections, maxChannels)
+	given, wrong := c.readLimits(data, "user-limits", limits.MaxConnections, limits.MaxChannels)
 	if wrong != "" {
 		return nil, badRequest(wrong)
 	}
@@ -190,9 +182,9 @@ func (c *call) deleteUserLimit() (any, error) {
 		return nil, c.noLimits()
 	}
 	switch c.path("name") {
-	case maxConnections:
+	case limits.MaxConnections:
 		u.Limits.MaxConnections = leveret.NoLimit
-	case maxChannels:
+	case limits.MaxChannels:
 		u.Limits.MaxChannels = leveret.NoLimit
 	}
 	return nil, invalid(c.broker.SetUserLimits(u.Name, u.Limits))

@@ -68,7 +68,7 @@ func (c *call) limitsInBody() (limits.Limits, error) {
 	if !ok {
 		return nil, nil
 	}
-	given, wrong := c.readLimits(data, "user-limits", maxConnections, maxChannels)
+	given, wrong := c.readLimits(data, "user-limits", limits.MaxConnections, limits.MaxChannels)
 	if wrong != "" || data[0] != '{' {
 		return nil, errCrash
 	}
@@ -137,8 +137,7 @@ func (c *call) setUserLimits(name string, given limits.Limits) error {
 	if err != nil {
 		return badRequest([]string{"no_such_user", name})
 	}
-	return invalid(c.broker.SetUserLimits(name, leveret.UserLimits{
-		MaxConnections: given.Or(maxConnections, u.Limits.MaxConnections), MaxChannels: given.Or(maxChannels, u.Limits.MaxChannels)}))
+	return invalid(c.broker.SetUserLimits(name, given.OfUser(u.Limits)))
 }
 
 // grant gives a user permissions, which are an object for each virtual host. RabbitMQ goes through them by their names.

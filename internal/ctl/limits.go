@@ -66,13 +66,6 @@ func (c *call) allOr(all, one string) string {
 	return one
 }
 
-// The names of limits.
-const (
-	maxConnections = "max-connections"
-	maxChannels    = "max-channels"
-	maxQueues      = "max-queues"
-)
-
 // shownLimits is the JSON object of the limits that are set.
 func shownLimits(l limits.Limits) string {
 	object := map[string]any{}
@@ -89,7 +82,7 @@ func setVHostLimits(c *call) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	given, wrong := limits.Parse(definition, "limits", maxQueues, maxConnections)
+	given, wrong := limits.Parse(definition, "limits", limits.MaxQueues, limits.MaxConnections)
 	if wrong != nil {
 		return result{}, failed(exitUnavailable, validationFailed+limits.Text(wrong, c.notation())+"\n")
 	}
@@ -97,8 +90,7 @@ func setVHostLimits(c *call) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	return result{}, v.SetLimits(leveret.VHostLimits{
-		MaxConnections: given.Or(maxConnections, leveret.NoLimit), MaxQueues: given.Or(maxQueues, leveret.NoLimit)})
+	return result{}, v.SetLimits(given.OfVHost(limits.NoneOfVHost))
 }
 
 func clearVHostLimits(c *call) (result, error) {
@@ -110,7 +102,7 @@ func clearVHostLimits(c *call) (result, error) {
 }
 
 func vhostLimits(info leveret.VHostInfo) string {
-	return shownLimits(limits.Limits{maxConnections: info.Limits.MaxConnections, maxQueues: info.Limits.MaxQueues})
+	return shownLimits(limits.Limits{limits.MaxConnections: info.Limits.MaxConnections, limits.MaxQueues: info.Limits.MaxQueues})
 }
 
 func listVHostLimits(c *call) (result, error) {
@@ -143,7 +135,7 @@ func (c *call) user(name string) (leveret.UserInfo, error) {
 }
 
 func userLimits(u leveret.UserInfo) string {
-	return shownLimits(limits.Limits{maxConnections: u.Limits.MaxConnections, maxChannels: u.Limits.MaxChannels})
+	return shownLimits(limits.Limits{limits.MaxConnections: u.Limits.MaxConnections, limits.MaxChannels: u.Limits.MaxChannels})
 }
 
 func setUserLimits(c *call) (result, error) {
@@ -157,7 +149,7 @@ func setUserLimits(c *call) (result, error) {
 		_, wrong := limits.Members(definition, kind, c.notation())
 		return result{}, failed(exitUnavailable, cmp.Or(wrong, badMap(definition))) // an empty list passes the first check
 	}
-	given, wrong := limits.Parse(object, kind, maxChannels, maxConnections)
+	given, wrong := limits.Parse(object, kind, limits.MaxChannels, limits.MaxConnections)
 	if wrong != nil {
 		return result{}, failed(exitUnavailable, limits.Text(wrong[:1], c.notation()))
 	}
@@ -165,9 +157,7 @@ func setUserLimits(c *call) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	u.Limits.MaxConnections = given.Or(maxConnections, u.Limits.MaxConnections)
-	u.Limits.MaxChannels = given.Or(maxChannels, u.Limits.MaxChannels)
-	return result{}, c.node.Broker.SetUserLimits(u.Name, u.Limits)
+	return result{}, c.node.Broker.SetUserLimits(u.Name, given.OfUser(u.Limits))
 }
 
 func clearUserLimits(c *call) (result, error) {
@@ -176,10 +166,10 @@ func clearUserLimits(c *call) (result, error) {
 		return result{}, err
 	}
 	what := c.args[1]
-	if what == maxConnections || what == "all" {
+	if what == limits.MaxConnections || what == "all" {
 		u.Limits.MaxConnections = leveret.NoLimit
 	}
-	if what == maxChannels || what == "all" {
+	if what == limits.MaxChannels || what == "all" {
 		u.Limits.MaxChannels = leveret.NoLimit
 	}
 	return result{}, c.node.Broker.SetUserLimits(u.Name, u.Limits)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/jsondoc"
 )
@@ -16,8 +17,28 @@ import (
 // Limits are those that a document gives, by name; a negative one is none.
 type Limits map[string]int
 
-// Or returns the limit of that name, or otherwise if the document does not give it.
-func (l Limits) Or(name string, otherwise int) int {
+// The names of limits.
+const (
+	MaxConnections = "max-connections"
+	MaxChannels    = "max-channels"
+	MaxQueues      = "max-queues"
+)
+
+// OfUser returns the limits of a user: those that are given, and the others as they were.
+func (l Limits) OfUser(was leveret.UserLimits) leveret.UserLimits {
+	return leveret.UserLimits{MaxConnections: l.or(MaxConnections, was.MaxConnections), MaxChannels: l.or(MaxChannels, was.MaxChannels)}
+}
+
+// OfVHost returns the limits of a virtual host: those that are given, and the others as they were.
+func (l Limits) OfVHost(was leveret.VHostLimits) leveret.VHostLimits {
+	return leveret.VHostLimits{MaxConnections: l.or(MaxConnections, was.MaxConnections), MaxQueues: l.or(MaxQueues, was.MaxQueues)}
+}
+
+// NoneOfVHost are the limits of a virtual host that has none.
+var NoneOfVHost = leveret.VHostLimits{MaxConnections: leveret.NoLimit, MaxQueues: leveret.NoLimit}
+
+// or returns the limit of that name, or otherwise if the document does not give it.
+func (l Limits) or(name string, otherwise int) int {
 	if n, ok := l[name]; ok {
 		return n
 	}

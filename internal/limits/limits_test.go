@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -33,8 +34,9 @@ func TestParse(t *testing.T) {
 		assert.Equal(t, c.want, parsed, c.in)
 		assert.Equal(t, strings.Join(c.wrong, "\n"), Text(wrong, erl.Unicode), c.in)
 	}
-	assert.Equal(t, 5, Limits{"a": 5}.Or("a", 6))
-	assert.Equal(t, 6, Limits{"a": 5}.Or("b", 6))
+	of := Limits{MaxConnections: 5}
+	assert.Equal(t, leveret.UserLimits{MaxConnections: 5, MaxChannels: 6}, of.OfUser(leveret.UserLimits{MaxConnections: 4, MaxChannels: 6}))
+	assert.Equal(t, leveret.VHostLimits{MaxConnections: 5, MaxQueues: leveret.NoLimit}, of.OfVHost(NoneOfVHost))
 	for _, in := range []string{`5`, `[1]`, `"x"`} {
 		_, err := Read([]byte(in))
 		assert.EqualError(t, err, "limits are not an object", in)
