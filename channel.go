@@ -142,7 +142,7 @@ func (ch *Channel) refusedLocked(e *Error) {
 // Rules: E-7.
 func (ch *Channel) Close() error {
 	ch.v.lock()
-	if !ch.super && ch.conn.channels[ch.number] == ch { // else somebody has ended it, or is about to
+	if !ch.super && !ch.detachedLocked() {
 		ch.endLocked(ch.failure)
 	}
 	ch.v.unlock()
@@ -150,7 +150,7 @@ func (ch *Channel) Close() error {
 }
 
 // breakLocked is what an error does before the client hears of it: the channel does nothing more, and classic queues that it consumes
-// from take back what it holds of them. To quorum queues it is as before.
+// from take back what it holds of them. Quorum queues do not notice.
 // Rules: E-7, E-8.
 func (ch *Channel) breakLocked(reason *Error) {
 	if ch.err != nil {
@@ -174,7 +174,7 @@ func (ch *Channel) endLocked(reason *Error) {
 // another's messages; but quorum queues go on delivering until the channel gives back.
 // Rules: C-12, D-31.
 func (ch *Channel) detachLocked(reason *Error) {
-	if ch.conn.channels[ch.number] != ch {
+	if ch.detachedLocked() {
 		return
 	}
 	if ch.err == nil {
@@ -196,6 +196,9 @@ func (ch *Channel) detachLocked(reason *Error) {
 	ch.late = nil
 	ch.endConsumersLocked(func(c *Consumer) bool { return c.q == nil || c.q.impl.takesBackFirst() || c.cfg.NoAck })
 }
+
+// detachedLocked reports whether the channel has ended, or is about to.
+func (ch *Channel) detachedLocked() bool { return ch.conn.channels[ch.number] != ch }
 
 func anyQueue(*Queue) bool       { return true }
 func anyConsumer(*Consumer) bool { return true }

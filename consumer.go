@@ -74,7 +74,7 @@ func (c *Consumer) creditDeathLocked() {
 // handLocked gives the client a delivery.
 func (c *Consumer) handLocked(d *Delivery) {
 	switch {
-	case c.ch.conn.err != nil: // the message comes back at once
+	case c.ch.err != nil && c.ch.detachedLocked(): // the message comes back at once
 	case c.own != nil:
 		c.own.putLocked(d)
 	case c.inbox != nil:
