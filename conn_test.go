@@ -72,9 +72,7 @@ func TestFailedChannelEndsWithClose(t *testing.T) {
 func TestChannelsOfAConnectionEndInTurn(t *testing.T) {
 	b := leveret.New()
 	defer b.Close()
-	q, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true,
-		Arguments: leveret.Table{leveret.ArgQueueType: leveret.QueueTypeQuorum}})
-	require.NoError(t, err)
+	q := quorumQueue(t, b, "q")
 	c, err := b.Connect("guest", "guest", "/")
 	require.NoError(t, err)
 	handled := 0
@@ -91,16 +89,7 @@ func TestChannelsOfAConnectionEndInTurn(t *testing.T) {
 	require.Equal(t, 4, handled)
 	require.NoError(t, c.Close())
 	require.Equal(t, 4, handled)
-	var got []string
-	for {
-		d, ok, err := q.Get(leveret.GetConfig{})
-		require.NoError(t, err)
-		if !ok {
-			break
-		}
-		got = append(got, fmt.Sprintf("%s %v", d.Body, d.Headers["x-delivery-count"]))
-	}
-	require.Equal(t, []string{"b 1", "d 1", "a 2", "c 2"}, got)
+	require.Equal(t, []string{"b 1", "d 1", "a 2", "c 2"}, returned(t, q))
 }
 
 // What a quorum queue delivers because of a commit's settlements comes last, and as an echo, unless a publish went to a quorum queue.
@@ -145,9 +134,8 @@ func TestTimeoutOfAGetIn1970(t *testing.T) {
 	clock := leveret.NewManualClock(time.Unix(0, 0))
 	b := leveret.New(leveret.WithClock(clock))
 	defer b.Close()
-	_, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: leveret.QueueTypeQuorum}})
-	require.NoError(t, err)
-	_, err = b.Publish("", "q", leveret.Message{})
+	quorumQueue(t, b, "q")
+	_, err := b.Publish("", "q", leveret.Message{})
 	require.NoError(t, err)
 	c, err := b.Connect("guest", "guest", "/")
 	require.NoError(t, err)
@@ -159,4 +147,87 @@ func TestTimeoutOfAGetIn1970(t *testing.T) {
 	clock.Advance(31 * time.Minute)
 	_, err = ch.CheckQueue("q")
 	require.ErrorIs(t, err, leveret.ErrClosed)
+}
+
+// Of the channels of a connection those end first that an error has closed.
+// Rules: D-31.
+func TestFailedChannelsOfAConnectionEndFirst(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	q := quorumQueue(t, b, "q")
+	c, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: leveret.NewInbox(leveret.InboxConfig{})})
+	require.NoError(t, err)
+	var last *leveret.Channel
+	for range 2 {
+		last, err = c.Channel()
+		require.NoError(t, err)
+		_, err = last.Consume("q", leveret.ConsumeConfig{})
+		require.NoError(t, err)
+	}
+	for _, body := range []string{"a", "b", "c", "d"} {
+		_, err = b.Publish("", "q", leveret.Message{Body: []byte(body)})
+		require.NoError(t, err)
+	}
+	require.ErrorIs(t, last.Ack(99, false), leveret.ErrPreconditionFailed)
+	require.NoError(t, c.Close())
+	require.Equal(t, []string{"a 1", "c 1", "b 2", "d 2"}, returned(t, q))
+}
+
+// A listener's channel that is closed because of a timeout ends with Close, too, and its client is told once.
+// Rules: D-35, E-7.
+func TestChannelOfATimeoutEndsWithClose(t *testing.T) {
+	clock := leveret.NewManualClock(time.Unix(1_800_000_000, 0))
+	b := leveret.New(leveret.WithClock(clock))
+	defer b.Close()
+	quorumQueue(t, b, "timed")
+	classic, err := b.DeclareQueue("classic", leveret.QueueConfig{})
+	require.NoError(t, err)
+	for _, key := range []string{"timed", "timed", "classic"} {
+		_, err = b.Publish("", key, leveret.Message{})
+		require.NoError(t, err)
+	}
+	in := leveret.NewInbox(leveret.InboxConfig{})
+	c, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: in})
+	require.NoError(t, err)
+	ch, err := c.Channel()
+	require.NoError(t, err)
+	for _, queue := range []string{"timed", "classic"} {
+		_, ok, err := ch.Get(queue, leveret.GetConfig{})
+		require.NoError(t, err)
+		require.True(t, ok)
+	}
+	clock.Advance(10 * time.Minute)
+	_, err = ch.Consume("timed", leveret.ConsumeConfig{}) // its client cannot be told of the end of a consumer
+	require.NoError(t, err)
+	closed := 0
+	for range 4 {
+		clock.Advance(10 * time.Minute)
+		for _, n := range in.Take(nil) {
+			if n.Kind == leveret.ChannelClosed {
+				closed++
+			}
+		}
+	}
+	require.Equal(t, 1, closed)
+	require.Equal(t, 1, classic.Info().Unacked)
+	require.NoError(t, ch.Close())
+	require.Equal(t, 1, classic.Info().Ready)
+}
+
+func quorumQueue(t *testing.T, b *leveret.Broker, name string) *leveret.Queue {
+	q, err := b.DeclareQueue(name, leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: leveret.QueueTypeQuorum}})
+	require.NoError(t, err)
+	return q
+}
+
+// returned takes what is in a queue, with how often it has come back.
+func returned(t *testing.T, q *leveret.Queue) (got []string) {
+	for {
+		d, ok, err := q.Get(leveret.GetConfig{})
+		require.NoError(t, err)
+		if !ok {
+			return got
+		}
+		got = append(got, fmt.Sprintf("%s %v", d.Body, d.Headers["x-delivery-count"]))
+	}
 }
