@@ -227,7 +227,8 @@ func playActs(t *testing.T, selects methodID, acts []act) {
 	}
 	nc := dial(t)
 	defer leave(nc)
-	sent := start + startOk("PLAIN", login) + tuneOk(2047, 131072, 0) + openVHost("/") + openChan(1) + declareOwn("q") + declareOwn("other") + begin
+	notified := ss("capabilities") + "F" + ls(ss("consumer_cancel_notify")+"t\x01")
+	sent := start + startOkWith(notified, "PLAIN", login) + tuneOk(2047, 131072, 0) + openVHost("/") + openChan(1) + declareOwn("q") + declareOwn("other") + begin
 	_, err := io.WriteString(nc, sent)
 	require.NoError(t, err)
 	for id := methodID(0); id != selects+1; {
@@ -521,7 +522,7 @@ func TestCancelOkOfAClient(t *testing.T) {
 			"none":                          {{cancelOk, end}},
 			"of direct replies":             {replies, {cancelOk, end}},
 			"of direct replies and another": {replies, consume, {cancelOk + qos, []methodID{basicQosOk}}, {cancelOk, end}},
-			"of a queue that is gone": {consume, {call(1, queueDelete, u16(0), ss(queue), u8(0)), []methodID{queueDeleteOk}},
+			"of a queue that is gone": {consume, {call(1, queueDelete, u16(0), ss(queue), u8(0)), []methodID{queueDeleteOk, basicCancel}},
 				{cancelOk, end}},
 		} {
 			t.Run(queue+", "+name, func(t *testing.T) { playActs(t, confirmSelect, append([]act{begun}, acts...)) })
@@ -578,9 +579,10 @@ func TestFailedChannelEndsWithItsAnswer(t *testing.T) {
 		get := func(channel uint16) string { return call(channel, basicGet, u16(0), ss(queue), u8(1-uint8(channel)&1)) }
 		get2 := func(answer []methodID) act { return act{get(2), answer} }
 		begun := []act{{declareQuorum("quorum"), []methodID{queueDeclareOk}}, {openChan(2), []methodID{channelOpenOk}}}
-		filled := act{publish(queue, 0) + header(0), []methodID{basicAck}}
+		publish2 := call(2, basicPublish, u16(0), ss(""), ss(queue), u8(0)) + contentHeader(2, classBasic, 0, 0, "\x00\x00")
+		filled := act{publish2, nil}
 		consume := act{consumeFrom(queue), []methodID{basicConsumeOk}}
-		held := act{publish(queue, 0) + header(0), []methodID{basicDeliver, basicAck}}
+		held := act{publish2, []methodID{basicDeliver}}
 		cancel := act{call(1, basicCancel, ss("t"), u8(0)), []methodID{basicCancelOk}}
 		failed := act{getMissing, []methodID{channelClose}}
 		answered := act{call(1, channelCloseOk), nil}
@@ -593,9 +595,9 @@ func TestFailedChannelEndsWithItsAnswer(t *testing.T) {
 				answered, get2(one), get2(none)},
 			"its client closes it, too": {filled, {get(1), one}, failed, {closeChan(1), []methodID{channelCloseOk}}, get2(none), answered, get2(one), get2(none)},
 			"its number is used again":  {filled, {get(1), one}, failed, {call(1, channelCloseOk) + openChan(1), []methodID{channelOpenOk}}, get2(one), get2(none)},
-			"delivered in between":      {consume, failed, {call(2, basicPublish, u16(0), ss(""), ss(queue), u8(0)) + contentHeader(2, classBasic, 0, 0, "\x00\x00"), []methodID{basicDeliver}}, answered, get2(one), get2(none)},
+			"delivered in between":      {consume, failed, held, answered, get2(one), get2(none)},
 			"delivered in between, no acknowledgement": {{call(1, basicConsume, u16(0), ss(queue), ss("t"), u8(2), u32(0)), []methodID{basicConsumeOk}}, failed,
-				{call(2, basicPublish, u16(0), ss(""), ss(queue), u8(0)) + contentHeader(2, classBasic, 0, 0, "\x00\x00"), []methodID{basicDeliver}}, answered, get2(none)},
+				held, answered, get2(none)},
 		} {
 			if queue == "q" {
 				switch name {
