@@ -101,9 +101,9 @@ func lastNameFirst(a, b *Queue) int { return byQueueName(b, a) }
 // Rules: X-18a.
 func compareTypes(a, b *Queue) int {
 	switch {
-	case a.traits.enqueuesLater == b.traits.enqueuesLater:
+	case a.traits.actsLater == b.traits.actsLater:
 		return 0
-	case b.traits.enqueuesLater:
+	case b.traits.actsLater:
 		return -1
 	}
 	return 1

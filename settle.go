@@ -165,21 +165,36 @@ func (ch *Channel) outstandingLocked(tag uint64, multiple bool) ([]uint64, *Erro
 	return chosen, nil
 }
 
-// settleAllLocked settles many deliveries as RabbitMQ does: those of basic.get first, then consumer by consumer in the
-// order of their tags, each in the order of delivery. Those of one consumer that follow each other are settled
-// together, each one of basic.get is settled alone.
+// settleAllLocked settles many deliveries as RabbitMQ does: those of classic queues first, for a quorum queue writes what it is
+// told to its log before it acts.
 // Rules: D-5.
 func (ch *Channel) settleAllLocked(chosen []uint64, how settling) {
-	for _, tags := range ch.byConsumerLocked(chosen) {
+	parts := ch.byConsumerLocked(chosen)
+	if ch.settlePartsLocked(parts, how, false) {
+		ch.settlePartsLocked(parts, how, true)
+	}
+	ch.unstallLocked()
+}
+
+// settlePartsLocked settles deliveries of the queues that act later, or of the others: those of basic.get first, then consumer by
+// consumer in the order of their tags, each in the order of delivery. Those of one consumer that follow each other are
+// settled together, each one of basic.get is settled alone. It reports whether some are left to be settled later.
+// Rules: D-5.
+func (ch *Channel) settlePartsLocked(parts [][]uint64, how settling, later bool) (left bool) {
+	for _, tags := range parts {
 		for len(tags) > 0 {
 			of, n := ch.nextGroupLocked(tags, how)
-			if n > 0 {
+			switch {
+			case n == 0:
+			case of.q.traits.actsLater && !later:
+				left = true
+			default:
 				ch.settleGroupLocked(tags[:n], of, how)
 			}
 			tags = tags[max(n, 1):]
 		}
 	}
-	ch.unstallLocked()
+	return left
 }
 
 // byConsumerLocked parts the tags of deliveries by the tags of their consumers, in the order of these.
