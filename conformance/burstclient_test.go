@@ -24,6 +24,7 @@ type burstOutcome map[string]string
 type burstClient struct {
 	oddClient
 	late     bool   // it answers channel.close when it uses the channel next
+	label    string // of the connection
 	suffix   string // of all names
 	hide     *strings.Replacer
 	channels map[uint16]*burstChannel
@@ -71,7 +72,7 @@ func (at *burstChannel) settle(which int, multiple bool) (tag uint64, ok bool) {
 	return tag, true
 }
 
-var burstName = regexp.MustCompile(`^(q\d|n\d|d\d|x|nope)$`)
+var burstName = regexp.MustCompile(`^(q\d|n\d|d\d|e\d|x|nope)$`)
 
 // name makes a name that is of this run only.
 func (c *burstClient) name(s string) string {
@@ -92,6 +93,12 @@ func (c *burstClient) table(args []burstArg) []byte {
 			b = append(b, 't', 1)
 		case int:
 			b = binary.BigEndian.AppendUint32(append(b, 'I'), uint32(v))
+		case []string:
+			var list []byte
+			for _, text := range v {
+				list = append(append(list, 'S'), oddLong(c.name(text))...)
+			}
+			b = append(append(b, 'A'), oddLong(string(list))...)
 		}
 	}
 	return oddLong(string(b))
@@ -103,7 +110,12 @@ func (c *burstClient) publish(ch uint16, m burstPublish) []byte {
 	if m.transient {
 		mode = 1
 	}
-	properties := []byte{mode}
+	var properties []byte
+	if len(m.headers) > 0 {
+		flags |= 1 << 13
+		properties = c.table(m.headers)
+	}
+	properties = append(properties, mode)
 	if m.priority > 0 {
 		flags |= 1 << 11
 		properties = append(properties, m.priority)
@@ -124,7 +136,7 @@ func dialBurst(uri amqp.URI, vhost, suffix string) (*burstClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &burstClient{oddClient: oddClient{Conn: nc}, suffix: suffix, hide: strings.NewReplacer(vhost, "(vhost)", suffix, ""),
+	c := &burstClient{oddClient: oddClient{Conn: nc}, suffix: suffix, label: "connection", hide: strings.NewReplacer(vhost, "(vhost)", suffix, ""),
 		channels: map[uint16]*burstChannel{}, heard: map[string][]string{}}
 	for _, request := range oddPreparation(uri, vhost)[:3] {
 		if _, err := c.Write(request); err != nil {
@@ -208,6 +220,22 @@ func (p burstProgram) prepare(c *burstClient) error {
 				oddShort(c.name("x")), oddShort(key), make([]byte, 5))))
 		}
 	}
+	for _, e := range p.exchanges {
+		flags := byte(2)
+		if e.internal {
+			flags |= 8
+		}
+		err = errors.Join(err, c.must(40<<16|11, oddMethod(1, 40<<16|10, []byte{0, 0}, oddShort(c.name(e.name)), oddShort(e.kind), []byte{flags}, c.table(e.args))))
+		if e.to != "" {
+			err = errors.Join(err, c.must(40<<16|31, oddMethod(1, 40<<16|30, []byte{0, 0}, oddShort(c.name(e.to)), oddShort(c.name(e.name)), oddShort(e.key), make([]byte, 5))))
+		}
+	}
+	for _, q := range p.queues {
+		for _, to := range q.bound {
+			err = errors.Join(err, c.must(50<<16|21, oddMethod(1, 50<<16|20, []byte{0, 0}, oddShort(c.name(q.name)),
+				oddShort(c.name(to.exchange)), oddShort(to.key), []byte{0}, c.table(to.args))))
+		}
+	}
 	err = errors.Join(err, c.must(85<<16|11, oddMethod(1, confirmSelect, []byte{0})))
 	for _, m := range p.before {
 		if err != nil {
@@ -237,16 +265,25 @@ func (c *burstClient) send(i int, burst []burstOp, quiet time.Duration) error {
 		b = append(b, frames...)
 		closed[op.channel] = op.text == "close"
 	}
-	clear(c.heard)
 	if _, err := c.Write(b); err != nil {
 		return err
 	}
+	return c.hears(i, quiet)
+}
+
+// hears takes note of what comes until nothing more does.
+func (c *burstClient) hears(i int, quiet time.Duration) error {
+	clear(c.heard)
 	err := c.listen(quiet)
 	for part, texts := range c.heard {
 		if strings.Contains(part, "confirms") {
 			slices.Sort(texts)
 		}
-		c.into[fmt.Sprintf("burst %d, %s", i, part)] = c.hide.Replace(strings.Join(texts, "\n"))
+		key := fmt.Sprintf("burst %d, %s", i, part)
+		if c.into[key] != "" {
+			c.into[key] += "\n"
+		}
+		c.into[key] += c.hide.Replace(strings.Join(texts, "\n"))
 	}
 	return err
 }
@@ -278,19 +315,19 @@ func (c *burstClient) listen(quiet time.Duration) error {
 			return nil
 		case err != nil:
 			c.ends = true
-			c.add("connection", "closed")
+			c.add(c.label, "closed")
 			return nil
 		case kind == 8:
 		case kind != frameMethod:
 			c.content(n, at, kind, payload)
 		case n == 0:
-			c.add("connection", methodText(payload))
+			c.add(c.label, methodText(payload))
 			if binary.BigEndian.Uint32(payload) == connectionClose {
 				c.ends = true
 				return nil
 			}
 		case at == nil:
-			c.add("connection", "on a channel that there is not: "+methodText(payload))
+			c.add(c.label, "on a channel that there is not: "+methodText(payload))
 		default:
 			if err := c.method(n, at, payload); err != nil {
 				return err
@@ -383,7 +420,7 @@ func (c *burstClient) confirmed(part string, at *burstChannel, last uint64, mult
 // content takes note of a content frame.
 func (c *burstClient) content(n uint16, at *burstChannel, kind byte, payload []byte) {
 	if at == nil || at.content.to == nil {
-		c.add("connection", fmt.Sprintf("content on channel %d: %q", n, payload))
+		c.add(c.label, fmt.Sprintf("content on channel %d: %q", n, payload))
 		return
 	}
 	m := &at.content
@@ -415,18 +452,21 @@ func (p burstProgram) play(uri amqp.URI, vhost, suffix string, quiet time.Durati
 	if err := p.prepare(admin); err != nil {
 		return nil, fmt.Errorf("preparing: %w", err)
 	}
-	c, err := dialBurst(uri, vhost, suffix)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
 	out := burstOutcome{}
-	c.into, c.late = out, p.late
-	for i, burst := range p.bursts {
-		if c.ends {
+	var clients []*burstClient
+	for _, label := range []string{"connection", "second connection"} {
+		c, err := dialBurst(uri, vhost, suffix)
+		if err != nil {
+			return nil, err
+		}
+		defer c.Close()
+		c.into, c.late, c.label = out, p.late, label
+		if clients = append(clients, c); !p.two {
 			break
 		}
-		if err := c.send(i, burst, quiet); err != nil {
+	}
+	for i, burst := range p.bursts {
+		if err := sendBurst(clients, i, burst, quiet); err != nil {
 			return nil, err
 		}
 	}
@@ -437,7 +477,10 @@ func (p burstProgram) play(uri amqp.URI, vhost, suffix string, quiet time.Durati
 	if err := admin.counts(names, "while open", out); err != nil {
 		return nil, err
 	}
-	if !c.ends {
+	for _, c := range clients {
+		if c.ends {
+			continue
+		}
 		c.Write(oddMethod(0, connectionClose, []byte{0, 200, 0, 0, 0, 0, 0}))
 		for {
 			if _, _, _, err := c.frame(quiet); err != nil {
@@ -449,7 +492,34 @@ func (p burstProgram) play(uri amqp.URI, vhost, suffix string, quiet time.Durati
 	if err := admin.counts(names, "at the end", out); err != nil {
 		return nil, err
 	}
-	return out, admin.drain(names, out)
+	return out, errors.Join(admin.drain(names, out), admin.clean(p))
+}
+
+// sendBurst sends each client its part of a burst.
+func sendBurst(clients []*burstClient, i int, burst []burstOp, quiet time.Duration) error {
+	for n, c := range clients {
+		var own []burstOp
+		for _, op := range burst {
+			if len(clients) == 1 || int(op.channel-1)/2 == n {
+				own = append(own, op)
+			}
+		}
+		if c.ends || len(own) == 0 {
+			continue
+		}
+		if err := c.send(i, own, quiet); err != nil {
+			return err
+		}
+	}
+	for _, c := range clients {
+		if c.ends || len(clients) == 1 {
+			continue
+		}
+		if err := c.hears(i, quiet/3); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // counts takes note of how many messages and consumers queues have.
@@ -504,7 +574,16 @@ func (c *burstClient) drain(names []string, out burstOutcome) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// clean deletes a program's exchanges.
+func (c *burstClient) clean(p burstProgram) error {
 	_, _, err := c.call(oddMethod(1, 40<<16|20, []byte{0, 0}, oddShort(c.name("x")), []byte{0}))
+	for _, e := range p.exchanges {
+		_, _, more := c.call(oddMethod(1, 40<<16|20, []byte{0, 0}, oddShort(c.name(e.name)), []byte{0}))
+		err = errors.Join(err, more)
+	}
 	return err
 }
 

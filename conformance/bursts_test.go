@@ -22,6 +22,7 @@ import (
 var (
 	bursts     = flag.Int("bursts", 0, "how many programs of bursts to send to a real broker")
 	steps      = flag.Int("steps", 0, "how many programs of single frames to send to a real broker")
+	richSteps  = flag.Int("richsteps", 0, "how many programs of single frames of all kinds to send to a real broker")
 	burstOrder = flag.Bool("burstorder", false, "compare the order of frames, too, of which RabbitMQ leaves much to chance")
 )
 
@@ -44,6 +45,14 @@ func TestSteps(t *testing.T) {
 		t.Skip("say -steps 100")
 	}
 	compareBursts(t, "-steps", *steps, true, newStepProgram)
+}
+
+// TestRichSteps is TestSteps on two connections, with what most clients never send.
+func TestRichSteps(t *testing.T) {
+	if *richSteps == 0 {
+		t.Skip("say -richsteps 100")
+	}
+	compareBursts(t, "-richsteps", *richSteps, true, newRichProgram)
 }
 
 // compareBursts plays n programs on both sides. The flag name asks for them.

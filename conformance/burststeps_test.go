@@ -12,10 +12,20 @@ import (
 
 // A burstProgram is what a client does: it makes queues, fills them, and then sends bursts, each in one write.
 type burstProgram struct {
-	queues []burstQueue
-	before []burstPublish
-	bursts [][]burstOp
-	late   bool // the client answers channel.close when it uses the channel next
+	queues    []burstQueue
+	exchanges []burstExchange
+	before    []burstPublish
+	bursts    [][]burstOp
+	late      bool // the client answers channel.close when it uses the channel next
+	two       bool // a second connection has the channels 3 and 4
+}
+
+// A burstExchange is declared and bound to the topic exchange x, or to one before it, before the first burst.
+type burstExchange struct {
+	name, kind string
+	internal   bool
+	args       []burstArg
+	to, key    string // where it leads, by which key; none: nowhere
 }
 
 // A burstQueue is declared and bound to the topic exchange x with its keys before the first burst.
@@ -24,9 +34,15 @@ type burstQueue struct {
 	quorum bool
 	args   []burstArg
 	keys   []string
+	bound  []burstBinding // to other exchanges
 }
 
-// A burstArg is an argument of a queue; the value is a text or a number.
+type burstBinding struct {
+	exchange, key string
+	args          []burstArg
+}
+
+// A burstArg is an argument of a queue or a header; the value is a text, a number, a truth value or some texts.
 type burstArg struct {
 	name  string
 	value any
@@ -37,6 +53,7 @@ type burstPublish struct {
 	exchange, key, body, expiration string
 	priority, flags                 byte
 	transient                       bool
+	headers                         []burstArg
 }
 
 // A burstOp is what a client sends on one channel. Its frames may depend on what the client has been sent before the burst.
@@ -49,7 +66,10 @@ type burstOp struct {
 func (p burstProgram) String() string {
 	var b strings.Builder
 	for _, q := range p.queues {
-		fmt.Fprintf(&b, "queue %s quorum=%t %v bound to x with %q\n", q.name, q.quorum, q.args, q.keys)
+		fmt.Fprintf(&b, "queue %s quorum=%t %v bound to x with %q, and %v\n", q.name, q.quorum, q.args, q.keys, q.bound)
+	}
+	for _, e := range p.exchanges {
+		fmt.Fprintf(&b, "exchange %+v\n", e)
 	}
 	for _, m := range p.before {
 		fmt.Fprintf(&b, "before: publish %s\n", m)
@@ -77,6 +97,9 @@ func (m burstPublish) String() string {
 	if m.transient {
 		text += " transient"
 	}
+	if len(m.headers) > 0 {
+		text += fmt.Sprintf(" %v", m.headers)
+	}
 	return text
 }
 
@@ -86,7 +109,9 @@ func (p burstProgram) clone() burstProgram {
 	for i := range p.queues {
 		p.queues[i].args = slices.Clone(p.queues[i].args)
 		p.queues[i].keys = slices.Clone(p.queues[i].keys)
+		p.queues[i].bound = slices.Clone(p.queues[i].bound)
 	}
+	p.exchanges = slices.Clone(p.exchanges)
 	for i := range p.bursts {
 		p.bursts[i] = slices.Clone(p.bursts[i])
 	}
@@ -119,6 +144,12 @@ func (p burstProgram) smaller() (all []burstProgram) {
 		for j := range q.keys {
 			without(func(c *burstProgram) { c.queues[i].keys = slices.Delete(c.queues[i].keys, j, j+1) })
 		}
+		for j := range q.bound {
+			without(func(c *burstProgram) { c.queues[i].bound = slices.Delete(c.queues[i].bound, j, j+1) })
+		}
+	}
+	for i := range p.exchanges {
+		without(func(c *burstProgram) { c.exchanges[i].to, c.exchanges[i].args = "", nil })
 	}
 	return all
 }
