@@ -18,11 +18,14 @@ import (
 const maxExpiry = 315_360_000_000
 
 // An argCheck is the rule for one argument's value. check returns RabbitMQ's explanation of
-// what is wrong with the value, or "".
+// what is wrong with the value, or "", or crashes.
 type argCheck struct {
 	key   string
 	check func(v any, args Fields, r *rules) string
 }
+
+// crashes is what a check says of a value at which RabbitMQ's channel crashes.
+const crashes = "(crashes)"
 
 // queueChecks are in RabbitMQ's order: the first bad value is the one that is reported.
 // Rules, T-16.
@@ -182,20 +185,26 @@ func checkVersion(v any, args Fields, r *rules) string {
 	return ""
 }
 
-func checkMaxAge(v any, _ Fields, _ *rules) string {
+// Rules: Q-18.
+func checkMaxAge(v any, _ Fields, r *rules) string {
 	s, ok := v.(string)
 	switch {
 	case !ok:
 		return unacceptableType(v)
-	case !validMaxAge(s):
-		return "invalid_max_age"
+	case validMaxAge(s):
+		return ""
+	case r.ageNeedsNumber && strings.IndexAny(s, digits) != 0:
+		return crashes
 	}
-	return ""
+	return "invalid_max_age"
 }
 
-// validMaxAge accepts a positive number and a unit, such as "7D".
+const digits = "0123456789"
+
+// validMaxAge accepts a positive number and a unit, such as "7D". What is behind a line feed does not count.
 func validMaxAge(s string) bool {
-	unit := strings.TrimLeft(s, "0123456789")
+	s, _, _ = strings.Cut(s, "\n")
+	unit := strings.TrimLeft(s, digits)
 	number := s[:len(s)-len(unit)]
 	return strings.Trim(number, "0") != "" && len(unit) == 1 && strings.Contains("YMDhms", unit)
 }

@@ -325,5 +325,8 @@ func boolArg(args Fields, key string) (value, given bool) {
 
 // Rules: Q-17.
 func invalidArg(key string, about subject, reason string) *Error {
+	if reason == crashes {
+		return &Error{Code: InternalError} // E-3
+	}
 	return PreconditionFailed.errorf(about.name, "invalid arg '%s' for %s: %s", key, about, reason)
 }

@@ -1,6 +1,7 @@
 package leveret
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -266,10 +267,33 @@ func checkQueueVersion(v any, r *rules) string {
 }
 
 func checkMaxAgeKey(v any, r *rules) string {
-	if s, ok := v.(string); !ok || !validMaxAge(s) {
+	if s, ok := ageText(v); !ok || !validMaxAge(s) {
 		return notValid(v, "max age", r)
 	}
 	return ""
+}
+
+// ageText returns a max-age as a text. A list of octets, texts and such lists is a text, too.
+func ageText(v any) (text string, ok bool) {
+	list, isList := v.([]any)
+	if !isList {
+		text, ok = v.(string)
+		return text, ok
+	}
+	for _, member := range list {
+		member = policyValue(member)
+		part, isText := ageText(member)
+		n, isInteger := member.(int64)
+		switch {
+		case isInteger && n >= 0 && n <= math.MaxUint8:
+			text += string([]byte{byte(n)})
+		case isText:
+			text += part
+		default:
+			return "", false
+		}
+	}
+	return text, true
 }
 
 func checkMasterLocatorKey(v any, r *rules) string {

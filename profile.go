@@ -45,6 +45,7 @@ type rules struct {
 	plainQueueType       bool // x-queue-type is stored only if sent; no default type; "" and undefined are errors
 	checkQueueMode       bool // x-queue-mode is default or lazy
 	queueVersion1        bool // x-queue-version may be 1
+	ageNeedsNumber       bool // an x-max-age that does not begin with a number crashes the channel
 	oldLeaderLocator     bool // x-queue-leader-locator is refused on classic queues, min-masters on all
 	plainPriorityZero    bool // x-max-priority 0 makes a plain queue, not one of two levels
 	noNewQuorumArguments bool // x-consumer-timeout, x-delayed-retry-* and the like are unknown arguments
@@ -112,7 +113,7 @@ var profiles = [...]rules{
 		bareRefusals: true, passiveUnchecked: true, rawTopicVars: true, anyTopicExchange: true,
 		unknownTypeClosesConnection: true, manyHashWords: true, looseNumbers: true, secondsTimestamps: true,
 		firstDuplicateHeader: true, noNewExchangeTypes: true,
-		limitsFirst: true, plainQueueType: true, checkQueueMode: true, queueVersion1: true, oldLeaderLocator: true,
+		limitsFirst: true, plainQueueType: true, checkQueueMode: true, queueVersion1: true, ageNeedsNumber: true, oldLeaderLocator: true,
 		plainPriorityZero: true, noNewQuorumArguments: true,
 		quorumFIFO: true, countEveryReturn: true, requeueToTail: true, holdersByTag: true, txNackIsReject: true,
 		oldCountHeader: true, noPreemption: true, lastNameFirst: true,

@@ -160,15 +160,17 @@ func (p givenPolicy) crashes(report string) bool {
 }
 
 // findingsThatFail are the findings about two keys of a definition that RabbitMQ takes for texts before it looks at them.
+// A list of octets and texts is a text as max-age.
 func (n *node) findingsThatFail(definition map[string]any) (all []string) {
-	for key, finding := range map[string]string{
-		"max-age": " is not a valid max age\n", "ha-mode": " is not a valid ha-mode value\n",
-	} {
-		_, isText := definition[key].(string)
-		_, isList := definition[key].([]any)
-		if asText := isText || isList && n.readsLists; !asText {
-			all = append(all, finding)
-		}
+	if _, isText := definition["ha-mode"].(string); !isText {
+		all = append(all, " is not a valid ha-mode value\n")
+	}
+	age, isText := definition["max-age"].(string)
+	if list, isList := definition["max-age"].([]any); isList {
+		age, isText = printedList(list)
+	}
+	if !isText || n.ageNeedsNumber && strings.IndexAny(age, "0123456789") != 0 {
+		all = append(all, " is not a valid max age\n")
 	}
 	return all
 }

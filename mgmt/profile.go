@@ -20,7 +20,7 @@ type release struct {
 	escapesHTML     bool         // refusals of policies and parameters have entities for < and >
 	takesAnyKey     bool         // a binding may have a number or a list of numbers as its routing key, and a message any value
 	failsAtAckMode  bool         // an ackmode that there is not is no refusal
-	readsLists      bool         // a list as max-age is a text that is refused
+	ageNeedsNumber  bool         // a max-age that does not begin with a number is no refusal
 	regexes         pcre.Version // of permissions
 	notation        erl.Notation
 
@@ -93,7 +93,7 @@ type headers struct {
 }
 
 var releases = map[leveret.Profile]release{
-	leveret.RabbitMQ43: {readsLists: true, protectsUsers: true, maxTags: 32, notation: erl.Unicode, memberThatCounts: jsondoc.First, reading: reading{finds: finding{nodesFirst: true}},
+	leveret.RabbitMQ43: {protectsUsers: true, maxTags: 32, notation: erl.Unicode, memberThatCounts: jsondoc.First, reading: reading{finds: finding{nodesFirst: true}},
 		telling: telling{loginFailure: errNotAuthorized, tellsMethods: true, wholeVHosts: true},
 		surface: surface{lacks: in310, unknownNode: "Unknown node: %s", briefLists: true, headers: headers{
 			policy:       "script-src 'self'; object-src 'self'",
@@ -102,7 +102,7 @@ var releases = map[leveret.Profile]release{
 			cacheControl: "public, max-age=0, must-revalidate"}}},
 	leveret.RabbitMQ310: {asksNode: true, hidesFields: true, saysForbidden: true, sendsAliveness: true, refusesBadRegex: true, asksBroker: true,
 		needsAllUsers: true, oldFeatures: true, escapesHTML: true, regexes: pcre.PCRE1, notation: erl.Octets,
-		takesAnyKey: true, failsAtAckMode: true, inventsPasswords: true, memberThatCounts: jsondoc.Last,
+		takesAnyKey: true, failsAtAckMode: true, ageNeedsNumber: true, inventsPasswords: true, memberThatCounts: jsondoc.Last,
 		reading: reading{noQueueTypes: true, numbersAsTags: true, readsLeniently: true, trueIsEmpty: true, listsNoChannels: true, failsAtReverse: true, failsAtLimits: true, failsAtUnknownNode: true, failsForOwners: true, termsOfImports: true, takesLoginInQuery: true, finds: finding{queuesFirst: true}},
 		telling: telling{loginFailure: errLoginFailed, oldPages: true, cutsChecks: true, monitorsForget: true, signsInByCookie: true, opensUserLimits: true, namesAnyFile: true},
 		surface: surface{lacks: in43, unknownNode: "Request to node %s failed with nodedown", mirrorActions: []string{"sync", "cancel_sync"},
