@@ -388,6 +388,11 @@ func TestImportedVHosts(t *testing.T) {
 		{leveret.RabbitMQ43, `"metadata":{"default_queue_type":"quorum"}`, "", "[]", "quorum"},
 		{leveret.RabbitMQ43, `"description":"x","tags":["y"],"metadata":{"description":"m","tags":["t"]}`, "m", "[t]", "classic"},
 		{leveret.RabbitMQ43, `"description":"x","tags":["y"],"metadata":{}`, "x", "[y]", "classic"},
+		{leveret.RabbitMQ43, `"tags":"a,, \u2028b,\u200e"`, "", "[a  b ]", "classic"},
+		{leveret.RabbitMQ43, `"tags":[" a","b\n","\u00a0"],"metadata":{}`, "", "[a b \u00a0]", "classic"},
+		{leveret.RabbitMQ43, `"metadata":{"tags":[" a"]}`, "", "[ a]", "classic"},
+		{leveret.RabbitMQ310, `"tags":"a,, \u2028b"`, "", "[a  \u00e2\u0080\u00a8b]", "classic"},
+		{leveret.RabbitMQ310, `"metadata":{"tags":[" a","\u00e9\u0085"]}`, "", "[a \u00c3\u00a9\u00c2]", "classic"},
 		{leveret.RabbitMQ310, `"description":"x","tags":["y"],"metadata":{"description":"m","tags":["t"]}`, "x", "[y]", "classic"},
 		{leveret.RabbitMQ310, `"limits":{"max-queues":3},"metadata":{"description":"m","tags":["t"]}`, "m", "[t]", "classic"},
 	} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/jsondoc"
 	"github.com/leveretmq/leveret/internal/protection"
 )
 
@@ -201,13 +202,26 @@ func (im *importer) protect(e *VHost, v *leveret.VHost) {
 func (im *importer) merge(e *VHost, info *leveret.VHostInfo) {
 	if !im.topFirst {
 		e.mergeTop(info)
+		info.Tags = im.trimmed(info.Tags) // those of metadata stay as they are
 	}
 	if m := e.Metadata; m != nil {
 		m.merge(info)
 	}
 	if im.topFirst {
 		e.mergeTop(info)
+		info.Tags = im.trimmed(info.Tags)
 	}
+}
+
+func (im *importer) trimmed(tags []string) []string {
+	all := make([]string, len(tags))
+	for i, tag := range tags {
+		if im.tagsOfOctets {
+			tag = jsondoc.Latin1(tag)
+		}
+		all[i] = jsondoc.TrimTag(tag)
+	}
+	return all
 }
 
 func (e *VHost) mergeTop(info *leveret.VHostInfo) {

@@ -18,6 +18,7 @@ type release struct {
 	explicitQueues     bool // J-9: a queue's entry must say whether it is durable and whether it is deleted by itself, an exchange's whether it is durable
 	noNewExchangeTypes bool // x-local-random and x-modulus-hash do not exist
 	topFirst           bool // J-3: a virtual host's description and tags count beside metadata rather than in it
+	tagsOfOctets       bool // J-3: the octets of a virtual host's tags are taken for characters of Latin-1
 	anyNumberOfTags    bool // J-3: a user may have more than 32 tags
 	inventsPasswords   bool // J-5: a new user without a password has one that nobody knows
 	shortPlace         bool // J-9: the place of a refused policy or parameter is (VHOST/NAME)
@@ -31,7 +32,7 @@ var releases = map[leveret.Profile]*release{
 	leveret.RabbitMQ310: {
 		oldShape: true, exportsInternal: true, hidesExclusive: true, noDefaultQueueType: true,
 		lenientBindings: true, shortPlace: true, anyNumberOfTags: true, inventsPasswords: true,
-		explicitQueues: true, noNewExchangeTypes: true, topFirst: true,
+		explicitQueues: true, noNewExchangeTypes: true, topFirst: true, tagsOfOctets: true,
 		memberThatCounts: jsondoc.Last, terms: erl.Octets,
 	},
 }

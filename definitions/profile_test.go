@@ -28,6 +28,8 @@ var tables = map[string]struct {
 		map[string]string{"4.3": "quorum", "3.10": "classic"}},
 	"topFirst": {`{"vhosts":[{"name":"v","description":"beside","metadata":{"description":"within"}}]}`,
 		map[string]string{"4.3": "within classic", "3.10": "beside classic"}},
+	"tagsOfOctets": {`{"vhosts":[{"name":"v","tags":[" é ","l"]}]}`,
+		map[string]string{"4.3": "classic é l", "3.10": "classic Ã© l"}},
 	"noNewExchangeTypes": {`{"vhosts":[{"name":"v"}],"exchanges":[{"vhost":"v","name":"x","type":"x-modulus-hash"}]}`,
 		map[string]string{"4.3": "classic x", "3.10": "classic"}},
 	"anyNumberOfTags": {`{"users":[{"name":"u","password":"p","tags":"` + strings.Repeat("t,", 33) + `"}],"vhosts":[{"name":"v"}]}`,
@@ -36,7 +38,7 @@ var tables = map[string]struct {
 		map[string]string{"4.3": "classic", "3.10": "classic hashed"}},
 }
 
-// imported imports what is supported of a document, and describes the virtual host "v" with its own exchanges, and whether the
+// imported imports what is supported of a document, and describes the virtual host "v" with its tags and its own exchanges, and whether the
 // user "u" has a password, or tells why it was refused.
 func imported(t testing.TB, p leveret.Profile, document string) string {
 	b := leveret.New(leveret.WithProfile(p))
@@ -47,7 +49,7 @@ func imported(t testing.TB, p leveret.Profile, document string) string {
 	v, err := b.VHost("v")
 	require.NoError(t, err)
 	info := v.Info()
-	words := []string{info.Description, string(info.DefaultQueueType)}
+	words := append([]string{info.Description, string(info.DefaultQueueType)}, info.Tags...)
 	for _, x := range v.Exchanges() {
 		if x.Name != "" && !strings.HasPrefix(x.Name, "amq.") {
 			words = append(words, x.Name)

@@ -235,10 +235,7 @@ func (t *Tags) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, &joined) != nil {
 		return errors.New("tags are neither a list nor a string")
 	}
-	*t = Tags{}
-	for tag := range strings.FieldsFuncSeq(joined, func(r rune) bool { return r == ',' }) {
-		*t = append(*t, strings.Trim(tag, " "))
-	}
+	*t = append(Tags{}, jsondoc.VHostTags(joined)...)
 	return nil
 }
 

@@ -38,6 +38,7 @@ type release struct {
 // reading is how a release understands requests.
 type reading struct {
 	noQueueTypes       bool // a virtual host has no default queue type: what a request says of it is not looked at
+	tagsOfOctets       bool // the octets of a virtual host's tags are taken for characters of Latin-1
 	numbersAsTags      bool // of a list of tags a number behind the first is its text
 	readsLeniently     bool // a document may have a byte order mark, and control characters in its strings
 	trueIsEmpty        bool // the body true is that of an empty object
@@ -103,7 +104,7 @@ var releases = map[leveret.Profile]release{
 	leveret.RabbitMQ310: {asksNode: true, hidesFields: true, saysForbidden: true, sendsAliveness: true, refusesBadRegex: true, asksBroker: true,
 		needsAllUsers: true, oldFeatures: true, escapesHTML: true, regexes: pcre.PCRE1, notation: erl.Octets,
 		takesAnyKey: true, failsAtAckMode: true, ageNeedsNumber: true, inventsPasswords: true, memberThatCounts: jsondoc.Last,
-		reading: reading{noQueueTypes: true, numbersAsTags: true, readsLeniently: true, trueIsEmpty: true, listsNoChannels: true, failsAtReverse: true, failsAtLimits: true, failsAtUnknownNode: true, failsForOwners: true, termsOfImports: true, takesLoginInQuery: true, finds: finding{queuesFirst: true}},
+		reading: reading{noQueueTypes: true, tagsOfOctets: true, numbersAsTags: true, readsLeniently: true, trueIsEmpty: true, listsNoChannels: true, failsAtReverse: true, failsAtLimits: true, failsAtUnknownNode: true, failsForOwners: true, termsOfImports: true, takesLoginInQuery: true, finds: finding{queuesFirst: true}},
 		telling: telling{loginFailure: errLoginFailed, oldPages: true, cutsChecks: true, monitorsForget: true, signsInByCookie: true, opensUserLimits: true, namesAnyFile: true},
 		surface: surface{lacks: in43, unknownNode: "Request to node %s failed with nodedown", mirrorActions: []string{"sync", "cancel_sync"},
 			unknownMembers:    []string{"internal", "internal_owner", "storage_version", "consumer_timeout", "cached_segments", "peer_cert_serial_number"},

@@ -1,8 +1,6 @@
 package mgmt
 
 import (
-	"strings"
-
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/jsondoc"
@@ -44,7 +42,7 @@ func (c *call) vhostSettings() (s vhostSettings, err error) {
 func (c *call) vhostTags() (tags []string, err error) {
 	v, _ := jsondoc.Decode(c.body["tags"], c.memberThatCounts)
 	if text, isText := v.(string); isText {
-		return split(text), nil
+		return trimmed(jsondoc.VHostTags(c.tagText(text))), nil
 	}
 	list, isList := v.([]any)
 	switch {
@@ -53,7 +51,7 @@ func (c *call) vhostTags() (tags []string, err error) {
 		if !ok {
 			return nil, errCrash
 		}
-		return split(text), nil
+		return trimmed(jsondoc.VHostTags(text)), nil
 	case !isList && v != nil:
 		return nil, errCrash
 	}
@@ -67,25 +65,29 @@ func (c *call) vhostTags() (tags []string, err error) {
 		case !ok, isList:
 			return nil, errCrash
 		}
-		tags = append(tags, tag)
+		tags = append(tags, c.tagText(tag))
 	}
-	return tags, nil
+	return trimmed(tags), nil
+}
+
+// tagText is a text among tags, or one that has them. RabbitMQ 3.10 takes its octets for characters.
+func (c *call) tagText(text string) string {
+	if c.tagsOfOctets {
+		return jsondoc.Latin1(text)
+	}
+	return text
+}
+
+func trimmed(tags []string) []string {
+	for i, tag := range tags {
+		tags[i] = jsondoc.TrimTag(tag)
+	}
+	return tags
 }
 
 func isOctet(v any) bool {
 	n, ok := v.(int64)
 	return ok && n >= 0 && n <= 255
-}
-
-// split returns the names between the commas of a text, also empty ones; none of an empty text.
-func split(text string) (names []string) {
-	if text == "" {
-		return nil
-	}
-	for name := range strings.SplitSeq(text, ",") {
-		names = append(names, strings.TrimSpace(name))
-	}
-	return names
 }
 
 // undefinedType is what RabbitMQ calls a default queue type that is not set.

@@ -48,7 +48,7 @@ func TestVHostIsSetAsAWhole(t *testing.T) {
 		is("", []any{}, c.classic)
 		for body, tags := range map[string][]any{
 			`{"tags":" a, ,b ,"}`: {"a", "", "b", ""}, `{"tags":[1]}`: {"\x01"}, `{"tags":null}`: {}, `{"tags":""}`: {}, `{"tags":[]}`: {},
-			`{"tags":["x,y"," z"]}`: {"x,y", " z"},
+			`{"tags":["x,y"," z"]}`: {"x,y", "z"}, `{"tags":["\u000bx\f","\u001f"]}`: {"x", "\x1f"},
 		} {
 			put(body, 204)
 			is("", tags, c.classic)
@@ -59,6 +59,20 @@ func TestVHostIsSetAsAWhole(t *testing.T) {
 		for given, description := range map[string]string{`1`: "1", `true`: "true", `null`: "null", `{"a":1}`: `{"a":1}`, `[]`: "[]"} {
 			put(`{"description":`+given+`}`, 204) // RabbitMQ keeps the value, here it is a text
 			is(description, []any{}, c.classic)
+		}
+	}
+}
+
+// RabbitMQ 3.10 takes the octets of tags for characters of Latin-1, among which is white space, too.
+func TestTagsOfOctets(t *testing.T) {
+	for profile, want := range map[leveret.Profile][]any{leveret.RabbitMQ43: {"\u00e9", "x", "\u00a0"},
+		leveret.RabbitMQ310: {"\u00c3\u00a9", "x\u00c2", "\u00c2\u00a0"}} {
+		b := leveret.New(leveret.WithProfile(profile))
+		defer b.Close()
+		api := direct{t, mgmt.Handler(b)}
+		for _, tags := range []string{`["\u00e9 "," x\u0085","\u00a0"]`, `"\u00e9, x\u0085,\u00a0"`} {
+			api.send("PUT", "vhosts/v", `{"tags":`+tags+`}`)
+			assert.Equal(t, want, api.at("vhosts/v", "tags"), profile.Version()+tags)
 		}
 	}
 }

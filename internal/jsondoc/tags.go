@@ -16,7 +16,7 @@ func UserTags(data []byte) (tags []string, ok bool) {
 	v, _ := Decode(data, First)
 	switch v := v.(type) {
 	case string:
-		tags = betweenCommas(latin1(v))
+		tags = betweenCommas(Latin1(v))
 	case []any:
 		tags = make([]string, len(v))
 		for i := range v {
@@ -44,7 +44,7 @@ func userTag(v any) (tag string, ok bool) {
 	case *big.Int:
 		return v.String(), true
 	case string:
-		return latin1(v), true
+		return Latin1(v), true
 	case []any:
 		return characters(v)
 	case map[string]any:
@@ -70,11 +70,25 @@ func betweenCommas(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
 }
 
+// VHostTags returns the tags in a text of a virtual host, which are what is between its commas, also nothing; an empty text has
+// none.
+func VHostTags(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
+}
+
+// TrimTag returns a tag of a virtual host without the white space around it: what is white space in patterns to Unicode.
+func TrimTag(tag string) string {
+	return strings.Trim(tag, "\t\n\v\f\r \u0085\u200e\u200f\u2028\u2029")
+}
+
 // TooLongForTag reports whether a tag is longer than an atom of Erlang can be.
 func TooLongForTag(tag string) bool { return utf8.RuneCountInString(tag) > 255 }
 
-// latin1 is a text whose characters are the octets of s.
-func latin1(s string) string {
+// Latin1 is a text whose characters are the octets of s.
+func Latin1(s string) string {
 	runes := make([]rune, len(s))
 	for i := range len(s) {
 		runes[i] = rune(s[i])
