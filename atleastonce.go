@@ -1,6 +1,7 @@
 package leveret
 
 import (
+	"slices"
 	"time"
 
 	"github.com/leveretmq/leveret/internal/fifo"
@@ -12,7 +13,7 @@ import (
 // cannot be sent now is tried again later. Only so many are on their way at a time, and the others wait for their turn.
 // Rules: DL-31.
 const (
-	pendingRetry    = 180_000 // ms after which a dead letter is tried again
+	pendingRetry    = 180_000 // ms between two looks at the dead letters that were tried, and after which one is sent again
 	maxPendingTries = 32      // how many are on their way at a time
 )
 
@@ -22,22 +23,32 @@ type pendingLetters struct {
 	waiting fifo.Queue[pendingLetter] // for their first try
 	tried   []*pendingLetter          // oldest first
 	purged  int                       // how many of tried are
+	lookAt  int64                     // when tried is looked at, in ns since 1970; 0: it is empty
+	hurried bool                      // a policy has changed: tried is looked at now, too
 	timer   schedule.Timer[wakeable]
 }
 
 // A pendingLetter is a dead letter with what is left to do for it.
 type pendingLetter struct {
-	e           entry
-	reason      Reason
-	died        int64           // when it was first tried, in seconds since 1970: what its history says
-	tried       bool            // once at least
-	hadTarget   bool            // some try had a target
-	beforeStop  bool            // it died before its queue told itself to stop, so the queue takes it even when stopped
-	purged      bool            // the queue does not count it any more, but goes on sending it // DL-29
-	at          int64           // when it is tried again, in ns since 1970
-	confirmedBy map[*Queue]bool // targets that have it
-	refusedBy   map[*Queue]bool // targets that refused it: it is pending until each has it, even if deleted meanwhile
+	e          entry
+	reason     Reason
+	died       int64               // when it was first tried, in seconds since 1970: what its history says
+	tried      bool                // once at least
+	beforeStop bool                // it died before its queue told itself to stop, so the queue takes it even when stopped
+	purged     bool                // the queue does not count it any more, but goes on sending it // DL-29
+	sent       int64               // when it was last sent to some target, in ns since 1970; 0: never
+	targets    map[string]standing // by name: those that it was sent to last, and all that have it
 }
+
+// A standing is what a queue knows of one target of a dead letter. It knows the target by its name.
+// Rules: DL-30.
+type standing uint8
+
+const (
+	awaited standing = iota // nothing was heard, and nothing will be
+	refused                 // the target gets it at the next try
+	taken                   // the target has it
+)
 
 // keepPending keeps a dead letter and has it sent after what has died before.
 // Rules: DL-29.
@@ -98,10 +109,20 @@ func (p *pendingLetters) proceed() {
 		p.retryDue(now)
 		p.tryWaiting(now)
 	})
-	for _, d := range p.tried {
-		c.q.v.wakeAtLocked(&p.timer, d.at)
-	}
+	p.lookLater(now)
 	c.removed()
+}
+
+// lookLater has the queue look at what is left of tried in its time.
+func (p *pendingLetters) lookLater(now int64) {
+	if len(p.tried) == 0 {
+		p.lookAt = 0
+		return
+	}
+	if p.lookAt == 0 {
+		p.lookAt = deadlineAfter(now, pendingRetry)
+	}
+	p.c.q.v.wakeAtLocked(&p.timer, p.lookAt)
 }
 
 // tryWaiting tries those that wait as long as few enough are on their way.
@@ -118,7 +139,7 @@ func (p *pendingLetters) tryWaiting(now int64) {
 // each yields all of them, oldest first.
 func (p *pendingLetters) each(yield func(waitingMessage) bool) {
 	for _, d := range p.tried {
-		if !yield(waitingMessage{d.e, d.at, d.reason}) {
+		if !yield(waitingMessage{d.e, p.nextTry(d), d.reason}) {
 			return
 		}
 	}
@@ -129,11 +150,32 @@ func (p *pendingLetters) each(yield func(waitingMessage) bool) {
 	}
 }
 
-// retryDue tries again what is due, oldest first.
+// nextTry is when a dead letter that was tried is tried again, if no policy changes: at the next look if it is due by then.
+func (p *pendingLetters) nextTry(d *pendingLetter) int64 {
+	if d.isDue(p.lookAt) {
+		return p.lookAt
+	}
+	return deadlineAfter(p.lookAt, pendingRetry)
+}
+
+// isDue reports whether a dead letter that was tried is sent at the next look: it was never sent, or long ago.
+func (d *pendingLetter) isDue(now int64) bool {
+	return d.sent == 0 || deadlineAfter(d.sent, pendingRetry) <= now
+}
+
+// retryDue tries again what is due, oldest first, if it is time to look.
+// Rules: DL-31.
 func (p *pendingLetters) retryDue(now int64) {
+	isTime := p.lookAt != 0 && p.lookAt <= now
+	if isTime {
+		p.lookAt = 0
+	} else if !p.hurried {
+		return
+	}
+	p.hurried = false
 	left := p.tried[:0]
 	for _, d := range p.tried {
-		if d.at > now || !p.c.try(d) {
+		if !d.isDue(now) || !p.c.try(d) {
 			left = append(left, d)
 		}
 	}
@@ -148,22 +190,13 @@ func (c *quorum) try(d *pendingLetter) bool {
 	v := c.q.v
 	letter := &deadLetter{q: c.q, m: d.e.m, copy: d.e.seq, retry: d.tried, reason: d.reason}
 	d.tried = true
-	d.at = deadlineAfter(v.nowLocked(), pendingRetry)
-	m, targets, _ := v.deadTargetsLocked(letter, d.died)
-	if len(targets) == 0 {
-		return false // a missing exchange, no route or only circles: it is kept // DL-30
-	}
-	done := true
-	for _, t := range targets {
-		if !d.confirmedBy[t] && !c.offer(d, m, t) {
-			done = false
-		}
-		if t == c.q && v.rules.selfDeadLettersUnconfirmed {
-			done = false
-		}
-	}
-	d.hadTarget = true
-	if !done || len(d.refusedBy) > 0 {
+	m, targets, circles := v.deadTargetsLocked(letter, d.died)
+	switch {
+	case m == nil:
+		return false // the exchange is missing: it is kept
+	case len(targets)+len(circles) == 0 && d.isTakenBySome():
+		// Nobody is to get it any more, and somebody has it.
+	case !c.send(d, m, targets, circles):
 		return false
 	}
 	v.deadLetteredEventLocked(letter, m, targets)
@@ -171,31 +204,77 @@ func (c *quorum) try(d *pendingLetter) bool {
 	return true
 }
 
-// offer hands a dead letter to one target and keeps whether the target took it.
-func (c *quorum) offer(d *pendingLetter, m *message, t *Queue) (taken bool) {
-	if !c.q.handOnLocked(t, arrival{m, c.q.v.carried(d.e.deliveries), c.sender(d, t), d.e.seq}) {
-		mark(&d.refusedBy, t)
+// send hands a dead letter to those targets that do not have it, and reports whether all have it then. Without such a target
+// nothing changes: it is kept, whatever became of those that refused it. A further try awaits the answer of targets that
+// the cycle rule keeps it from, too, which will not come.
+// Rules: DL-30.
+func (c *quorum) send(d *pendingLetter, m *message, targets, circles []*Queue) bool {
+	var open []*Queue
+	for _, t := range targets {
+		if s, known := d.targets[t.name]; !known || s == refused {
+			open = append(open, t)
+		}
+	}
+	if len(open) == 0 {
 		return false
 	}
-	mark(&d.confirmedBy, t)
-	delete(d.refusedBy, t)
+	if isAgain := d.sent != 0; isAgain {
+		targets = append(slices.Clip(targets), circles...)
+	}
+	was := d.targets
+	d.targets = map[string]standing{}
+	for name, s := range was {
+		if s == taken {
+			d.targets[name] = taken
+		}
+	}
+	for _, t := range targets {
+		if d.targets[t.name] != taken {
+			d.targets[t.name] = awaited
+		}
+	}
+	for _, t := range open {
+		c.offer(d, m, t)
+	}
+	d.sent = c.q.v.nowLocked()
+	return d.isTakenByAll()
+}
+
+func (d *pendingLetter) isTakenBySome() bool {
+	for _, s := range d.targets {
+		if s == taken {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *pendingLetter) isTakenByAll() bool {
+	for _, s := range d.targets {
+		if s != taken {
+			return false
+		}
+	}
 	return true
+}
+
+// offer hands a dead letter to one target and keeps what the target answers.
+func (c *quorum) offer(d *pendingLetter, m *message, t *Queue) {
+	switch accepted := c.q.handOnLocked(t, arrival{m, c.q.v.carried(d.e.deliveries), c.sender(d, t), d.e.seq}); {
+	case !accepted:
+		d.targets[t.name] = refused
+	case t != c.q || !c.q.v.rules.selfDeadLettersUnconfirmed:
+		d.targets[t.name] = taken
+	}
 }
 
 // sender is the publisher that t charges d to. A dead letter that the queue had sent to itself before it told itself to
 // stop is charged to nobody.
 func (c *quorum) sender(d *pendingLetter, t *Queue) publisher {
-	if t == c.q && d.beforeStop && !d.hadTarget {
+	if t == c.q && d.beforeStop && d.sent == 0 {
 		return nil
 	}
 	return c
-}
-
-func mark(set *map[*Queue]bool, q *Queue) {
-	if *set == nil {
-		*set = map[*Queue]bool{}
-	}
-	(*set)[q] = true
 }
 
 // confirmed stops counting a dead letter that all targets have.
@@ -215,14 +294,7 @@ func (c *quorum) confirmed(d *pendingLetter) {
 // wake tries again what is due.
 func (p *pendingLetters) wake(int64) { p.proceed() }
 
-func (p *pendingLetters) nextWake() (at int64, ok bool) {
-	for _, d := range p.tried {
-		if !ok || d.at < at {
-			at, ok = d.at, true
-		}
-	}
-	return at, ok
-}
+func (p *pendingLetters) nextWake() (at int64, ok bool) { return p.lookAt, p.lookAt != 0 }
 
 func (p *pendingLetters) actsWhenStale() bool { return false }
 
@@ -240,7 +312,7 @@ func (c *quorum) dropPending(cause Cause) {
 	for _, d := range p.tried {
 		c.countDeparting(d.e.m, -1)
 	}
-	p.tried, p.purged = nil, 0
+	p.tried, p.purged, p.lookAt = nil, 0, 0
 	c.q.v.timing.heap.Remove(&p.timer)
 }
 
@@ -283,16 +355,12 @@ func (c *quorum) purgePending(cause Cause) int {
 	return n
 }
 
-// hurryPending tries at once what had no target so far, as a change of the queue's policy does.
+// hurryPending looks at once at what was tried, as a change of the queue's policy does.
 // Rules: DL-31.
 func (c *quorum) hurryPending() {
 	if c.pending == nil || len(c.pending.tried) == 0 {
 		return
 	}
-	for _, d := range c.pending.tried {
-		if !d.hadTarget {
-			d.at = 0
-		}
-	}
+	c.pending.hurried = true
 	c.q.v.laterLocked(c.q, c.pending)
 }
