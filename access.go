@@ -215,10 +215,21 @@ func compileAccess(source string, r *rules) (p *pcre.Pattern, fault any) {
 	return p, nil
 }
 
-// invalidExpression is the refusal of an expression, which is a term.
+// A termError is a refusal that is a term of Erlang, which RabbitMQ 3.10 shows as JSON in places.
+type termError struct {
+	refusal *Error
+	term    erl.Tuple
+}
+
+// Term is the term of Erlang that the reason prints.
+func (e *termError) Term() erl.Tuple { return e.term }
+func (e *termError) Error() string   { return e.refusal.Error() }
+func (e *termError) Unwrap() error   { return e.refusal }
+
+// invalidExpression is the refusal of an expression.
 func invalidExpression(expression, fault any, n erl.Notation) error {
-	reason := n.Format(erl.Tuple{erl.Atom("invalid_regexp"), expression, fault}, 0)
-	return &Error{Code: PreconditionFailed, Reason: reason}
+	term := erl.Tuple{erl.Atom("invalid_regexp"), expression, fault}
+	return &termError{&Error{Code: PreconditionFailed, Reason: n.Format(term, 0)}, term}
 }
 
 func newGrant(p Permissions, r *rules) (*grant, error) {

@@ -77,7 +77,9 @@ func TestBrokenExpressions(t *testing.T) {
 		for _, p := range []Permissions{{c.expression, "", ""}, {"", c.expression, ""}, {"", "", c.expression}} {
 			_, err := changed(initialAccess(), setPermissions(grantKey{user: "guest", vhost: "/"}, p, c.r))
 			require.ErrorIs(t, err, ErrPreconditionFailed)
-			assert.Contains(t, err.(*Error).Reason, c.want)
+			var refused *Error
+			require.ErrorAs(t, err, &refused)
+			assert.Contains(t, refused.Reason, c.want)
 		}
 		_, err := changed(initialAccess(), setTopicPermissions(grantKey{"guest", "/", "x"},
 			TopicPermissions{Write: c.expression}, nil, c.r))

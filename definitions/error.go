@@ -94,7 +94,15 @@ func refused(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	return refuse("%s", e.Reason)
+	entry := refuse("%s", e.Reason)
+	var t interface {
+		error
+		Term() erl.Tuple
+	}
+	if errors.As(err, &t) {
+		return &termError{entry, t.Term()}
+	}
+	return entry
 }
 
 // refusedByCode is refused where RabbitMQ puts the name of the reply code in front: for virtual

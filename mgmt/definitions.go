@@ -133,7 +133,7 @@ func (c *call) refusedByTerm(term erl.Tuple) error {
 	return badRequest(jsonOf(term))
 }
 
-// jsonOf is a term as JSON has it: a tuple is a list, and an atom or a binary a text.
+// jsonOf is a term as JSON has it: a tuple is a list, a string a list of its characters, and an atom or a binary a text.
 func jsonOf(term any) any {
 	switch t := term.(type) {
 	case erl.Tuple:
@@ -144,6 +144,8 @@ func jsonOf(term any) any {
 			all[i] = jsonOf(t[i])
 		}
 		return all
+	case erl.String:
+		return []rune(string(t))
 	case erl.Map:
 		all := object{}
 		for _, p := range t {

@@ -191,6 +191,20 @@ func TestInvalidExpressions(t *testing.T) {
 	})
 }
 
+// An import shows such a refusal as a text, but 3.10 the same term as elsewhere.
+func TestInvalidExpressionsInDefinitions(t *testing.T) {
+	entry := func(section, members, want string, source any, message string, at int) refused {
+		return refused{"definitions", `{"` + section + `":[{"user":"guest","vhost":"/",` + members + `}]}`, answered{400, want},
+			answered{400, []any{"invalid_regexp", source, []any{octets(message), float64(at)}}}}
+	}
+	compareRefused(t, "POST", []refused{
+		entry("permissions", `"configure":"","write":"[é","read":""`,
+			`{invalid_regexp,"[é",{"missing terminating ] for character class",3}}`, octets("[é"), "missing terminating ] for character class", 3),
+		entry("topic_permissions", `"exchange":"amq.topic","write":"","read":"*"`,
+			`{invalid_regexp,<<"*">>,{"quantifier does not follow a repeatable item",1}}`, "*", "nothing to repeat", 0),
+	})
+}
+
 func TestParametersOfWrongTypes(t *testing.T) {
 	parameter := func(path, value string, lines ...string) refused {
 		want, old := report(lines...), unchanged
