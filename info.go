@@ -39,7 +39,7 @@ type QueueInfo struct {
 	Unacked    int       `json:"messages_unacknowledged"` // messages that were delivered and not yet acknowledged
 	// Messages counts those that are ready, unacknowledged or delayed for a retry, and pending dead letters.
 	Messages     int   `json:"messages"`
-	BytesReady   int64 `json:"message_bytes_ready"`
+	BytesReady   int64 `json:"message_bytes_ready"` // also of messages that are delayed for a retry
 	BytesUnacked int64 `json:"message_bytes_unacknowledged"`
 	Bytes        int64 `json:"message_bytes"`
 	// Persistent counts the messages that are written to the disk of a RabbitMQ node: all of a quorum queue, and those of a durable classic

@@ -303,6 +303,9 @@ func (c *quorum) headTime(*entry) time.Time { return time.Time{} }
 func (c *quorum) inform(i *QueueInfo) {
 	i.Persistent, i.BytesPersistent = i.Messages, i.Bytes
 	i.Publishers = len(c.soft.publishers)
+	if c.retries != nil {
+		i.BytesReady += c.retries.held.bytes
+	}
 	if back := c.store.returned; back != nil {
 		i.Returned = back.Len()
 	}

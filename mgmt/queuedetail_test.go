@@ -51,7 +51,10 @@ func TestQueueInDetail(t *testing.T) {
 	assert.Equal(t, retry["message_bytes"], retry["message_bytes_persistent"])
 	assert.Equal(t, 0.0, retry["messages_ram"])
 	assert.Equal(t, 0.0, retry["message_bytes_dlx"])
-	assert.Equal(t, "all", retry["delayed_retry"])
+	assert.Equal(t, "all (min: 60000ms, max: 60000ms)", retry["delayed_retry"])
+	assert.Equal(t, retry["message_bytes"], retry["message_bytes_ready"], "what waits for a retry counts")
+	assert.Greater(t, retry["next_delayed_at"], 1.6e12)
+	assert.Equal(t, retry["next_delayed_at"], retry["last_delayed_at"])
 	assert.Equal(t, []string{"mine", "retry"}, a.names("queues/detailed"))
 	for _, q := range a.get("queues/detailed").([]any) {
 		assert.NotContains(t, q, "owner_pid_details", "a list does not tell")
@@ -108,5 +111,29 @@ func TestListedMessages(t *testing.T) {
 			order = append(order, q.(map[string]any)["name"].(string))
 		}
 		assert.Equal(t, []string{"quorum", "q", "busy"}, order)
+	}
+}
+
+func TestDelayedRetryOfQueues(t *testing.T) {
+	b, a, _ := newAPI(t)
+	for _, c := range []struct {
+		arguments leveret.Table
+		want      string
+	}{
+		{leveret.Table{}, "disabled"},
+		{leveret.Table{leveret.ArgDelayedRetryType: "failed"}, "disabled"},
+		{leveret.Table{leveret.ArgDelayedRetryType: "bad", leveret.ArgDelayedRetryMin: 5}, "disabled"},
+		{leveret.Table{leveret.ArgDelayedRetryType: "disabled", leveret.ArgDelayedRetryMin: 5}, "disabled"},
+		{leveret.Table{leveret.ArgDelayedRetryType: "failed", leveret.ArgDelayedRetryMin: 0}, "disabled"},
+		{leveret.Table{leveret.ArgDelayedRetryType: "returned", leveret.ArgDelayedRetryMin: 5}, "returned (min: 5ms, max: 5ms)"},
+		{leveret.Table{leveret.ArgDelayedRetryType: "returned", leveret.ArgDelayedRetryMin: 5, leveret.ArgDelayedRetryMax: 0}, "returned (min: 5ms, max: 5ms)"},
+		{leveret.Table{leveret.ArgDelayedRetryType: "all", leveret.ArgDelayedRetryMin: 5, leveret.ArgDelayedRetryMax: 2}, "all (min: 5ms, max: 2ms)"},
+	} {
+		c.arguments[leveret.ArgQueueType] = leveret.QueueTypeQuorum
+		_, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true, Arguments: c.arguments})
+		require.NoError(t, err)
+		assert.Equal(t, c.want, a.object("queues/%2F/q")["delayed_retry"], c.arguments)
+		_, err = b.DeleteQueue("q", leveret.DeleteConfig{})
+		require.NoError(t, err)
 	}
 }

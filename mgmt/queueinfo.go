@@ -1,6 +1,7 @@
 package mgmt
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 	"sync"
@@ -115,19 +116,41 @@ func (c *call) describeType(o object, q *leveret.Queue, info leveret.QueueInfo) 
 	}
 	c.describeMembers(o)
 	o["open_files"] = object{c.NodeName: 0}
-	delayed, dead, deadBytes := waiting(q, info)
-	o["messages_dlx"], o["message_bytes_dlx"] = dead, deadBytes
+	delayed, dead := waiting(q, info)
+	o["messages_dlx"], o["message_bytes_dlx"] = dead, info.Bytes-info.BytesReady-info.BytesUnacked
 	if c.oldFeatures {
 		return
 	}
-	o["messages_delayed"], o["messages_ready_returned"], o["publishers"] = delayed, info.Returned, info.Publishers
-	o["messages_by_priority"], o["messages_active_priorities"] = info.ByPriority, len(info.ByPriority)
-	settings := q.Effective()
-	for name, key := range map[string]string{"delivery_limit": "delivery-limit", "delayed_retry": "delayed-retry-type"} {
-		if s, ok := settings.Get(key); ok && s.Value != nil {
-			o[name] = s.Value
-		}
+	o["messages_delayed"], o["messages_ready_returned"], o["publishers"] = len(delayed), info.Returned, info.Publishers
+	if len(delayed) > 0 {
+		o["next_delayed_at"], o["last_delayed_at"] = delayed[0].DueAt.UnixMilli(), delayed[len(delayed)-1].DueAt.UnixMilli()
 	}
+	o["messages_by_priority"], o["messages_active_priorities"] = info.ByPriority, len(info.ByPriority)
+	o["delayed_retry"] = delayedRetry(q.Effective())
+	c.describeDeliveryLimit(o, q)
+}
+
+// delayedRetry says which messages that come back wait, and how long. None do without a shortest wait.
+func delayedRetry(settings leveret.Effective) string {
+	ms := func(key string) int64 {
+		s, _ := settings.Get(key)
+		n, _ := s.Value.(int64)
+		return n
+	}
+	kind, _ := settings.Get("delayed-retry-type")
+	shortest, longest := ms("delayed-retry-min"), ms("delayed-retry-max")
+	switch kind.Value {
+	case "all", "failed", "returned":
+	default:
+		shortest = 0
+	}
+	if shortest <= 0 {
+		return "disabled"
+	}
+	if longest <= 0 {
+		longest = shortest
+	}
+	return fmt.Sprintf("%s (min: %dms, max: %dms)", kind.Value, shortest, longest)
 }
 
 // describeMembers adds the members of a quorum queue: the one node.
@@ -203,24 +226,19 @@ func integer(v any) int64 {
 	return n.Int()
 }
 
-// waiting counts what is neither ready nor unacknowledged: messages that wait for a retry, and dead letters. If there are
-// both, only the bodies of the dead letters count for their size.
-func waiting(q *leveret.Queue, info leveret.QueueInfo) (delayed, dead int, deadBytes int64) {
+// waiting returns the messages that wait for a retry, the next one first, and counts the dead letters that wait.
+func waiting(q *leveret.Queue, info leveret.QueueInfo) (delayed []leveret.MessageInfo, dead int) {
 	if info.Messages == info.Ready+info.Unacked {
-		return 0, 0, 0
+		return nil, 0
 	}
 	for _, m := range q.Waiting() {
 		if m.DeadLetter == "" {
-			delayed++
+			delayed = append(delayed, m)
 		} else {
 			dead++
-			deadBytes += int64(len(m.Body))
 		}
 	}
-	if delayed == 0 {
-		deadBytes = info.Bytes - info.BytesReady - info.BytesUnacked
-	}
-	return delayed, dead, deadBytes
+	return delayed, dead
 }
 
 // headTimestamp is the timestamp of a classic queue's head, in seconds; null if it has none.
