@@ -8,13 +8,13 @@ import (
 
 // mPending is an at-least-once dead letter: it stays until every target has taken it.
 type mPending struct {
-	e             *mEntry
-	reason        string
-	died          int64
-	next          int64 // when it is tried again
-	took, refused []*mQueue
-	sent          bool // it has had a target
-	purged        bool // it does not count any more
+	e            *mEntry
+	reason       string
+	died         int64
+	tried, sent  bool // sent: it has had a target, at sentAt for the last time
+	sentAt       int64
+	took, lacked []string // names of targets; lacked: of those that it was sent to last, who do not have it
+	purged       bool     // it does not count any more
 }
 
 const pendingRetry = 180_000
@@ -25,44 +25,68 @@ func (m *model) atLeastOnce(q *mQueue) bool {
 	return q.quorum && ok && strategy == "at-least-once" && m.text(q, "overflow", "drop-head") == "reject-publish"
 }
 
-// tryPending sends what is due to all who do not have it yet.
+// tryPending sends what is due to all who do not have it yet: what died just now, and when it is time to look, or a policy has
+// changed, what was not sent for long.
 func (m *model) tryPending(q *mQueue) {
+	looks := q.hurried
+	if q.lookAt != 0 && q.lookAt <= m.now {
+		looks, q.lookAt = true, 0
+	}
+	q.hurried = false
 	for _, p := range slices.Clone(q.pending) {
-		if p.next > m.now || m.queue(q.name) != q {
-			continue
-		}
-		p.next = m.now + pendingRetry
-		name, _ := m.dead(q, "dead-letter-exchange")
-		if m.exchange(name) == nil {
-			continue
-		}
-		msg := m.deadLetterOf(p.e.mMessage, q, p.reason, p.died, name)
-		m.routing = routeHint{body: msg.body, queue: q.name, reason: p.reason}
-		targets := slices.DeleteFunc(m.route(m.exchange(name), &msg),
-			func(t *mQueue) bool { return cyclic(t.name, msg.deaths, p.reason) })
-		p.sent = p.sent || len(targets) > 0
-		for _, t := range targets {
-			is := func(o *mQueue) bool { return o == t }
-			switch {
-			case slices.Contains(p.took, t):
-			case m.accept(msg, t, q):
-				p.took = append(p.took, t)
-				p.refused = slices.DeleteFunc(p.refused, is)
-			default:
-				p.refused = append(slices.DeleteFunc(p.refused, is), t)
-			}
-		}
-		if len(targets) > 0 && len(p.refused) == 0 {
+		isDue := !p.tried || looks && (!p.sent || p.sentAt+pendingRetry <= m.now)
+		if isDue && m.queue(q.name) == q && m.sendPending(q, p) {
 			q.pending = slices.DeleteFunc(q.pending, func(o *mPending) bool { return o == p })
 		}
+	}
+	if len(q.pending) == 0 {
+		q.lookAt = 0
+	} else if q.lookAt == 0 {
+		q.lookAt = m.now + pendingRetry
 	}
 	m.expire(q)
 	m.updateRejecting(q)
 }
 
+// sendPending reports whether the queue is done with a dead letter.
+func (m *model) sendPending(q *mQueue, p *mPending) bool {
+	p.tried = true
+	name, _ := m.dead(q, "dead-letter-exchange")
+	if m.exchange(name) == nil {
+		return false
+	}
+	msg := m.deadLetterOf(p.e.mMessage, q, p.reason, p.died, name)
+	m.routing = routeHint{body: msg.body, queue: q.name, reason: p.reason}
+	routes := m.route(m.exchange(name), &msg)
+	if len(routes) == 0 {
+		return len(p.took) > 0
+	}
+	isCyclic := func(t *mQueue) bool { return cyclic(t.name, msg.deaths, p.reason) }
+	open := slices.DeleteFunc(slices.Clone(routes), func(t *mQueue) bool { return isCyclic(t) || slices.Contains(p.took, t.name) })
+	if len(open) == 0 {
+		return false
+	}
+	p.lacked = nil
+	for _, t := range routes {
+		switch {
+		case slices.Contains(p.took, t.name):
+		case isCyclic(t):
+			if p.sent {
+				p.lacked = append(p.lacked, t.name)
+			}
+		case m.accept(msg, t, q):
+			p.took = append(p.took, t.name)
+		default:
+			p.lacked = append(p.lacked, t.name)
+		}
+	}
+	p.sent, p.sentAt = true, m.now
+	return len(p.lacked) == 0
+}
+
 func (m *model) die(e *mEntry, q *mQueue, reason string) {
 	if m.atLeastOnce(q) {
-		q.pending = append(q.pending, &mPending{e: e, reason: reason, died: m.now, next: m.now})
+		q.pending = append(q.pending, &mPending{e: e, reason: reason, died: m.now})
 		m.jobs = append(m.jobs, mJob{q: q})
 		return
 	}

@@ -53,6 +53,8 @@ type mQueue struct {
 	quiescing  bool         // the active one is given nothing more
 	stopped    map[any]bool // QQ: publishers (channels, queues), and whether they were told to stop
 	pending    []*mPending  // QQ: at-least-once dead letters
+	lookAt     int64        // when they are looked at; 0: there are none
+	hurried    bool         // they are looked at next, because a policy has changed
 	low        bool
 	limits     string
 	policies   string

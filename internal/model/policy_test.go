@@ -156,13 +156,9 @@ func (m *model) policiesChanged(order []*mQueue) {
 		q.pendingAllowed = m.atLeastOnce(q)
 		switch touched := m.policyText(q); {
 		case was && !q.pendingAllowed:
-			q.pending = nil
+			q.pending, q.lookAt = nil, 0
 		case touched != q.policies && len(q.pending) > 0:
-			for _, p := range q.pending {
-				if !p.sent {
-					p.next = m.now
-				}
-			}
+			q.hurried = true
 			m.jobs = append(m.jobs, mJob{q: q})
 		}
 		q.policies = m.policyText(q)

@@ -239,9 +239,7 @@ func (m *model) nextDue() (at int64, queues []*mQueue) {
 		for _, e := range q.delayed {
 			note(e.due)
 		}
-		for _, p := range q.pending {
-			note(p.next)
-		}
+		note(q.lookAt)
 		switch {
 		case first == 0:
 		case at == 0 || first < at:
