@@ -406,14 +406,6 @@ func (t *accessTable) hasTopics(vhost, exchange string) bool {
 	return len(t.topics.atExchange(vhost, exchange)) > 0
 }
 
-// forgetExchange removes the topic permissions for an exchange, which has gone. The log needs no word of it.
-func forgetExchange(vhost, exchange string) change {
-	return func(t *accessTable) error {
-		t.topics.delete(t.topics.atExchange(vhost, exchange))
-		return nil
-	}
-}
-
 // describe returns a copy of what is known of a user.
 func (i *UserInfo) describe() UserInfo {
 	u := *i
