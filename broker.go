@@ -31,6 +31,7 @@ type Broker struct {
 	alarmsSet      atomic.Uint32 // by SetAlarm
 	access         access
 	sessions       sessions
+	limits         NodeLimits
 	lastConn       atomic.Uint64
 	down           atomic.Bool // the node is stopped, or killed; changed with mu
 	sync           SyncLevel
@@ -125,6 +126,9 @@ func (b *Broker) addVHost(name string) (*VHost, error) {
 	}
 	if v, ok := b.vhosts[name]; ok {
 		return v, nil
+	}
+	if err := b.admitVHostLocked(name); err != nil {
+		return nil, err
 	}
 	v := newVHost(b, name).handle
 	b.vhosts[name] = v
@@ -310,32 +314,4 @@ func (r *random) intN(n int) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return rand.New(r.source).IntN(n)
-}
-
-// sessions counts each user's connections and channels for the user limits. Its lock is a leaf.
-type sessions struct {
-	mu       sync.Mutex
-	conns    map[string]int
-	channels map[string]int
-}
-
-func (s *sessions) init() { s.conns, s.channels = map[string]int{}, map[string]int{} }
-
-// take adds one to counts[user] unless limit (negative: none) is reached.
-func (s *sessions) take(counts map[string]int, user string, limit int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if limit >= 0 && counts[user] >= limit {
-		return false
-	}
-	counts[user]++
-	return true
-}
-
-func (s *sessions) release(counts map[string]int, user string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if counts[user]--; counts[user] <= 0 {
-		delete(counts, user)
-	}
 }

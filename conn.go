@@ -66,7 +66,7 @@ func (b *Broker) Connect(user, password, vhost string) (*Conn, error) {
 // Open opens a connection for a user who has been authenticated already, by Authenticate or by
 // other means. Errors are those of Connect, and one that is [ErrSyntax] for
 // client properties that AMQP does not have.
-// Rules.
+// Rules.
 func (b *Broker) Open(cfg ConnConfig) (*Conn, error) {
 	if cfg.ChannelMax == 0 {
 		cfg.ChannelMax = defaultChannelMax
@@ -80,6 +80,20 @@ func (b *Broker) Open(cfg ConnConfig) (*Conn, error) {
 		return nil, e
 	}
 	cfg.ClientProperties = properties.Table()
+	// The limit of the node comes first.
+	if err := b.takeConn(&cfg); err != nil {
+		return nil, err
+	}
+	c, err := b.open(cfg)
+	if err != nil && !cfg.Uncounted {
+		b.sessions.releaseOfNode(&b.sessions.conns)
+	}
+	return c, err
+}
+
+// open opens a connection that the node has room for.
+// Rules.
+func (b *Broker) open(cfg ConnConfig) (*Conn, error) {
 	v, err := b.VHost(cfg.VHost)
 	if err != nil {
 		return nil, connectionRefused(cfg.VHost, "vhost %s not found", cfg.VHost)
@@ -93,12 +107,14 @@ func (b *Broker) Open(cfg ConnConfig) (*Conn, error) {
 	}
 	access := b.access.Load()
 	limit := access.limits(cfg.User).MaxConnections
-	if !cfg.Uncounted && !b.sessions.take(b.sessions.conns, cfg.User, limit) {
+	if !cfg.Uncounted && !b.sessions.take(&b.sessions.conns, cfg.User, limit) {
 		return nil, connectionRefused(cfg.User,
 			"connection refused for user '%s': user connection limit (%d) is reached", cfg.User, limit)
 	}
 	if !access.hasVHost(cfg.User, cfg.VHost) {
-		c.release()
+		if !cfg.Uncounted {
+			b.sessions.release(&b.sessions.conns, cfg.User)
+		}
 		return nil, connectionRefused(cfg.VHost, "access to vhost '%s' refused for user '%s'", cfg.VHost, cfg.User)
 	}
 	v.admitLocked(c)
@@ -201,28 +217,21 @@ func (c *Conn) admitChannelLocked(number uint16) *Error {
 	if n := c.cfg.mostChannels(); len(c.channels) >= n {
 		return &Error{Code: NotAllowed, Reason: wire.TooManyChannels(len(c.channels), n)}
 	}
-	s, user := &c.v.b.sessions, c.cfg.User
-	limit := c.v.b.access.Load().limits(user).MaxChannels
-	if c.cfg.Uncounted || s.take(s.channels, user, limit) {
-		return nil
-	}
-	text := "number of channels opened for user '%s' has reached the maximum allowed user limit of %d"
-	if c.v.rules.bareRefusals {
-		text = "number of channels opened for user '%s' has reached the maximum allowed user limit of (%d)"
-	}
-	return NotAllowed.errorf(user, text, user, limit)
+	return c.takeChannel()
 }
 
 func (c *Conn) releaseChannel() {
-	if !c.super && !c.cfg.Uncounted {
-		c.v.b.sessions.release(c.v.b.sessions.channels, c.cfg.User)
+	if s := &c.v.b.sessions; !c.super && !c.cfg.Uncounted {
+		s.release(&s.channels, c.cfg.User)
+		s.releaseOfNode(&s.channels)
 	}
 }
 
-// release counts the connection no more among those of its user.
+// release counts the connection no more among those of its user and of the node.
 func (c *Conn) release() {
-	if !c.cfg.Uncounted {
-		c.v.b.sessions.release(c.v.b.sessions.conns, c.cfg.User)
+	if s := &c.v.b.sessions; !c.cfg.Uncounted {
+		s.release(&s.conns, c.cfg.User)
+		s.releaseOfNode(&s.conns)
 	}
 }
 

@@ -88,6 +88,11 @@ func (c *Consumer) handLocked(d *Delivery) {
 // consumeLocked makes a consumer and gives it what there is.
 // Rules: D-16, D-17, D-26, D-29.
 func (ch *Channel) consumeLocked(name string, cfg ConsumeConfig) (*Consumer, *Error) {
+	if ch.consumers[cfg.Tag] == nil {
+		if err := ch.admitConsumerLocked(); err != nil {
+			return nil, err
+		}
+	}
 	name, err := ch.queueNameLocked(name)
 	switch {
 	case err != nil:

@@ -241,7 +241,7 @@ func (c *conn) refusal(header string) string {
 func (c *conn) properties() leveret.Fields {
 	return leveret.Fields{
 		{Name: "capabilities", Value: c.protocol.capabilities()},
-		{Name: "cluster_name", Value: "leveret@localhost"},
+		{Name: "cluster_name", Value: wire.NodeName},
 		{Name: "copyright", Value: "Copyright the leveret authors"},
 		{Name: "information", Value: "leveret, a broker that behaves as RabbitMQ. Licensed under the Apache License 2.0"},
 		{Name: "platform", Value: "leveret, Go " + strings.TrimPrefix(runtime.Version(), "go")},

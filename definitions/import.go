@@ -177,7 +177,7 @@ func (im *importer) vhost(e *VHost) error {
 	}
 	v, err := im.b.CreateVHost(e.Name)
 	if err != nil {
-		return refusedByCode(err)
+		return err
 	}
 	info := leveret.VHostInfo{DefaultQueueType: leveret.QueueTypeClassic}
 	im.merge(e, &info)

@@ -16,10 +16,10 @@ import (
 // A target is a queue or an exchange.
 type target struct{ kind, name string }
 
-// rehearse returns an importer into a new broker. Its time stands still.
+// rehearse returns an importer into a new broker, to which the limits of the node apply. Its time stands still.
 func rehearse(b *leveret.Broker, d *Definitions) (*importer, error) {
 	clock := leveret.NewManualClock(time.Unix(0, 0))
-	im := newImporter(leveret.New(leveret.WithProfile(b.Profile()), leveret.WithClock(clock)))
+	im := newImporter(leveret.New(leveret.WithProfile(b.Profile()), leveret.WithClock(clock), leveret.WithNodeLimits(b.NodeLimits())))
 	if err := im.copy(b, d); err != nil {
 		im.b.Close()
 		return nil, err

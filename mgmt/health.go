@@ -25,6 +25,30 @@ func failed(reason string, more object) reply {
 // healthy is a check of something that one node in one process always is.
 func (c *call) healthy() (any, error) { return ok(), nil }
 
+const connectionLimitReached = "node connection limit is reached"
+
+// checkConnectionLimit asks whether one more client may connect.
+func (c *call) checkConnectionLimit() (any, error) {
+	if _, room := c.roomForConnections(); !room {
+		return failed(connectionLimitReached, nil), nil
+	}
+	return ok(), nil
+}
+
+func (c *call) checkServing() (any, error) {
+	if open, room := c.roomForConnections(); !room {
+		return failed(connectionLimitReached, object{"connections": open}), nil
+	}
+	return ok(), nil
+}
+
+// roomForConnections is how many clients are connected, and whether one more may be.
+func (c *call) roomForConnections() (open int, room bool) {
+	open = len(c.broker.Connections())
+	limit := c.broker.NodeLimits().MaxConnections
+	return open, limit == 0 || open < limit
+}
+
 // nodeHealthy is healthy for this node, which is the only one.
 func (c *call) nodeHealthy() (any, error) {
 	if c.path("node") != c.NodeName {

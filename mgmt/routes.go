@@ -145,8 +145,8 @@ var routes = []route{
 	{path: "health/checks/quorum-queues-without-elected-leaders/vhost/{vhost}/pattern/{pattern}", only: in43, who: anybody, get: (*call).healthy},
 	{path: "health/checks/reached-target-cluster-size", only: in43, uncached: true, who: anybody, open: true, get: (*call).healthy},
 	{path: "health/checks/is-in-service", only: in43, uncached: true, who: anybody, open: true, get: (*call).healthy},
-	{path: "health/checks/below-node-connection-limit", only: in43, uncached: true, who: anybody, open: true, get: (*call).healthy},
-	{path: "health/checks/ready-to-serve-clients", only: in43, uncached: true, who: anybody, open: true, get: (*call).healthy},
+	{path: "health/checks/below-node-connection-limit", only: in43, uncached: true, who: anybody, open: true, get: (*call).checkConnectionLimit},
+	{path: "health/checks/ready-to-serve-clients", only: in43, uncached: true, who: anybody, open: true, get: (*call).checkServing},
 
 	{path: "feature-flags", only: in43, who: anybody, get: (*call).featureFlags},
 	{path: "feature-flags", only: in310, who: administrators, get: (*call).featureFlags},

@@ -59,6 +59,10 @@ frame_max = 65536
 channel_max = 128
 max_message_size = 1048576
 consumer_timeout = 20000
+max_connections = 100
+channel_max_per_node = 200
+consumer_max_per_channel = infinity
+vhost_max = 3
 deprecated_features.permit.global_qos = false
 vm_memory_high_watermark.absolute = 2GB
 log.dir = /var/log/leveret
@@ -78,7 +82,8 @@ leveret.control = none
 		[]any{s.tls.cert, s.tls.key, s.tls.clientCA, s.tls.demand, s.tls.versions})
 	assert.Equal(t, userSettings{"ann", "se#cret", "management,monitoring", leveret.Permissions{Configure: "^$", Write: "^orders", Read: ".*"},
 		[]string{"ann", "bob"}}, s.users)
-	assert.Equal(t, clientSettings{30 * time.Second, 5 * time.Second, 20 * time.Second, 65536, 128, 1 << 20, false}, s.clients)
+	assert.Equal(t, clientSettings{30 * time.Second, 5 * time.Second, 20 * time.Second, 65536, 128, 1 << 20, false,
+		leveret.NodeLimits{MaxConnections: 100, MaxChannels: 200, MaxVHosts: 3}}, s.clients)
 	assert.Equal(t, "/etc/definitions.json", s.definitions)
 	assert.Equal(t, "farm", s.clusterName)
 	assert.Equal(t, "2GB", s.watermark.Given)
@@ -139,6 +144,8 @@ func TestConfigFileRefuses(t *testing.T) {
 		"vm_memory_high_watermark.relative = 1.5":  `FILE:1: vm_memory_high_watermark.relative: "1.5" is not a fraction of 0 to 1`,
 		"vm_memory_high_watermark.absolute = lots": `FILE:1: vm_memory_high_watermark.absolute is "lots", not a fraction of 0 to 1, a size such as 2GB, or none`,
 		"definitions.import_backend = https":       `FILE:1: definitions.import_backend: "https" is not local_filesystem: leveret reads definitions from a file`,
+		"connection_max = many":                    `FILE:1: connection_max: "many" is not a whole number or infinity`,
+		"vhost_max = 0":                            "FILE:1: vhost_max: leveret has no limit of 0",
 		"leveret.profile = 5":                      `FILE:1: leveret.profile is "5", not 4.3 or 3.10`,
 		"nonsense":                                 `FILE:1: "nonsense" is not KEY = VALUE`,
 		"a = 1\nb = 2":                             "FILE:1: a is not known\nFILE:2: b is not known",

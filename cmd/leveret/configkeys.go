@@ -33,6 +33,9 @@ func init() { // functions of the table look up the table
 		{"consumer_timeout", duration("consumer-timeout", "ms")},
 		{"heartbeat", duration("heartbeat", "s")}, {"handshake_timeout", duration("handshake-timeout", "ms")},
 		{"frame_max", same("frame-max")}, {"channel_max", same("channel-max")}, {"max_channels_per_connection", same("channel-max")},
+		{"max_connections", limit("max-connections")}, {"connection_max", limit("max-connections")},
+		{"channel_max_per_node", limit("max-channels")}, {"consumer_max_per_channel", limit("max-consumers-per-channel")},
+		{"vhost_max", limit("max-vhosts")},
 		{"max_message_size", same("max-message-size")},
 		{"deprecated_features.permit.global_qos", boolean("global-qos")},
 		{"vm_memory_high_watermark.relative", setRelativeWatermark}, {"vm_memory_high_watermark.absolute", size("vm-memory-high-watermark")},
@@ -64,6 +67,24 @@ func duration(flag, unit string) func(*line) error {
 		n, err := l.number()
 		l.give(flag, strconv.Itoa(n)+unit)
 		return err
+	}
+}
+
+// limit gives a flag a limit, or that there is none.
+func limit(flag string) func(*line) error {
+	return func(l *line) error {
+		n, err := l.number()
+		switch {
+		case l.Value == "infinity":
+			l.give(flag, "0")
+			return nil
+		case err != nil:
+			return fmt.Errorf("%q is not a whole number or infinity", l.Value)
+		case n == 0:
+			return errors.New("leveret has no limit of 0")
+		}
+		l.give(flag, l.Value)
+		return nil
 	}
 }
 

@@ -96,6 +96,7 @@ func openBroker(s settings, log *slog.Logger) (b *leveret.Broker, first bool, er
 	opts := []leveret.Option{
 		leveret.WithProfile(s.profile), leveret.WithMaxMessageSize(s.clients.maxMessageSize), leveret.WithGlobalQos(s.clients.globalQos),
 		leveret.WithConsumerTimeout(s.clients.consumerTimeout), leveret.WithEvents(warnings), leveret.WithDiskFreeLimit(s.diskFree),
+		leveret.WithNodeLimits(s.clients.node),
 	}
 	if s.clock != nil {
 		opts = append(opts, leveret.WithClock(s.clock))

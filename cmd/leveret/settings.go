@@ -66,6 +66,7 @@ type clientSettings struct {
 	channelMax       int           // 0: no limit
 	maxMessageSize   int           // bytes; 0: the release's own
 	globalQos        bool          // basic.qos may set a window for the channel
+	node             leveret.NodeLimits
 }
 
 // userSettings say who may log in, and from where.
@@ -178,6 +179,10 @@ func (s *settings) flags(f *flag.FlagSet) {
 		"`time` that a delivery may stay unacknowledged, where neither queue nor consumer says it")
 	f.IntVar(&s.clients.frameMax, "frame-max", 131072, "largest `size` of a frame in octets, at least 8192")
 	f.IntVar(&s.clients.channelMax, "channel-max", 2047, "`number` of channels that a connection may have, up to 65535; 0: no limit")
+	f.IntVar(&s.clients.node.MaxConnections, "max-connections", 0, "`number` of connections that the node may have; 0: no limit")
+	f.IntVar(&s.clients.node.MaxChannels, "max-channels", 0, "`number` of channels that all connections together may have; 0: no limit")
+	f.IntVar(&s.clients.node.MaxConsumersPerChannel, "max-consumers-per-channel", 0, "`number` of consumers that a channel may have; 0: no limit")
+	f.IntVar(&s.clients.node.MaxVHosts, "max-vhosts", 0, "`number` of virtual hosts that the node may have; 0: no limit")
 	f.BoolVar(&s.clients.globalQos, "global-qos", true,
 		"let basic.qos with global set one window for all consumers of a channel; otherwise global has no effect")
 }
@@ -286,6 +291,12 @@ func (s *settings) setClients(w flagWords) error {
 		return fmt.Errorf("%s is %d, not from %d to %d", s.from.of("frame-max"), c.frameMax, least, math.MaxInt32)
 	case c.channelMax < 0 || c.channelMax > math.MaxUint16:
 		return fmt.Errorf("%s is %d, not from 0 to 65535", s.from.of("channel-max"), c.channelMax)
+	}
+	for flag, n := range map[string]int{"max-connections": s.clients.node.MaxConnections, "max-channels": s.clients.node.MaxChannels,
+		"max-consumers-per-channel": s.clients.node.MaxConsumersPerChannel, "max-vhosts": s.clients.node.MaxVHosts} {
+		if n < 0 {
+			return fmt.Errorf("%s is %d, which is negative", s.from.of(flag), n)
+		}
 	}
 	if w.maxMessageSize == "" {
 		return nil

@@ -27,6 +27,9 @@ const (
 	ChannelMax = 2047
 )
 
+// NodeName is what the broker's node is called.
+const NodeName = "leveret@localhost"
+
 // SecondOpen explains a channel.open for a number in use.
 const SecondOpen = "second 'channel.open' seen"
 
