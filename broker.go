@@ -32,6 +32,7 @@ type Broker struct {
 	access         access
 	sessions       sessions
 	limits         NodeLimits
+	setup          func(*VHost) error // of a new virtual host; nil: nothing
 	lastConn       atomic.Uint64
 	down           atomic.Bool // the node is stopped, or killed; changed with mu
 	sync           SyncLevel
@@ -106,36 +107,41 @@ func (b *Broker) Profile() Profile { return b.behaviour.profile }
 func (b *Broker) PermitsGlobalQos() bool { return b.globalQos }
 
 // CreateVHost adds a virtual host with its own predeclared exchanges. If it exists already it
-// is returned as it is. A name of more than 255 bytes is ErrSyntax.
+// is returned as it is. A name of more than 255 bytes is ErrSyntax. See [WithVHostSetup] and [WithNodeLimits].
 func (b *Broker) CreateVHost(name string) (*VHost, error) {
 	if err := checkShort("the name of a virtual host", name); err != nil {
 		return nil, err
 	}
-	v, err := b.addVHost(name)
+	v, made, err := b.addVHost(name)
 	if err := b.settled(err); err != nil {
 		return nil, err
+	}
+	if made && b.setup != nil {
+		if err := b.setup(v); err != nil {
+			return nil, err
+		}
 	}
 	return v, nil
 }
 
-func (b *Broker) addVHost(name string) (*VHost, error) {
+func (b *Broker) addVHost(name string) (v *VHost, made bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := b.usable(); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if v, ok := b.vhosts[name]; ok {
-		return v, nil
+		return v, false, nil
 	}
 	if err := b.admitVHostLocked(name); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	v := newVHost(b, name).handle
+	v = newVHost(b, name).handle
 	b.vhosts[name] = v
 	if b.disk != nil {
 		b.disk.note(v.meta.record())
 	}
-	return v, nil
+	return v, true, nil
 }
 
 // VHost returns the virtual host of that name, or an error that is ErrNotFound.

@@ -373,3 +373,23 @@ func ExampleVHost_ImportBinding() {
 	// <nil>
 	// 2 bindings, one of them implicit
 }
+
+// Each new virtual host has at most ten queues.
+func ExampleWithVHostSetup() {
+	b := leveret.New(leveret.WithVHostSetup(func(v *leveret.VHost) error {
+		return v.SetLimits(leveret.VHostLimits{MaxConnections: leveret.NoLimit, MaxQueues: 10})
+	}))
+	defer b.Close()
+
+	fmt.Println(try(b.CreateVHost("orders")).Info().Limits.MaxQueues)
+	// Output: 10
+}
+
+func ExampleBroker_VHostSetup() {
+	b := leveret.New(leveret.WithVHostSetup(func(v *leveret.VHost) error { return v.SetMetadata("made by setup") }))
+	defer b.Close()
+
+	v := try(leveret.New(leveret.WithVHostSetup(b.VHostSetup())).CreateVHost("orders"))
+	fmt.Println(v.Info().Description)
+	// Output: made by setup
+}

@@ -38,6 +38,19 @@ func WithEvents(e Events) Option {
 // a random seed.
 func WithSeed(seed uint64) Option { return func(b *Broker) { b.seed(seed) } }
 
+// WithVHostSetup has CreateVHost call setup for each virtual host that it makes, for what a new virtual host is to have from its
+// beginning, such as limits, policies and permissions. What setup returns is what CreateVHost returns; the virtual host stays. The
+// function may use the broker. It is not called for "/" of a new broker, nor for what a directory or a restart brings back.
+// rabbitmq.conf has default_limits.vhosts, default_policies.operator and default_users for this.
+//
+// Rules: A-16.
+func WithVHostSetup(setup func(*VHost) error) Option {
+	return func(b *Broker) { b.setup = setup }
+}
+
+// VHostSetup returns the function that [WithVHostSetup] has set; nil: none.
+func (b *Broker) VHostSetup() func(*VHost) error { return b.setup }
+
 // WithMemoryLimit sets the memory limit, as [Broker.SetMemoryLimit] does.
 func WithMemoryLimit(bytes int64) Option { return func(b *Broker) { b.memory.limit.Store(bytes) } }
 

@@ -16,10 +16,12 @@ import (
 // A target is a queue or an exchange.
 type target struct{ kind, name string }
 
-// rehearse returns an importer into a new broker, to which the limits of the node apply. Its time stands still.
+// rehearse returns an importer into a new broker, to which the limits of the node and what new virtual hosts have
+// apply. Its time stands still.
 func rehearse(b *leveret.Broker, d *Definitions) (*importer, error) {
 	clock := leveret.NewManualClock(time.Unix(0, 0))
-	im := newImporter(leveret.New(leveret.WithProfile(b.Profile()), leveret.WithClock(clock), leveret.WithNodeLimits(b.NodeLimits())))
+	im := newImporter(leveret.New(leveret.WithProfile(b.Profile()), leveret.WithClock(clock), leveret.WithNodeLimits(b.NodeLimits()),
+		leveret.WithVHostSetup(b.VHostSetup())))
 	if err := im.copy(b, d); err != nil {
 		im.b.Close()
 		return nil, err
@@ -102,6 +104,9 @@ func (im *importer) copyVHost(b *leveret.Broker, info leveret.VHostInfo, names m
 		return nil // deleted meanwhile
 	}
 	to, err := im.b.CreateVHost(info.Name)
+	if err == nil {
+		err = to.ClearLimits() // a new one may have limits; those of this one are looked at elsewhere
+	}
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ type configFile struct {
 	verifyPeer bool
 	logDir     string
 	sizes      []fileSize
+	vhosts     vhostDefaults
 	silent     given // the line that turns the log on standard error off
 	errs       []error
 }
@@ -51,7 +52,7 @@ func readConfig(name string) (*configFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &configFile{name: name, flags: map[string]given{}}
+	c := &configFile{name: name, flags: map[string]given{}, vhosts: newVHostDefaults()}
 	entries, err := conf.Parse(data)
 	c.faults(err)
 	for _, e := range entries {

@@ -46,6 +46,7 @@ func init() { // functions of the table look up the table
 		{"leveret.faults", boolean("faults")},
 		{"leveret.data", same("data")}, {"leveret.sync", same("sync")},
 	}
+	configKeys = append(configKeys, defaultKeys()...)
 }
 
 // same gives a flag the value.

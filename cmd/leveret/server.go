@@ -96,7 +96,7 @@ func openBroker(s settings, log *slog.Logger) (b *leveret.Broker, first bool, er
 	opts := []leveret.Option{
 		leveret.WithProfile(s.profile), leveret.WithMaxMessageSize(s.clients.maxMessageSize), leveret.WithGlobalQos(s.clients.globalQos),
 		leveret.WithConsumerTimeout(s.clients.consumerTimeout), leveret.WithEvents(warnings), leveret.WithDiskFreeLimit(s.diskFree),
-		leveret.WithNodeLimits(s.clients.node),
+		leveret.WithNodeLimits(s.clients.node), leveret.WithVHostSetup(s.vhosts.set),
 	}
 	if s.clock != nil {
 		opts = append(opts, leveret.WithClock(s.clock))
@@ -116,7 +116,13 @@ func openBroker(s settings, log *slog.Logger) (b *leveret.Broker, first bool, er
 }
 
 // setUp does what is done at the first start only.
-func (s *settings) setUp(b *leveret.Broker) error { return cmp.Or(s.users.set(b), s.name(b)) }
+func (s *settings) setUp(b *leveret.Broker) error {
+	first, err := b.VHost("/")
+	if err == nil {
+		err = s.vhosts.set(first)
+	}
+	return cmp.Or(err, s.users.set(b), s.name(b))
+}
 
 // set puts the user in the place of guest, if there is to be one.
 func (u *userSettings) set(b *leveret.Broker) error {

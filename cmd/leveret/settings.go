@@ -39,6 +39,7 @@ type settings struct {
 	clock       *leveret.ManualClock // nil: the system's
 	faults      bool                 // they are taken
 	from        origins
+	vhosts      vhostDefaults
 	ignored     []string // lines of the configuration file that have no effect
 }
 
@@ -117,7 +118,7 @@ func parseSettings(args []string, help io.Writer) (settings, error) {
 		return s, err
 	}
 	_, s.http.asked = s.from["http"]
-	for _, step := range []func(flagWords) error{s.setRelease, s.setClock, s.setData, s.setFaults, s.setClients, s.setUsers, s.setTLS, s.setWatermark, s.setDiskFree, s.setLog} {
+	for _, step := range []func(flagWords) error{s.setRelease, s.setVHosts, s.setClock, s.setData, s.setFaults, s.setClients, s.setUsers, s.setTLS, s.setWatermark, s.setDiskFree, s.setLog} {
 		if err := step(w); err != nil {
 			return s, err
 		}
@@ -248,6 +249,8 @@ func (s *settings) setRelease(w flagWords) error {
 	}
 	return nil
 }
+
+func (s *settings) setVHosts(flagWords) error { return s.vhosts.check(s.profile) }
 
 func (s *settings) setClock(w flagWords) error {
 	switch w.clock {

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/definitions"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const defaultsOfVHosts = `
+default_limits.vhosts.b.pattern = ^test
+default_limits.vhosts.b.max_connections = 7
+default_limits.vhosts.a.pattern = test-small
+default_limits.vhosts.a.max_queues = 2
+default_policies.operator.p.vhost_pattern = ^test
+default_policies.operator.p.queue_pattern = ^x
+default_policies.operator.p.apply_to = queues
+default_policies.operator.p.expires = 1h
+default_policies.operator.p.max_length_bytes = 1KiB
+default_policies.operator.q.vhost_pattern = ^nothing
+default_policies.operator.q.message_ttl = 5
+default_users.ann.vhost_pattern = ^test
+default_users.ann.password = pw
+default_users.ann.tags = management, monitoring
+default_users.ann.read = ^r
+default_users.bob.vhost_pattern = ^/$
+`
+
+// Rules: A-16.
+func TestDefaultsOfVHosts(t *testing.T) {
+	s, err := settingsOf(t, defaultsOfVHosts)
+	require.NoError(t, err)
+	b, _, err := openBroker(s, nil)
+	require.NoError(t, err)
+	defer b.Close()
+	require.NoError(t, s.setUp(b))
+	assert.Equal(t, "bob", b.Permissions()[0].User, "/ is new at the first start")
+	assert.Error(t, b.Authenticate("bob", ""), "a user without a password")
+
+	small, err := b.CreateVHost("test-small")
+	require.NoError(t, err)
+	assert.Equal(t, leveret.VHostLimits{MaxConnections: leveret.NoLimit, MaxQueues: 2}, small.Info().Limits, "those of the first ID")
+	policies := small.OperatorPolicies()
+	require.Len(t, policies, 1)
+	assert.Equal(t, leveret.Policy{Name: "p", Pattern: "^x", ApplyTo: leveret.ApplyToQueues, Definition: policies[0].Definition}, policies[0])
+	assert.EqualValues(t, 3600000, policies[0].Definition["expires"])
+	assert.EqualValues(t, 1024, policies[0].Definition["max-length-bytes"])
+	assert.Equal(t, leveret.Permissions{Configure: ".*", Write: ".*", Read: "^r"}, small.Permissions()[0].Permissions)
+	require.NoError(t, b.Authenticate("ann", "pw"))
+	ann, err := b.User("ann")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"management", "monitoring"}, ann.Tags)
+
+	require.NoError(t, b.ChangePassword("ann", "other"))
+	require.NoError(t, definitions.Import(b, []byte(`{"vhosts":[{"name":"test-small"},{"name":"test"},{"name":"z"}]}`)))
+	require.NoError(t, b.Authenticate("ann", "other"), "a user who is there already")
+	other, err := b.VHost("test")
+	require.NoError(t, err)
+	assert.Equal(t, leveret.VHostLimits{MaxConnections: 7, MaxQueues: leveret.NoLimit}, other.Info().Limits)
+	plain, err := b.VHost("z")
+	require.NoError(t, err)
+	assert.Empty(t, plain.Permissions())
+	assert.Empty(t, plain.OperatorPolicies())
+	assert.False(t, plain.Info().HasLimits)
+}
+
+func TestDefaultsOfVHostsRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"default_limits.vhosts.a.pattern = (":            `default_limits.vhosts.a.pattern: "(" is not a regular expression`,
+		"default_limits.vhosts.a.max_queues = 0":         "default_limits.vhosts.a.max_queues: 0 is not positive",
+		"default_limits.vhosts.a.max_queue = 1":          "is not known; probably default_limits.vhosts.a.max_queues is meant",
+		"default_policies.operator.p.queue_pattern = x":  "default_policies.operator.p: ",
+		"default_policies.operator.p.expires = soon":     `default_policies.operator.p.expires: "soon" is not a number of milliseconds, or a time such as 1h30m`,
+		"default_policies.operator.p.delivery_limit = x": `"x" is not a whole number`,
+		"default_users.ann.read = (":                     "default_users.ann: ",
+	} {
+		_, err := settingsOf(t, text)
+		assert.ErrorContains(t, err, want, text)
+	}
+}
+
+func TestTimesOfConfigFiles(t *testing.T) {
+	for given, want := range map[string]int{"5": 5, "1h30m": 5400000, "2s500ms": 2500, "1w": 604800000} {
+		s, err := settingsOf(t, "default_policies.operator.p.message_ttl = "+given)
+		require.NoError(t, err, given)
+		assert.EqualValues(t, want, s.vhosts.policies["p"].Definition["message-ttl"], given)
+	}
+}
