@@ -72,10 +72,11 @@ func listUserTopicPermissions(c *call) (result, error) {
 }
 
 func clearPassword(c *call) (result, error) {
-	if _, err := c.user(c.args[0]); err != nil {
+	u, err := c.user(c.args[0])
+	if err != nil {
 		return result{}, err
 	}
-	return result{}, c.node.Broker.ChangePassword(c.args[0], "")
+	return result{}, c.node.Broker.SetUser(u.Name, leveret.PasswordHash{}, u.Tags...)
 }
 
 // closeUserConnections succeeds when there is nothing to close, be it that there is no such user.
