@@ -32,7 +32,8 @@ type Broker struct {
 	access         access
 	sessions       sessions
 	limits         NodeLimits
-	setup          func(*VHost) error // of a new virtual host; nil: nothing
+	setup          func(*VHost) error                // of a new virtual host; nil: nothing
+	validate       func(user, password string) error // nil: every password is good
 	lastConn       atomic.Uint64
 	down           atomic.Bool // the node is stopped, or killed; changed with mu
 	sync           SyncLevel

@@ -2,6 +2,7 @@ package leveret_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/leveretmq/leveret"
@@ -100,5 +101,26 @@ func ExampleVHost_Broker() {
 	shop := try(b.CreateVHost("shop"))
 	check(shop.Broker().AddUser("ann", "secret"))
 	fmt.Println(b.Authenticate("ann", "secret"))
+	// Output: <nil>
+}
+
+func ExampleWithCredentialValidator() {
+	b := leveret.New(leveret.WithCredentialValidator(func(user, password string) error {
+		if user == password {
+			return errors.New("the password is the name")
+		}
+		return nil
+	}))
+	defer b.Close()
+
+	fmt.Println(b.AddUser("ann", "ann"))
+	// Output: PRECONDITION_FAILED - the password is the name
+}
+
+func ExampleBroker_ValidateCredentials() {
+	b := leveret.New()
+	defer b.Close()
+
+	fmt.Println(b.ValidateCredentials("ann", "ann"))
 	// Output: <nil>
 }

@@ -51,6 +51,15 @@ func WithVHostSetup(setup func(*VHost) error) Option {
 // VHostSetup returns the function that [WithVHostSetup] has set; nil: none.
 func (b *Broker) VHostSetup() func(*VHost) error { return b.setup }
 
+// WithCredentialValidator has validate decide about the password that a user is given as a text, by AddUser, ChangePassword, the
+// management API, rabbitmqctl or definitions. Its error is why it refuses. A hash, and that a user gets no password, is not
+// asked about. The default takes every password. rabbitmq.conf has credential_validator for this.
+//
+// Rules: A-17.
+func WithCredentialValidator(validate func(user, password string) error) Option {
+	return func(b *Broker) { b.validate = validate }
+}
+
 // WithMemoryLimit sets the memory limit, as [Broker.SetMemoryLimit] does.
 func WithMemoryLimit(bytes int64) Option { return func(b *Broker) { b.memory.limit.Store(bytes) } }
 

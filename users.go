@@ -65,9 +65,26 @@ func (b *Broker) HashPassword(password string) PasswordHash {
 	return hashPassword(uint32(b.random.intN(1<<16)<<16|b.random.intN(1<<16)), password)
 }
 
+// ValidateCredentials returns why a user may not have a password, as [WithCredentialValidator] has it: an error that is
+// ErrPreconditionFailed.
+//
+// Rules: A-17.
+func (b *Broker) ValidateCredentials(user, password string) error {
+	if b.validate == nil {
+		return nil
+	}
+	if err := b.validate(user, password); err != nil {
+		return &Error{Code: PreconditionFailed, Name: user, Reason: err.Error()}
+	}
+	return nil
+}
+
 // AddUser adds a user, who may do nothing before SetPermissions. A user with a blank password
-// cannot log in. A name that is empty or taken is ErrPreconditionFailed.
+// cannot log in. A name that is empty or taken is ErrPreconditionFailed, and a password that ValidateCredentials refuses.
 func (b *Broker) AddUser(name, password string, tags ...string) error {
+	if err := b.ValidateCredentials(name, password); err != nil {
+		return err
+	}
 	return b.changeAccess(addUser(name, b.HashPassword(password), tags))
 }
 
@@ -93,8 +110,12 @@ func (b *Broker) SetUserTags(name string, tags ...string) error {
 	return b.changeAccess(changeUser(name, func(u *UserInfo) { u.Tags = slices.Clone(tags) }))
 }
 
-// ChangePassword sets the password for later logins. A missing user is ErrNotFound.
+// ChangePassword sets the password for later logins. A password that ValidateCredentials refuses is ErrPreconditionFailed, a missing
+// user ErrNotFound.
 func (b *Broker) ChangePassword(name, password string) error {
+	if err := b.ValidateCredentials(name, password); err != nil {
+		return err
+	}
 	hash := b.HashPassword(password)
 	return b.changeAccess(changeUser(name, func(u *UserInfo) { u.Password = hash }))
 }

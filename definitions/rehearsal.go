@@ -21,7 +21,7 @@ type target struct{ kind, name string }
 func rehearse(b *leveret.Broker, d *Definitions) (*importer, error) {
 	clock := leveret.NewManualClock(time.Unix(0, 0))
 	im := newImporter(leveret.New(leveret.WithProfile(b.Profile()), leveret.WithClock(clock), leveret.WithNodeLimits(b.NodeLimits()),
-		leveret.WithVHostSetup(b.VHostSetup())))
+		leveret.WithVHostSetup(b.VHostSetup()), leveret.WithCredentialValidator(b.ValidateCredentials)))
 	if err := im.copy(b, d); err != nil {
 		im.b.Close()
 		return nil, err

@@ -154,6 +154,9 @@ func (im *importer) refuseUserLimits(wrong []limits.Fault) error {
 // Rules: J-5.
 func (im *importer) password(e *User, algorithm string) (leveret.PasswordHash, error) {
 	if e.Password != nil {
+		if im.b.ValidateCredentials(e.Name, *e.Password) != nil {
+			return leveret.PasswordHash{}, refuse("credential_validation_failed")
+		}
 		return im.b.HashPassword(*e.Password), nil
 	}
 	p := leveret.PasswordHash{Algorithm: e.Algorithm}

@@ -1,12 +1,14 @@
 package mgmt_test
 
 import (
+	"errors"
 	"net/http"
 	"testing"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/mgmt"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // The tags of a user lose the blanks around them, whichever way they are given, and a tag may be empty then. RabbitMQ 4.3
@@ -60,4 +62,22 @@ func TestClusterNamesOfOtherTypes(t *testing.T) {
 		assert.Equal(t, want, api.send("PUT", "cluster-name", `{"name":`+given+`}`).status, given)
 	}
 	assert.Equal(t, "a", api.at("cluster-name", "name"))
+}
+
+// Rules: A-17.
+func TestPasswordsThatAreNotTaken(t *testing.T) {
+	_, a, _ := newAPI(t, leveret.WithCredentialValidator(func(_, password string) error {
+		if password == "bad" {
+			return errors.New("no good")
+		}
+		return nil
+	}))
+	require.Equal(t, http.StatusCreated, a.do("PUT", "users/ann", `{"password":"good","tags":""}`).status)
+	for _, r := range [][2]string{{"PUT", "users/ann"}, {"PUT", "users/bob"}} {
+		got := a.do(r[0], r[1], `{"password":"bad","tags":""}`)
+		assert.Equal(t, []any{http.StatusBadRequest, map[string]any{"error": "bad_request", "reason": "credential_validation_failed"}}, []any{got.status, got.body})
+	}
+	got := a.do("POST", "definitions", `{"users":[{"name":"bob","password":"bad","tags":""}]}`)
+	assert.Equal(t, []any{http.StatusBadRequest, map[string]any{"error": "bad_request", "reason": "credential_validation_failed"}}, []any{got.status, got.body})
+	require.Equal(t, http.StatusNoContent, a.do("PUT", "users/ann", `{"tags":""}`).status)
 }

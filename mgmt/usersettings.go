@@ -86,6 +86,9 @@ func (c *call) givenPassword() (leveret.PasswordHash, error) {
 		if err != nil {
 			return leveret.PasswordHash{}, err
 		}
+		if c.broker.ValidateCredentials(c.path("user"), text) != nil {
+			return leveret.PasswordHash{}, badRequest("credential_validation_failed")
+		}
 		return c.broker.HashPassword(text), nil
 	case hashed == nil:
 		return leveret.PasswordHash{}, nil

@@ -29,6 +29,7 @@ type configFile struct {
 	logDir     string
 	sizes      []fileSize
 	vhosts     vhostDefaults
+	passwords  passwordRule
 	silent     given // the line that turns the log on standard error off
 	errs       []error
 }
@@ -52,7 +53,8 @@ func readConfig(name string) (*configFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &configFile{name: name, flags: map[string]given{}, vhosts: newVHostDefaults()}
+	c := &configFile{name: name, flags: map[string]given{}, vhosts: newVHostDefaults(),
+		passwords: passwordRule{minLength: defaultMinLength}}
 	entries, err := conf.Parse(data)
 	c.faults(err)
 	for _, e := range entries {

@@ -26,6 +26,8 @@ func init() { // functions of the table look up the table
 		{"default_user_tags.{tag}", setUserTag},
 		{"default_permissions.configure", same("default-configure")}, {"default_permissions.write", same("default-write")},
 		{"default_permissions.read", same("default-read")},
+		{"credential_validator.validation_backend", setValidator}, {"credential_validator.min_length", setMinLength},
+		{"credential_validator.regexp", setPasswordPattern},
 		{"load_definitions", same("definitions")}, {"definitions.local.path", same("definitions")}, {"management.load_definitions", same("definitions")},
 		{"definitions.import_backend", checkBackend},
 		{"auth_backends.{n}", checkAuth}, {"auth_backends.{n}.authn", checkAuth}, {"auth_backends.{n}.authz", checkAuth},

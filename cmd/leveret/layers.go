@@ -41,7 +41,7 @@ func (s *settings) layer(f *flag.FlagSet, w *flagWords) error {
 	if err != nil {
 		return err
 	}
-	s.ignored, s.vhosts = file.ignored, file.vhosts
+	s.ignored, s.vhosts, s.passwords = file.ignored, file.vhosts, file.passwords
 	for _, name := range slices.Sorted(maps.Keys(file.flags)) {
 		errs = append(errs, s.give(f, name, file.flags[name]))
 	}

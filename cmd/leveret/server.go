@@ -97,6 +97,7 @@ func openBroker(s settings, log *slog.Logger) (b *leveret.Broker, first bool, er
 		leveret.WithProfile(s.profile), leveret.WithMaxMessageSize(s.clients.maxMessageSize), leveret.WithGlobalQos(s.clients.globalQos),
 		leveret.WithConsumerTimeout(s.clients.consumerTimeout), leveret.WithEvents(warnings), leveret.WithDiskFreeLimit(s.diskFree),
 		leveret.WithNodeLimits(s.clients.node), leveret.WithVHostSetup(s.vhosts.set),
+		leveret.WithCredentialValidator(s.passwords.validate),
 	}
 	if s.clock != nil {
 		opts = append(opts, leveret.WithClock(s.clock))

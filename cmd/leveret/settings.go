@@ -40,6 +40,7 @@ type settings struct {
 	faults      bool                 // they are taken
 	from        origins
 	vhosts      vhostDefaults
+	passwords   passwordRule
 	ignored     []string // lines of the configuration file that have no effect
 }
 

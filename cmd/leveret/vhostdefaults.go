@@ -195,6 +195,9 @@ func (u *defaultUser) set(b *leveret.Broker, v *leveret.VHost, name string) erro
 	if _, err := b.User(name); err != nil {
 		var password leveret.PasswordHash
 		if u.password != "" {
+			if err := b.ValidateCredentials(name, u.password); err != nil {
+				return err
+			}
 			password = b.HashPassword(u.password)
 		}
 		if err := b.SetUser(name, password, u.tags...); err != nil {

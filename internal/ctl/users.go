@@ -2,6 +2,7 @@ package ctl
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 
 	"github.com/leveretmq/leveret"
@@ -68,6 +69,9 @@ func addUser(c *call) (result, error) {
 		return result{}, err
 	}
 	name := c.args[0]
+	if err := c.validate(name, password); err != nil {
+		return result{}, err
+	}
 	if c.userExists(name) {
 		return result{}, c.failedOn(exitSoftware, `User "`+name+`" already exists`, "User "+name+" already exists")
 	}
@@ -83,6 +87,18 @@ func addUser(c *call) (result, error) {
 		r.message = ""
 	}
 	return r, err
+}
+
+// validate refuses a password that the node does not take. A hash is not looked at.
+func (c *call) validate(name, password string) error {
+	if c.is("pre-hashed-password", false) {
+		return nil
+	}
+	var refused *leveret.Error
+	if errors.As(c.node.Broker.ValidateCredentials(name, password), &refused) {
+		return failed(exitUnavailable, refused.Reason)
+	}
+	return nil
 }
 
 func (c *call) addHashedUser(name, encoded string) error {
@@ -118,6 +134,9 @@ func setUserTags(c *call) (result, error) {
 func changePassword(c *call) (result, error) {
 	password, err := c.password(1, exitSoftware)
 	if err != nil {
+		return result{}, err
+	}
+	if err := c.validate(c.args[0], password); err != nil {
 		return result{}, err
 	}
 	if !c.userExists(c.args[0]) {
