@@ -17,11 +17,14 @@ const (
 
 // mechanisms are the ones offered on this connection.
 func (c *conn) mechanisms() []string {
-	if c.certificate() == nil {
-		return c.release.mechanisms
+	offered := slices.Clone(c.release.mechanisms)
+	if c.certificate() != nil {
+		offered = append(offered, mechExternal)
+		slices.Sort(offered)
 	}
-	offered := append(slices.Clone(c.release.mechanisms), mechExternal)
-	slices.Sort(offered)
+	if permitted := c.srv.Mechanisms; permitted != nil {
+		offered = slices.DeleteFunc(offered, func(m string) bool { return !slices.Contains(permitted, m) })
+	}
 	return offered
 }
 
@@ -72,7 +75,7 @@ func (c *conn) identify(mechanism string, response []byte) (user string, err err
 		}
 		return user, nil
 	}
-	user, password, err := credentials(mechanism, response)
+	user, password, err := c.srv.credentials(mechanism, response)
 	if err != nil || broker.Authenticate(user, password) == nil {
 		return user, err
 	}
@@ -83,9 +86,12 @@ func (c *conn) identify(mechanism string, response []byte) (user string, err err
 }
 
 // credentials returns what a response says.
-func credentials(mechanism string, response []byte) (user, password string, err error) {
+func (s *Server) credentials(mechanism string, response []byte) (user, password string, err error) {
 	switch mechanism {
 	case mechAnonymous:
+		if s.AnonymousUser != "" {
+			return s.AnonymousUser, s.AnonymousPassword, nil
+		}
 		return "guest", "guest", nil
 	case mechPlain:
 		return plainCredentials(response)

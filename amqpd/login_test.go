@@ -269,3 +269,40 @@ func TestLooksAtThePortAreNoWarnings(t *testing.T) {
 		}, book.take())
 	})
 }
+
+// A client may log in by the mechanisms that are permitted, and nobody is offered another.
+// Rules: A-18.
+func TestPermittedMechanisms(t *testing.T) {
+	ann := &amqp091.PlainAuth{Username: "ann", Password: "pw"}
+	for _, c := range []struct {
+		name string
+		srv  *amqpd.Server
+		auth amqp091.Authentication
+		user string // empty: nobody gets in
+	}{
+		{"all", &amqpd.Server{}, anonymous{}, "guest"},
+		{"another user", &amqpd.Server{AnonymousUser: "ann", AnonymousPassword: "pw"}, anonymous{}, "ann"},
+		{"a wrong password", &amqpd.Server{AnonymousUser: "ann", AnonymousPassword: "pwd"}, anonymous{}, ""},
+		{"with a name only", &amqpd.Server{Mechanisms: []string{"PLAIN", "AMQPLAIN"}}, anonymous{}, ""},
+		{"PLAIN", &amqpd.Server{Mechanisms: []string{"PLAIN"}}, ann, "ann"},
+		{"AMQPLAIN", &amqpd.Server{Mechanisms: []string{"AMQPLAIN"}}, ann, ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := leverettest.New(t)
+			require.NoError(t, b.AddUser("ann", "pw"))
+			require.NoError(t, b.SetPermissions("ann", leveret.Permissions{}))
+			c.srv.Broker = b
+			defer c.srv.Close()
+			nc := serveFrom(c.srv, tcpPeer("127.0.0.1"))
+			defer nc.Close()
+			conn, err := amqp091.Open(nc, amqp091.Config{SASL: []amqp091.Authentication{c.auth}, Vhost: "/"})
+			if c.user == "" {
+				assert.Error(t, err, c.name)
+				return
+			}
+			require.NoError(t, err, c.name)
+			assert.Equal(t, c.user, b.Connections()[0].User, c.name)
+			require.NoError(t, conn.Close())
+		})
+	}
+}

@@ -74,6 +74,12 @@ type Server struct {
 	// connection of another kind may come from anywhere. Nil: guest. Empty: nobody is so restricted.
 	LoopbackUsers []string
 
+	// Mechanisms may be used to log in: PLAIN, AMQPLAIN, EXTERNAL for clients with a certificate, and in RabbitMQ 4.3 ANONYMOUS. Nil:
+	// all of these.
+	Mechanisms []string
+	// AnonymousUser and AnonymousPassword are with which a client logs in by ANONYMOUS. Without a user they are guest's.
+	AnonymousUser, AnonymousPassword string
+
 	mu        sync.Mutex
 	closed    bool
 	listeners map[net.Listener]struct{}

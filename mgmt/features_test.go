@@ -1,6 +1,7 @@
 package mgmt_test
 
 import (
+	"net/http/httptest"
 	"testing"
 
 	"github.com/leveretmq/leveret"
@@ -25,6 +26,30 @@ func TestNodesAndFlagsThatAreNotThere(t *testing.T) {
 		assert.Equal(t, p == leveret.RabbitMQ43, told)
 		_, told = api.send("GET", "exchanges/%2F/amq.topic?disable_stats=true", "").body.(map[string]any)["incoming"]
 		assert.Equal(t, p == leveret.RabbitMQ310, told)
+		b.Close()
+	}
+}
+
+// RabbitMQ 3.10 has no ANONYMOUS. Mechanisms that nobody may use are listed.
+// Rules: A-18.
+func TestMechanisms(t *testing.T) {
+	for _, c := range []struct {
+		release    leveret.Profile
+		mechanisms []string
+		want       map[string]any
+	}{
+		{leveret.RabbitMQ43, nil, map[string]any{"PLAIN": true, "AMQPLAIN": true, "ANONYMOUS": true, "RABBIT-CR-DEMO": false}},
+		{leveret.RabbitMQ43, []string{"PLAIN"}, map[string]any{"PLAIN": true, "AMQPLAIN": false, "ANONYMOUS": false, "RABBIT-CR-DEMO": false}},
+		{leveret.RabbitMQ310, nil, map[string]any{"PLAIN": true, "AMQPLAIN": true, "RABBIT-CR-DEMO": false}},
+	} {
+		b := leveret.New(leveret.WithProfile(c.release))
+		srv := httptest.NewServer(mgmt.Handler(b, mgmt.Config{Mechanisms: c.mechanisms}))
+		got := map[string]any{}
+		for _, m := range (api{t, srv.URL}).get("nodes").([]any)[0].(map[string]any)["auth_mechanisms"].([]any) {
+			got[m.(map[string]any)["name"].(string)] = m.(map[string]any)["enabled"]
+		}
+		assert.Equal(t, c.want, got)
+		srv.Close()
 		b.Close()
 	}
 }

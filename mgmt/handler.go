@@ -16,6 +16,8 @@ type Config struct {
 	NodeName  string     // empty: leveret@localhost
 	Listeners []Listener // where clients connect; the health checks port-listener and protocol-listener look here
 
+	// Mechanisms are those by which AMQP clients may log in, for lists. Nil: all.
+	Mechanisms []string
 	// LoopbackUsers may log in from this machine only. Nil: guest. Empty: nobody is so restricted.
 	LoopbackUsers []string
 

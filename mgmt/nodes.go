@@ -4,8 +4,11 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
+
+	"github.com/leveretmq/leveret"
 )
 
 // There is one node. Where RabbitMQ tells of Erlang's runtime, here are the figures of Go's: goroutines for processes,
@@ -45,7 +48,7 @@ func (c *call) describeNode() (object, error) {
 		"mem_limit": memory.Limit, "mem_alarm": memory.Alarm, "mem_calculation_strategy": "rss",
 		"fd_total": p.maxFDs, "proc_total": maxGoroutines, "sockets_total": 0, "sockets_used": len(c.broker.Connections()),
 		"disk_free_limit": c.diskLimit(), "disk_free_alarm": c.broker.DiskSpace().Alarm,
-		"exchange_types": c.exchangeTypes(), "auth_mechanisms": authMechanisms(), "applications": c.applications(),
+		"exchange_types": c.exchangeTypes(), "auth_mechanisms": c.authMechanisms(), "applications": c.applications(),
 		"contexts": withoutNode(c.contexts()), "enabled_plugins": []string{"rabbitmq_management"}, "config_files": []any{}, "log_files": []any{},
 		"rabbitmq_version": c.version(), "erlang_version": erlangVersion(), "erlang_full_version": goVersion(), "crypto_lib_version": goVersion(),
 	}
@@ -59,9 +62,18 @@ func (c *call) describeNode() (object, error) {
 // RabbitMQ's.
 const maxGoroutines = 1 << 20
 
-func authMechanisms() (all []object) {
-	for _, name := range []string{"PLAIN", "AMQPLAIN", "ANONYMOUS"} {
-		all = append(all, object{"name": name, "description": "SASL " + name + " authentication mechanism", "enabled": true})
+// authMechanisms are those that RabbitMQ has in its core.
+func (c *call) authMechanisms() (all []object) {
+	for _, m := range []struct{ name, description string }{
+		{"PLAIN", "SASL PLAIN authentication mechanism"}, {"AMQPLAIN", "QPid AMQPLAIN mechanism"},
+		{"ANONYMOUS", "SASL ANONYMOUS authentication mechanism"},
+		{"RABBIT-CR-DEMO", "RabbitMQ Demo challenge-response authentication mechanism"},
+	} {
+		if m.name == "ANONYMOUS" && c.broker.Profile() == leveret.RabbitMQ310 {
+			continue
+		}
+		enabled := m.name != "RABBIT-CR-DEMO" && (c.Mechanisms == nil || slices.Contains(c.Mechanisms, m.name))
+		all = append(all, object{"name": m.name, "description": m.description, "enabled": enabled})
 	}
 	return all
 }

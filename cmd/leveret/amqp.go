@@ -48,6 +48,7 @@ func newAMQPServer(b *leveret.Broker, s settings, config *tls.Config, log *slog.
 	srv := &amqpd.Server{
 		Broker: b, TLS: config, CertLogin: s.tls.login, LoopbackUsers: s.users.loopback, Logger: log, Heartbeat: heartbeat,
 		HandshakeTimeout: s.clients.handshakeTimeout, FrameMax: s.clients.frameMax, ChannelMax: channels,
+		Mechanisms: s.users.mechanisms, AnonymousUser: s.users.anonymous.user, AnonymousPassword: s.users.anonymous.password,
 	}
 	if s.faults {
 		return faultyServer{srv, fault.NewDoor(srv)}

@@ -50,6 +50,10 @@ default_user_tags.administrator = false
 default_permissions.configure = ^$
 default_permissions.write = ^orders
 default_permissions.read = .*
+auth_mechanisms.1 = PLAIN
+auth_mechanisms.2 = AMQPLAIN
+auth_mechanisms.3 = ANONYMOUS
+anonymous_login_user = none
 load_definitions = /etc/definitions.json
 definitions.import_backend = local_filesystem
 cluster_name = farm
@@ -81,7 +85,7 @@ leveret.control = none
 	assert.Equal(t, []any{"/etc/cert.pem", "/etc/key.pem", "/etc/ca.pem", true, []uint16{tls.VersionTLS13}},
 		[]any{s.tls.cert, s.tls.key, s.tls.clientCA, s.tls.demand, s.tls.versions})
 	assert.Equal(t, userSettings{"ann", "se#cret", "management,monitoring", leveret.Permissions{Configure: "^$", Write: "^orders", Read: ".*"},
-		[]string{"ann", "bob"}}, s.users)
+		[]string{"ann", "bob"}, []string{"PLAIN", "AMQPLAIN"}, login{"none", "guest"}}, s.users)
 	assert.Equal(t, clientSettings{30 * time.Second, 5 * time.Second, 20 * time.Second, 65536, 128, 1 << 20, false,
 		leveret.NodeLimits{MaxConnections: 100, MaxChannels: 200, MaxVHosts: 3}}, s.clients)
 	assert.Equal(t, "/etc/definitions.json", s.definitions)
@@ -146,6 +150,7 @@ func TestConfigFileRefuses(t *testing.T) {
 		"definitions.import_backend = https":       `FILE:1: definitions.import_backend: "https" is not local_filesystem: leveret reads definitions from a file`,
 		"connection_max = many":                    `FILE:1: connection_max: "many" is not a whole number or infinity`,
 		"vhost_max = 0":                            "FILE:1: vhost_max: leveret has no limit of 0",
+		"auth_mechanisms.1 = PLAINLY":              `FILE:1: auth_mechanisms.1: "PLAINLY" is not one of AMQPLAIN, ANONYMOUS, EXTERNAL, PLAIN`,
 		"leveret.profile = 5":                      `FILE:1: leveret.profile is "5", not 4.3 or 3.10`,
 		"nonsense":                                 `FILE:1: "nonsense" is not KEY = VALUE`,
 		"a = 1\nb = 2":                             "FILE:1: a is not known\nFILE:2: b is not known",

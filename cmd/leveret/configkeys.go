@@ -31,6 +31,8 @@ func init() { // functions of the table look up the table
 		{"load_definitions", same("definitions")}, {"definitions.local.path", same("definitions")}, {"management.load_definitions", same("definitions")},
 		{"definitions.import_backend", checkBackend},
 		{"auth_backends.{n}", checkAuth}, {"auth_backends.{n}.authn", checkAuth}, {"auth_backends.{n}.authz", checkAuth},
+		{"auth_mechanisms.{n}", oneMore("auth-mechanisms", authMechanisms)},
+		{"anonymous_login_user", same("anonymous-login-user")}, {"anonymous_login_pass", same("anonymous-login-pass")},
 		{"cluster_name", same("cluster-name")},
 		{"consumer_timeout", duration("consumer-timeout", "ms")},
 		{"heartbeat", duration("heartbeat", "s")}, {"handshake_timeout", duration("handshake-timeout", "ms")},
@@ -211,6 +213,9 @@ func checkBackend(l *line) error {
 	}
 	return nil
 }
+
+// authMechanisms are the mechanisms by which clients may log in.
+var authMechanisms = map[string]string{"PLAIN": "PLAIN", "AMQPLAIN": "AMQPLAIN", "ANONYMOUS": "ANONYMOUS", "EXTERNAL": "EXTERNAL"}
 
 // checkAuth takes no other users than the broker's own.
 func checkAuth(l *line) error {

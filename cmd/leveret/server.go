@@ -222,7 +222,7 @@ func (srv *server) openHTTP(s settings, log *slog.Logger) error {
 		listeners[i] = d.describe()
 	}
 	api := mgmt.Handler(srv.broker, mgmt.Config{NodeName: nodeName, Listeners: listeners, LoopbackUsers: s.users.loopback,
-		Clock: s.clock, Advance: srv.advance})
+		Mechanisms: s.users.mechanisms, Clock: s.clock, Advance: srv.advance})
 	srv.doors[len(srv.doors)-1].server = newHTTPServer(api, log)
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,7 +78,12 @@ type userSettings struct {
 	tags           string // of that user, with commas between them
 	permissions    leveret.Permissions
 	loopback       []string // who may log in from this machine only
+	mechanisms     []string // by which clients may log in; nil: all
+	anonymous      login    // of a client that gives none
 }
+
+// A login is a user with a password.
+type login struct{ user, password string }
 
 // none as the value of a flag means that there is none of it.
 const none = "none"
@@ -94,8 +100,8 @@ var tlsVersions = map[string]uint16{"tlsv1.2": tls.VersionTLS12, "tlsv1.3": tls.
 
 // flagWords are the values of flags that are not simply kept.
 type flagWords struct {
-	config, profile, watermark, diskFree, login, loopback, maxMessageSize, clock, versions, sync string
-	faults                                                                                       bool
+	config, profile, watermark, diskFree, login, mechanisms, loopback, maxMessageSize, clock, versions, sync string
+	faults                                                                                                   bool
 
 	log, logFormat, logFile, logFileLevel, logFileFormat string
 }
@@ -195,6 +201,9 @@ func (s *settings) userFlags(f *flag.FlagSet) {
 		"`name` of an administrator to have in place of guest; needs --default-pass")
 	f.StringVar(&s.users.password, "default-pass", "",
 		"`password` of --default-user, which others on this machine may see in the list of processes")
+	f.StringVar(&s.users.anonymous.user, "anonymous-login-user", "guest",
+		"`name` of the user who a client is that logs in by ANONYMOUS; none: nobody may")
+	f.StringVar(&s.users.anonymous.password, "anonymous-login-pass", "guest", "`password` of --anonymous-login-user")
 	f.StringVar(&s.users.tags, "default-user-tags", "administrator", "`tags` of --default-user, with commas between them")
 	f.StringVar(&s.users.permissions.Configure, "default-configure", ".*", "`pattern` of what --default-user may configure in the virtual host /")
 	f.StringVar(&s.users.permissions.Write, "default-write", ".*", "`pattern` of what --default-user may write to")
@@ -213,6 +222,8 @@ func (w *flagWords) flags(f *flag.FlagSet) {
 	f.StringVar(&w.versions, "tls-versions", "", "`versions` of TLS to allow, tlsv1.2 and tlsv1.3, with a comma between them; both if not given")
 	f.StringVar(&w.login, "cert-login", "distinguished-name",
 		"`part` of a certificate that names the user: distinguished-name or common-name")
+	f.StringVar(&w.mechanisms, "auth-mechanisms", "PLAIN,AMQPLAIN,ANONYMOUS,EXTERNAL",
+		"`mechanisms` by which clients may log in, with commas between them; EXTERNAL is for clients with a certificate")
 	f.StringVar(&w.loopback, "loopback-users", "guest",
 		"`users` who may log in from this machine only, with commas between them; none: nobody is so restricted")
 	f.StringVar(&w.clock, "clock", "system",
@@ -316,6 +327,14 @@ func (s *settings) setClients(w flagWords) error {
 func (s *settings) setUsers(w flagWords) error {
 	if (s.users.name == "") != (s.users.password == "") {
 		return errors.New("--default-user and --default-pass need each other")
+	}
+	if s.users.mechanisms = splitList(w.mechanisms); s.users.anonymous.user == none {
+		s.users.mechanisms = slices.DeleteFunc(s.users.mechanisms, func(m string) bool { return m == "ANONYMOUS" })
+	}
+	for _, m := range s.users.mechanisms {
+		if authMechanisms[m] == "" {
+			return fmt.Errorf("%s has %q, not PLAIN, AMQPLAIN, ANONYMOUS or EXTERNAL", s.from.of("auth-mechanisms"), m)
+		}
 	}
 	s.users.loopback = []string{}
 	if w.loopback != none {
