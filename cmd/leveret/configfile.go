@@ -85,8 +85,12 @@ func (c *configFile) read(e conf.Entry) {
 			return
 		}
 	}
-	if reason := ineffective(e.Name()); reason != "" {
-		c.ignored = append(c.ignored, l.origin()+": "+reason)
+	if reason := reasonOf(ineffectiveKeys, e.Name()); reason != "" {
+		c.ignored = append(c.ignored, l.origin()+": has no effect: "+reason)
+		return
+	}
+	if reason := reasonOf(missingKeys, e.Name()); reason != "" {
+		c.errs = append(c.errs, fmt.Errorf("%s: %s", l.origin(), reason))
 		return
 	}
 	c.errs = append(c.errs, fmt.Errorf("%s is not known%s", l.origin(), suggestKey(e.Key)))
@@ -161,61 +165,6 @@ func suggestKey(key []string) string {
 		return "; probably " + meant + " is meant"
 	}
 	return ""
-}
-
-// ineffectiveKeys are keys of RabbitMQ's that cannot matter here, by how they begin. A file that has them serves all the
-// same.
-var ineffectiveKeys = []ineffectiveKey{
-	{"vm_memory_high_watermark_paging_ratio", "leveret keeps messages in memory"},
-	{"vm_memory_calculation_strategy", asksGo}, {"memory_monitor_interval", asksGo},
-	{"background_gc_", noErlang}, {"delegate_count", noErlang}, {"default_worker_pool_size", noErlang},
-	{"socket_writer.", noErlang}, {"lazy_queue_explicit_gc_run_operation_threshold", noErlang},
-	{"queue_explicit_gc_run_operation_threshold", noErlang},
-	{"cluster_formation.", oneNode}, {"cluster_partition_handling", oneNode}, {"net_ticktime", oneNode}, {"distribution.listener.", oneNode},
-	{"mnesia_table_loading_retry_", oneNode}, {"metadata_store.", oneNode}, {"mirroring_", oneNode}, {"queue_master_locator", oneNode},
-	{"queue_leader_locator", oneNode}, {"quorum_queue.initial_cluster_size", oneNode}, {"quorum_queue.continuous_membership.", oneNode},
-	{"raft.", noRaft}, {"quorum_queue.compute_checksums", noRaft}, {"quorum_queue.compress_mem_tables", noRaft},
-	{"quorum_queue.wal_", noRaft}, {"quorum_queue.segment_", noRaft}, {"quorum_queue.snapshot_chunk_size", noRaft},
-	{"quorum_queue.max_append_entries_rpc_batch_size", noRaft}, {"quorum_queue.commands_soft_limit", noRaft},
-	{"classic_queue.default_version", "leveret has one version of classic queues"},
-	{"collect_statistics", "leveret has no interval of statistics"},
-	{"management.rates_mode", "the rates of leveret's API are always basic"},
-	{"num_acceptors.", "leveret has no acceptors"},
-	{"log.file.rotation.", "leveret does not rotate its log"},
-	{"queue_index_embed_msgs_below", "leveret keeps messages in memory"},
-	{"message_store_shutdown_timeout", "leveret keeps messages in memory"},
-	{"tcp_listen_options.", "leveret has the system's own values of socket options"},
-	{"session_max_per_connection", noNewAMQP}, {"link_max_per_session", noNewAMQP}, {"deprecated_features.permit.amqp_address_v1", noNewAMQP},
-	{"stream.replication.", noStreams}, {"stream.read_ahead", noStreams}, {"stream.data_dir", noStreams},
-	{"runtime_parameters.limits.", "leveret has no parameters of plugins"},
-	{"amqp_client.ssl_options.", "leveret connects to no broker"},
-	{"deprecated_features.permit.classic_queue_mirroring", oneNode}, {"deprecated_features.permit.ram_node_type", oneNode},
-	{"deprecated_features.permit.queue_master_locator", oneNode},
-	{"ssl_options.honor_cipher_order", goTLS}, {"ssl_options.honor_ecc_order", goTLS}, {"ssl_options.secure_renegotiate", goTLS},
-	{"ssl_options.client_renegotiation", goTLS}, {"ssl_options.reuse_sessions", goTLS}, {"ssl_options.bypass_pem_cache", goTLS},
-	{"ssl_allow_poodle_attack", goTLS},
-}
-
-// Reasons that several keys have.
-const (
-	oneNode   = "leveret is one node"
-	asksGo    = "leveret asks the Go runtime for its memory"
-	noErlang  = "leveret has no processes of Erlang"
-	noRaft    = "leveret keeps no log of Raft"
-	noNewAMQP = "leveret has no AMQP 1.0"
-	noStreams = "leveret has no streams"
-	goTLS     = "Go's TLS decides"
-)
-
-type ineffectiveKey struct{ prefix, reason string }
-
-// ineffective returns why a key does not matter; empty: it does.
-func ineffective(key string) string {
-	i := slices.IndexFunc(ineffectiveKeys, func(k ineffectiveKey) bool { return strings.HasPrefix(key, k.prefix) })
-	if i < 0 {
-		return ""
-	}
-	return "has no effect: " + ineffectiveKeys[i].reason
 }
 
 // number checks that the value is a whole number.

@@ -133,7 +133,7 @@ func TestConfigFileRefuses(t *testing.T) {
 		"\nlistener.tcp.default = 5672":            "FILE:2: listener.tcp.default is not known; probably listeners.tcp.default is meant",
 		"heartbeats = 1":                           "FILE:1: heartbeats is not known; probably heartbeat is meant",
 		"loopback_user.guest = false":              "FILE:1: loopback_user.guest is not known; probably loopback_users.guest is meant",
-		"mqtt.listeners.tcp.default = 1883":        "FILE:1: mqtt.listeners.tcp.default is not known",
+		"mqtt.listeners.tcp.default = 1883":        "FILE:1: mqtt.listeners.tcp.default: leveret has no plugins",
 		"heartbeat = soon":                         `FILE:1: heartbeat: "soon" is not a whole number`,
 		"heartbeat = 65536":                        "FILE:1: heartbeat is 18h12m16s, not whole seconds from 0s to 65535s",
 		"listeners.tcp.1 = host":                   `FILE:1: listeners.tcp.1: "host" is not a port, or an address and a port`,
@@ -151,9 +151,14 @@ func TestConfigFileRefuses(t *testing.T) {
 		"connection_max = many":                    `FILE:1: connection_max: "many" is not a whole number or infinity`,
 		"vhost_max = 0":                            "FILE:1: vhost_max: leveret has no limit of 0",
 		"auth_mechanisms.1 = PLAINLY":              `FILE:1: auth_mechanisms.1: "PLAINLY" is not one of AMQPLAIN, ANONYMOUS, EXTERNAL, PLAIN`,
-		"leveret.profile = 5":                      `FILE:1: leveret.profile is "5", not 4.3 or 3.10`,
-		"nonsense":                                 `FILE:1: "nonsense" is not KEY = VALUE`,
-		"a = 1\nb = 2":                             "FILE:1: a is not known\nFILE:2: b is not known",
+		"default_queue_type = quorum":              "FILE:1: default_queue_type: leveret has no default queue type of the node, but one of each virtual host",
+		"message_interceptors.incoming.set_header_timestamp.overwrite = true": "FILE:1: message_interceptors.incoming.set_header_timestamp.overwrite: leveret has no interceptors",
+		"management.path_prefix = /x":                                         "FILE:1: management.path_prefix: leveret's management API has no such setting",
+		"log.syslog = true":                                                   "FILE:1: log.syslog: leveret has no such setting of its log",
+		"deprecated_features.permit.transient_nonexcl_queues = false":         "FILE:1: deprecated_features.permit.transient_nonexcl_queues: leveret does not deny it",
+		"leveret.profile = 5":                                                 `FILE:1: leveret.profile is "5", not 4.3 or 3.10`,
+		"nonsense":                                                            `FILE:1: "nonsense" is not KEY = VALUE`,
+		"a = 1\nb = 2":                                                        "FILE:1: a is not known\nFILE:2: b is not known",
 	} {
 		file := configOf(t, text)
 		_, err := parseSettings([]string{"--config", file}, io.Discard)
@@ -189,6 +194,18 @@ func TestConfigKeysWithoutEffect(t *testing.T) {
 	}
 	_, err := parseSettings([]string{"--config", configOf(t, "auth_backends.1 = ldap")}, io.Discard)
 	assert.ErrorContains(t, err, `auth_backends.1: "ldap" is not internal: leveret has no other users than its own`)
+}
+
+// The reason is told, and not a key that is called alike.
+func TestConfigKeysThatAreMissing(t *testing.T) {
+	for _, name := range []string{"default_queue_type", "default_vhost", "cluster_queue_limit", "cluster_exchange_limit",
+		"message_interceptors.outgoing.timestamp.enabled", "definitions.skip_if_unchanged", "definitions.https.url", "password_hashing_module",
+		"ranch_connection_max", "proxy_protocol", "auth_ldap.servers.1", "management.ssl.port", "management.cors.allow_origins.1", "prometheus.tcp.port",
+		"mqtt.allow_anonymous", "stream.listeners.tcp.1", "ssl_options.depth", "ssl_options.ciphers.1", "log.exchange", "log.connection.level",
+		"queue_types.stream.enabled", "quorum_queue.property_equivalence.relaxed_checks_on_redeclaration"} {
+		_, err := settingsOf(t, name+" = x")
+		assert.ErrorContains(t, err, ":1: "+name+": leveret", name)
+	}
 }
 
 // A letter alone is a power of 1000 in 4.3 and of 1024 in 3.10.

@@ -42,6 +42,8 @@ func init() { // functions of the table look up the table
 		{"vhost_max", limit("max-vhosts")},
 		{"max_message_size", same("max-message-size")},
 		{"deprecated_features.permit.global_qos", boolean("global-qos")},
+		{"deprecated_features.permit.transient_nonexcl_queues", checkPermitted},
+		{"deprecated_features.permit.management_metrics_collection", checkPermitted},
 		{"vm_memory_high_watermark.relative", setRelativeWatermark}, {"vm_memory_high_watermark.absolute", size("vm-memory-high-watermark")},
 		{"disk_free_limit.absolute", size("disk-free-limit")}, {"disk_free_limit.relative", setRelativeDiskLimit},
 		{"log.console", setConsole}, {"log.console.level", level("log")}, {"log.console.formatter", formatter("log-format")},
@@ -207,9 +209,18 @@ func setUserTag(l *line) error {
 	return err
 }
 
+// checkPermitted takes that a feature is permitted which leveret does not deny.
+func checkPermitted(l *line) error {
+	yes, err := l.yes()
+	if err == nil && !yes {
+		return errors.New("leveret does not deny it")
+	}
+	return err
+}
+
 func checkBackend(l *line) error {
 	if l.Value != "local_filesystem" && l.Value != "local" {
-		return fmt.Errorf("%q is not local_filesystem: leveret reads definitions from a file", l.Value)
+		return fmt.Errorf("%q is not local_filesystem: "+fromFile, l.Value)
 	}
 	return nil
 }
@@ -220,7 +231,7 @@ var authMechanisms = map[string]string{"PLAIN": "PLAIN", "AMQPLAIN": "AMQPLAIN",
 // checkAuth takes no other users than the broker's own.
 func checkAuth(l *line) error {
 	if l.Value != "internal" && l.Value != "rabbit_auth_backend_internal" {
-		return fmt.Errorf("%q is not internal: leveret has no other users than its own", l.Value)
+		return fmt.Errorf("%q is not internal: "+ownUsers, l.Value)
 	}
 	return nil
 }
