@@ -216,9 +216,15 @@ func (c *call) uploaded() ([]byte, error) {
 		return c.readAll()
 	}
 	c.request.Body = http.MaxBytesReader(nil, c.request.Body, maxBody)
+	if err := c.request.ParseMultipartForm(maxBody); err != nil {
+		return nil, badRequest(err.Error())
+	}
+	if text, ok := c.request.MultipartForm.Value["file"]; ok { // without the name of a file
+		return []byte(text[0]), nil
+	}
 	file, _, err := c.request.FormFile("file")
 	if err != nil {
-		return nil, badRequest(err.Error())
+		return nil, badRequest("failed_to_parse_json")
 	}
 	defer file.Close()
 	return io.ReadAll(file)

@@ -1,6 +1,7 @@
 package mgmt_test
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/leveretmq/leveret"
@@ -36,4 +37,30 @@ func TestWhoMadeWhatIsImported(t *testing.T) {
 	_, err := b.DeclareExchange("all", leveret.Fanout, leveret.ExchangeConfig{})
 	require.NoError(t, err)
 	assert.Equal(t, "rmq-internal", maker("all"))
+}
+
+// A form may have the document without the name of a file. One without the document is none. RabbitMQ 4.3 and 3.10 agree.
+func TestFormsOfDefinitions(t *testing.T) {
+	part := func(head, body string) string {
+		return "--BB\r\nContent-Disposition: form-data; " + head + "\r\n\r\n" + body + "\r\n--BB--\r\n"
+	}
+	b := leveret.New()
+	defer b.Close()
+	api := direct{t, mgmt.Handler(b)}
+	for _, c := range []struct {
+		form   string
+		status int
+	}{
+		{part(`name="file"`, `{"vhosts":[{"name":"a"}]}`), 204},
+		{part(`name="file"; filename="x.json"`, `{"vhosts":[{"name":"b"}]}`), 204},
+		{part(`name="file"`, ""), 204},
+		{part(`name="file"`, `{"vhosts":`), 400},
+		{part(`name="other"; filename="x.json"`, `{"vhosts":[]}`), 400},
+		{"--BB--\r\n", 400},
+	} {
+		got := api.send("POST", "definitions", c.form,
+			func(r *http.Request) { r.Header.Set("Content-Type", "multipart/form-data; boundary=BB") })
+		assert.Equal(t, c.status, got.status, c.form)
+	}
+	assert.Len(t, b.VHosts(), 3)
 }
