@@ -55,6 +55,7 @@ type VHost struct {
 	Tags        *Tags     `json:"tags,omitzero"`        // here, newer ones in Metadata
 	Limits      Limits    `json:"limits,omitzero"`      // for readers; an import sets those of Parameters
 	Metadata    *Metadata `json:"metadata,omitzero"`
+	Tracing     *bool     `json:"tracing,omitzero"` // whether its messages are copied to amq.rabbitmq.trace; nil: it stays as it is; not exported
 }
 
 // Metadata are the part of a virtual host's entry under "metadata".

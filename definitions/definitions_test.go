@@ -11,6 +11,7 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/definitions"
+	"github.com/leveretmq/leveret/internal/firehose"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -582,4 +583,22 @@ func TestLenientEntries(t *testing.T) {
 		assert.EqualError(t, err, "queues[0] '': the name is missing")
 		b.Close()
 	}
+}
+
+// An entry may say whether the virtual host is traced. What it does not say stays, and an export does not have it.
+// Rules: J-3.
+func TestTracingOfImportedVHost(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	for _, c := range []struct {
+		entry  string
+		traced bool
+	}{{`"tracing":true`, true}, {`"description":"x"`, true}, {`"tracing":false`, false}, {`"metadata":{"tracing":true}`, false}, {`"tracing":true`, true}} {
+		require.NoError(t, definitions.Import(b, []byte(`{"vhosts":[{"name":"v",`+c.entry+`}]}`)))
+		assert.Equal(t, c.traced, firehose.Traces(b, "v"), c.entry)
+	}
+	assert.Error(t, definitions.Import(b, []byte(`{"vhosts":[{"name":"v","tracing":false}],"queues":[{"name":"q","vhost":"nowhere"}]}`)))
+	assert.True(t, firehose.Traces(b, "v"), "what is refused changes nothing")
+	assert.Error(t, definitions.Import(b, []byte(`{"vhosts":[{"name":"v","tracing":"false"}]}`)))
+	firehose.Stop(b, "v")
 }

@@ -8,8 +8,10 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
+	"github.com/leveretmq/leveret/internal/firehose"
 	"github.com/leveretmq/leveret/internal/jsondoc"
 	"github.com/leveretmq/leveret/internal/protection"
+	"github.com/leveretmq/leveret/internal/wire"
 )
 
 // Import adds what the document says to what is there, as Apply does. The error is a *SyntaxError or an *Error. Either wraps a
@@ -55,7 +57,25 @@ func (d *Definitions) applyAs(b *leveret.Broker, p plan) error {
 	if err := rehearsal.apply(d, p); err != nil {
 		return err
 	}
-	return newImporter(b).apply(d, p)
+	if err := newImporter(b).apply(d, p); err != nil {
+		return err
+	}
+	d.trace(b)
+	return nil
+}
+
+// trace turns the firehose of virtual hosts on or off whose entries say so.
+// Rules: J-3, O-6.
+func (d *Definitions) trace(b *leveret.Broker) {
+	for _, e := range d.VHosts {
+		switch {
+		case e.Tracing == nil:
+		case *e.Tracing:
+			firehose.Start(b, wire.NodeName, e.Name)
+		default:
+			firehose.Stop(b, e.Name)
+		}
+	}
 }
 
 // ApplyToVHost is Apply for one virtual host: what the definitions say of queues, exchanges,
