@@ -42,10 +42,11 @@ type plain string
 
 // A failure is a refusal in RabbitMQ's words.
 type failure struct {
-	status  int
-	kind    string // "error" in the answer; empty: no body
-	reason  any
-	noCache bool // answers of the release that say how they may be cached say no-cache
+	status   int
+	kind     string // "error" in the answer; empty: no body
+	reason   any
+	noCache  bool // answers of the release that say how they may be cached say no-cache
+	byBroker bool // the broker refuses, behind all that a request is asked for otherwise
 }
 
 func (f *failure) Error() string { return f.kind }
@@ -66,6 +67,11 @@ var (
 
 func notAuthorised(reason string) error {
 	return &failure{status: http.StatusUnauthorized, kind: "not_authorised", reason: reason}
+}
+
+// noPermission is the broker's refusal of what the user may not do.
+func noPermission(reason string) error {
+	return &failure{status: http.StatusUnauthorized, kind: "not_authorised", reason: reason, byBroker: true}
 }
 func notFound(reason string) error {
 	return &failure{status: http.StatusNotFound, kind: "not_found", reason: reason}
@@ -88,7 +94,9 @@ func refusal(err error) error {
 	switch e.Code {
 	case leveret.NotFound:
 		return notFound(e.Reason)
-	case leveret.AccessRefused, leveret.NotAllowed:
+	case leveret.AccessRefused:
+		return noPermission("Access refused.")
+	case leveret.NotAllowed:
 		return errNoAccess
 	}
 	return badRequest(e.Reason)

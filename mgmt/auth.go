@@ -174,7 +174,7 @@ func (c *call) checkOwner(user string) error {
 // isRefusedUser reports whether an error is the refusal of a user who may not see an object.
 func isRefusedUser(err error) bool {
 	var f *failure
-	return errors.As(err, &f) && f.status == http.StatusUnauthorized
+	return errors.As(err, &f) && f.status == http.StatusUnauthorized && !f.byBroker
 }
 
 // ownersOfConnection lets the handler look for the connection. RabbitMQ fails if there is none, and the user may not see or close all.

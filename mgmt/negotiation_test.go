@@ -1,6 +1,7 @@
 package mgmt_test
 
 import (
+	"errors"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/mgmt"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // Where RabbitMQ's web server has come to when it answers: the answer has headers accordingly.
@@ -249,5 +251,25 @@ func TestUncached(t *testing.T) {
 		assert.Equal(t, []string{"no-cache", "no-cache", "0"}, []string{look.Get("Cache-Control"), look.Get("Pragma"), look.Get("Expires")}, path)
 		options := negotiate(h, negotiated{request: "OPTIONS " + path}).Header()
 		assert.Equal(t, "no-cache, no-store, max-age=0, must-revalidate", options.Get("Cache-Control"), path)
+	}
+}
+
+// What the user may not do the broker finds out last: the answer varies with Accept, as others do. Whom a route does not let in is found
+// out before. RabbitMQ 4.3 and 3.10 agree.
+func TestVaryOfRefusals(t *testing.T) {
+	for p, early := range map[leveret.Profile]string{leveret.RabbitMQ43: "origin, accept-encoding", leveret.RabbitMQ310: "origin"} {
+		b := leveret.New(leveret.WithProfile(p))
+		defer b.Close()
+		require.NoError(t, errors.Join(b.AddUser("ann", "pw", "management"), b.SetPermissions("ann", leveret.Permissions{Configure: "^a"})))
+		api := direct{t, mgmt.Handler(b)}
+		ann := func(r *http.Request) { r.SetBasicAuth("ann", "pw") }
+		require.Equal(t, http.StatusCreated, api.send("PUT", "queues/%2F/a", "{}", ann, sentAsJSON).status)
+		for _, r := range [][3]string{{"PUT", "queues/%2F/z", "{}"}, {"DELETE", "exchanges/%2F/amq.direct", ""},
+			{"POST", "queues/%2F/a/get", `{"count":1,"ackmode":"ack_requeue_false","encoding":"auto"}`}} {
+			got := api.send(r[0], r[1], r[2], ann, sentAsJSON)
+			assert.Equal(t, []any{http.StatusUnauthorized, "accept, accept-encoding, origin"}, []any{got.status, got.header.Get("Vary")}, r)
+		}
+		got := api.send("GET", "users", "", ann)
+		assert.Equal(t, []any{http.StatusUnauthorized, early}, []any{got.status, got.header.Get("Vary")})
 	}
 }

@@ -53,7 +53,7 @@ func (c *call) take(v *leveret.VHost, run func(*leveret.Channel) error) error {
 	case isCode(err, leveret.NotFound):
 		return notFound(c.replyText(err))
 	case isCode(err, leveret.AccessRefused):
-		return notAuthorised(c.replyText(err))
+		return noPermission(c.replyText(err))
 	}
 	return c.closing(err)
 }
