@@ -11,7 +11,12 @@ import (
 // settle takes deliveries out of a channel's hands; how is ack, nack+, rej+, end, nack- or rej-.
 func (m *model) settle(us []*mUnacked, how string) {
 	us = slices.Clone(us)
-	sort.SliceStable(us, func(i, j int) bool { return us[i].consumer() < us[j].consumer() })
+	sort.SliceStable(us, func(i, j int) bool {
+		if us[i].q.quorum != us[j].q.quorum {
+			return us[j].q.quorum
+		}
+		return us[i].consumer() < us[j].consumer()
+	})
 	for len(us) > 0 {
 		q, c := us[0].q, us[0].c
 		n := 1
