@@ -16,6 +16,7 @@ const (
 )
 
 // mechanisms are the ones offered on this connection.
+// Rules: A-18.
 func (c *conn) mechanisms() []string {
 	offered := slices.Clone(c.release.mechanisms)
 	if c.certificate() != nil {

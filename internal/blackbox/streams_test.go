@@ -22,7 +22,11 @@ func TestStreamsAreRefused(t *testing.T) {
 		require.ErrorIs(t, err, leveret.ErrNotImplemented)
 		assert.EqualError(t, err, "queue.declare: NOT_IMPLEMENTED - leveret has no streams: queue 'q' in vhost '/'")
 		assert.Len(t, b.Queues(), 1)
-		assert.ErrorIs(t, declare("q", leveret.Table{"x-max-age": "nonsense"}), leveret.ErrPreconditionFailed)
+		refused := leveret.ErrPreconditionFailed
+		if profile == leveret.RabbitMQ310 {
+			refused = leveret.ErrInternal // no digit at its beginning crashes 3.10's channel
+		}
+		assert.ErrorIs(t, declare("q", leveret.Table{"x-max-age": "nonsense"}), refused)
 		assert.ErrorIs(t, declare("", leveret.Table{}), leveret.ErrPreconditionFailed, "streams have no generated names")
 		assert.ErrorIs(t, declare("there", leveret.Table{}), leveret.ErrPreconditionFailed, "the queue there is none")
 	}
