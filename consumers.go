@@ -76,6 +76,21 @@ func (cs *consumers) next() *Consumer {
 	return nil
 }
 
+// handOverLocked reports whether the next message goes to a consumer that needs no acknowledgements. It changes nothing, as next may.
+func (cs *consumers) handOverLocked() bool {
+	if cs == nil {
+		return false
+	}
+	var c *Consumer
+	switch {
+	case cs.q.args.singleActive && !cs.vacant:
+		c = cs.single
+	case !cs.q.args.singleActive && len(cs.lines) > 0:
+		c = cs.lines[0].Front().Value
+	}
+	return c != nil && c.cfg.NoAck && c.ableLocked()
+}
+
 // canTakeLocked reports whether the consumer can take a message now. If its inbox or its channel's window is full, the
 // inbox or the channel remembers the consumer, and resumes it when there is room.
 func (c *Consumer) canTakeLocked() bool {

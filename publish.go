@@ -340,13 +340,15 @@ func (ch *Channel) enqueueLocked(p *publication, out *Outcome) {
 		ch.unroutableLocked(p, out)
 		return
 	}
-	if n := len(p.queues); n > 1 {
+	queues := p.queues
+	if n := len(queues); n > 1 {
 		p.countFurtherLocked(n - 1)
+		queues = v.storingLastLocked(queues, p.m)
 	}
 	// Every queue gets its copy, whatever the others do. One refusal makes the publish a refused one. In a transaction a quorum
 	// queue that refuses the message hides this refusal, and those of the other queues, from the commit. // C-10
 	refused, heard := false, true
-	for _, q := range p.queues {
+	for _, q := range queues {
 		out.Stored = out.Stored || q.confirmsStored(p.m)
 		if !q.impl.accept(arrival{m: p.m, by: ch}) {
 			refused = true
@@ -362,6 +364,30 @@ func (ch *Channel) enqueueLocked(p *publication, out *Outcome) {
 	if out.Sequence > 0 && !out.Rejected {
 		ch.confirmedLocked(p.m)
 	}
+}
+
+// storingLastLocked returns the queues in the order in which they are done with m: a classic queue that writes m to the disk
+// comes behind the classic queues that do not.
+// Rules: X-18a.
+func (v *vhost) storingLastLocked(queues []*Queue, m *message) []*Queue {
+	if !m.isPersistent() {
+		return queues
+	}
+	stores := func(q *Queue) bool { return q.traits.actsLater || q.confirmsStored(m) && !q.consumers.handOverLocked() }
+	n := slices.IndexFunc(queues, stores)
+	if n < 0 || !slices.ContainsFunc(queues[n:], func(q *Queue) bool { return !stores(q) }) {
+		return queues
+	}
+	inTurn := v.router.inTurn[:0]
+	for _, last := range []bool{false, true} {
+		for _, q := range queues {
+			if stores(q) == last {
+				inTurn = append(inTurn, q)
+			}
+		}
+	}
+	v.router.inTurn = inTurn
+	return inTurn
 }
 
 // confirmsStored reports whether q confirms m when the disk has m, and has delivered m before.

@@ -25,6 +25,7 @@ type router struct {
 	work    []*Exchange
 	matches []*binding
 	varying bool      // the result depends on more than exchange, key and topology
+	inTurn  []*Queue  // memory for storingLastLocked
 	found   bool      // the exchange that is routed through has led to a queue or an exchange
 	one     [1]string // memory for keys
 }
