@@ -41,20 +41,36 @@ func (s *settings) retryDelay(deliveries uint32) int64 {
 type delayedRetries struct {
 	c     *quorum
 	wait  *btree.BTreeG[delayedRetry]
-	held  holdings // what waits
-	seq   uint64
+	next  delayedRetry // the first to be ready: of several with one time that which came back first
+	held  holdings     // what waits
 	timer schedule.Timer[wakeable]
 }
 
-// A delayedRetry is ready again at a time in ns since 1970; those of one time in the order in which they came back.
+// A delayedRetry is ready again at a time in ns since 1970; those of one time in the order of their positions.
 type delayedRetry struct {
-	at  int64
-	seq uint64
-	e   entry
+	at int64
+	e  entry
 }
 
 func (d delayedRetry) before(o delayedRetry) bool {
-	return d.at < o.at || d.at == o.at && d.seq < o.seq
+	return d.at < o.at || d.at == o.at && d.e.seq < o.e.seq
+}
+
+// add has d wait.
+func (r *delayedRetries) add(d delayedRetry) {
+	if r.wait.Len() == 0 || d.at < r.next.at {
+		r.next = d
+	}
+	r.wait.ReplaceOrInsert(d)
+}
+
+// take takes out the first message.
+// Rules: D-42.
+func (r *delayedRetries) take() delayedRetry {
+	d := r.next
+	r.wait.Delete(d)
+	r.next, _ = r.wait.Min()
+	return d
 }
 
 // delay holds e back.
@@ -71,8 +87,7 @@ func (c *quorum) delayUntil(at int64, e entry) {
 		c.retries.timer.Value = c.retries
 	}
 	r := c.retries
-	r.seq++
-	r.wait.ReplaceOrInsert(delayedRetry{at, r.seq, e})
+	r.add(delayedRetry{at, e})
 	r.count(e.m, 1)
 	c.q.v.wakeAtLocked(&r.timer, at)
 }
@@ -87,8 +102,8 @@ func (r *delayedRetries) count(m *message, n int) {
 // Rules: D-42.
 func (r *delayedRetries) wake(now int64) {
 	c, n := r.c, 0
-	for d, ok := r.wait.Min(); ok && d.at <= now && n < turn(); d, ok = r.wait.Min() { // the timer comes back for the rest
-		r.wait.DeleteMin()
+	for r.wait.Len() > 0 && r.next.at <= now && n < turn() { // the timer comes back for the rest
+		d := r.take()
 		r.count(d.e.m, -1)
 		c.note(d.e, record.Turn{Now: record.Returned})
 		c.putReturned(d.e)
@@ -110,8 +125,7 @@ func (r *delayedRetries) wake(now int64) {
 }
 
 func (r *delayedRetries) nextWake() (int64, bool) {
-	d, ok := r.wait.Min()
-	return d.at, ok
+	return r.next.at, r.wait.Len() > 0
 }
 
 func (r *delayedRetries) actsWhenStale() bool { return false }
@@ -136,10 +150,9 @@ func (r *delayedRetries) end() (all []delayedRetry) {
 	c.retries = nil
 	c.q.v.timing.heap.Remove(&r.timer)
 	c.removedAside(r.held)
-	r.wait.Ascend(func(d delayedRetry) bool {
-		all = append(all, d)
-		return true
-	})
+	for r.wait.Len() > 0 {
+		all = append(all, r.take())
+	}
 	return all
 }
 
