@@ -50,6 +50,7 @@ type credit struct {
 
 // ties are what a channel has to undo in queues when it ends, besides its deliveries.
 type ties struct {
+	left        []*Queue    // its consumers of these have ended, and the queues still know the channel; deleted ones among them
 	leaving     []*Queue    // detach ended consumers of theirs
 	late        []*Consumer // those that quorum queues have cancelled because they did not settle in time
 	asPublisher publisherState
@@ -223,9 +224,29 @@ func (ch *Channel) endConsumersLocked(some func(*Consumer) bool) {
 func (ch *Channel) giveBackLocked(reason *Error) {
 	ch.endConsumersLocked(anyConsumer)
 	ch.returnLocked(anyQueue)
-	ch.tags = tags.Window[unacked]{}
+	for _, q := range ch.left {
+		q.channelEndedLocked()
+	}
+	ch.left, ch.tags = nil, tags.Window[unacked]{}
 	if ch.endedLocked() {
 		ch.v.channelEventLocked(ch, reason)
+	}
+}
+
+// noteLeftLocked notes a queue that knows the channel until its end, because it has sent messages to a consumer of the channel.
+// Rules: Q-35.
+func (ch *Channel) noteLeftLocked(q *Queue) {
+	if q.idle == nil || !q.traits.usedByChannelEnd || slices.Contains(ch.left, q) {
+		return
+	}
+	ch.left = append(slices.DeleteFunc(ch.left, func(q *Queue) bool { return q.deleted }), q)
+}
+
+// channelEndedLocked restarts the idle time when a channel ends that q knows.
+// Rules: Q-35.
+func (q *Queue) channelEndedLocked() {
+	if q.traits.usedByChannelEnd && !q.deleted {
+		q.touchLocked()
 	}
 }
 
@@ -240,6 +261,7 @@ func (ch *Channel) returnLocked(to func(*Queue) bool) {
 	}
 	for _, tags := range ch.byQueueLocked() {
 		if of, some := ch.firstHolderLocked(tags); some && to(of.q) {
+			of.q.channelEndedLocked()
 			ch.settleGroupLocked(ch.byHolderLocked(tags, of.q), of, ended)
 		}
 	}

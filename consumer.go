@@ -29,6 +29,7 @@ type Consumer struct {
 	passed   bool                  // its channel remembers that it waits for room in the window
 	ended    bool
 	err      error     // why it has ended, nil before
+	sent     bool      // a message was delivered to it
 	late     bool      // did not settle in time: its queue counts it until its client cancels it, or its channel ends
 	waiting  bool      // late, and behind the single active consumer: see waitAgainLocked
 	inbox    *Inbox    // of its connection; nil: see own
@@ -220,6 +221,9 @@ func (c *Consumer) leaveLocked(why error) {
 	}
 	if q.consumers.len() == 0 {
 		q.touchLocked()
+	}
+	if c.sent {
+		c.ch.noteLeftLocked(q)
 	}
 }
 

@@ -80,6 +80,7 @@ func (q *Queue) assignLocked(c *Consumer, m *message) {
 func (q *Queue) sendLocked(c *Consumer, e *entry) {
 	ch := c.ch
 	ch.usedLocked()
+	c.sent = true
 	d := c.spares.take()
 	ch.fillDelivery(d, q, e)
 	d.ConsumerTag = c.tag

@@ -105,6 +105,7 @@ type traits struct {
 	deletesOnCondition bool  // queue.delete knows if-unused and if-empty
 	usedByDeclare      bool  // a declaration that finds the queue restarts its idle time
 	usedByPolicy       bool  // a change of its policy restarts its idle time
+	usedByChannelEnd   bool  // the end of a channel that it knows restarts its idle time
 	idleBeyond         int64 // ms that it has to be idle for beyond x-expires
 
 	actsLater bool // X-18a, D-5: of the queues that a message or a settlement reaches, it acts after those that do not
@@ -166,7 +167,7 @@ func makeQuorum() (*Queue, queueType) {
 func classicTraits(r *rules) traits {
 	t := traits{
 		serverNamed: true, transient: true, deletesOnCondition: true, usedByDeclare: true, usedByPolicy: true,
-		exclusiveConsumers: true, channelWindow: true, ackTimeout: -1,
+		usedByChannelEnd: true, exclusiveConsumers: true, channelWindow: true, ackTimeout: -1,
 		singleActiveGet: true, electsByPriority: true, idleCancel: r.idleCancel,
 		levelsApart: true, commitHears: true,
 	}
