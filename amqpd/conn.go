@@ -114,8 +114,16 @@ func newConn(srv *Server, nc net.Conn) *conn {
 	return c
 }
 
-// serve runs the connection to its end.
+// A resettable connection is one of TCP, without TLS.
+type resettable interface{ SetLinger(seconds int) error }
+
+var _ resettable = (*net.TCPConn)(nil)
+
+// serve runs the connection to its end. A TCP connection that the client has not closed ends with a reset, as RabbitMQ's do.
 func (c *conn) serve() {
+	if nc, ok := c.nc.(resettable); ok {
+		_ = nc.SetLinger(0)
+	}
 	defer c.nc.Close()
 	if err := c.handshake(); err != nil {
 		c.endHandshake(err)

@@ -31,5 +31,8 @@
 // A client that has taken nothing of what it is sent for 30 seconds is given up with or without heartbeats, as by RabbitMQ:
 // the connection is reset, and what it held is back in its queues.
 //
+// Where the server ends a TCP connection the client sees a reset, as with RabbitMQ, and not the end of the stream. It sees the end
+// over TLS, and when its virtual host is deleted.
+//
 // AMQP 1.0 is not spoken.
 package amqpd

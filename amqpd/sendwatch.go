@@ -46,9 +46,6 @@ func (c *conn) lookAtWriter() {
 		w.writes, w.idle = n, 0
 	} else if w.idle++; w.idle == sendLooks {
 		c.log.Warn("connection closed", "user", c.client.user, "reason", "its client has not read for too long")
-		if nc, ok := c.nc.(interface{ SetLinger(seconds int) error }); ok {
-			_ = nc.SetLinger(0) // a reset, as RabbitMQ's
-		}
 		c.dropLocked()
 		return
 	}

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"runtime"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -411,6 +413,32 @@ func TestHandshakeTimeout(t *testing.T) {
 		}
 		assert.Equal(t, 10*time.Second, time.Since(start))
 	})
+}
+
+// The client of a TCP connection that the server ends sees a reset behind what it was sent, as RabbitMQ's clients do, and not the end
+// of the stream.
+func TestEndsByReset(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ sends, gets string }{
+		"nothing sent":     {},
+		"another protocol": {"GET / HTTP/1.1\r\n\r\n", "AMQP\x03\x01\x00\x00"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			srv := &amqpd.Server{Broker: leverettest.New(t), HandshakeTimeout: 100 * time.Millisecond}
+			defer srv.Close()
+			go srv.Serve(l)
+			nc, err := net.Dial("tcp", l.Addr().String())
+			require.NoError(t, err)
+			defer nc.Close()
+			_, err = io.WriteString(nc, test.sends)
+			require.NoError(t, err)
+			got, err := io.ReadAll(nc)
+			assert.ErrorIs(t, err, syscall.ECONNRESET)
+			assert.Equal(t, test.gets, string(got))
+		})
+	}
 }
 
 // Publishers are held back during the memory alarm, and go on after it; consumers are not affected.
