@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -61,12 +62,13 @@ func defaultKeys() []configKey {
 		{"default_users.{name}.write", ofUser(func(l *line, u *defaultUser) error { u.permissions.Write = l.Value; return nil })},
 		{"default_users.{name}.read", ofUser(func(l *line, u *defaultUser) error { u.permissions.Read = l.Value; return nil })},
 	}
-	for key, read := range map[string]func(*line) (int, error){
-		"expires": (*line).milliseconds, "message_ttl": (*line).milliseconds, "max_length": (*line).number, "max_length_bytes": (*line).octets,
-		"max_in_memory_length": (*line).number, "max_in_memory_bytes": (*line).octets, "delivery_limit": (*line).number,
+	for key, read := range map[string]func(*line, *int) error{
+		"expires": (*line).time, "message_ttl": (*line).time, "max_length": (*line).positive, "max_length_bytes": (*line).policySize,
+		"max_in_memory_length": (*line).positive, "max_in_memory_bytes": (*line).policySize, "delivery_limit": (*line).positive,
 	} {
 		keys = append(keys, configKey{"default_policies.operator.{id}." + key, ofPolicy(func(l *line, d *defaultPolicy) error {
-			n, err := read(l)
+			var n int
+			err := read(l, &n)
 			d.Definition[strings.ReplaceAll(key, "_", "-")] = n
 			return err
 		})})
@@ -118,39 +120,45 @@ func (l *line) positive(to *int) error {
 	return err
 }
 
-// octets reads a size.
-func (l *line) octets() (int, error) {
-	if !sizeWithUnit.MatchString(strings.ToLower(l.Value)) {
-		return 0, fmt.Errorf("%q is not a size such as 2GB", l.Value)
+// A size of an operator policy has other units than those of memory and disks have.
+var (
+	policySize      = regexp.MustCompile(`^([0-9]+)(KB|kb|MB|mb|GB|gb)?$`)
+	policySizeUnits = map[string]int{"": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
+)
+
+func (l *line) policySize(to *int) error {
+	if parts := policySize.FindStringSubmatch(l.Value); parts != nil {
+		n, err := strconv.Atoi(parts[1])
+		if unit := policySizeUnits[strings.ToLower(parts[2])]; err == nil && n <= math.MaxInt/unit {
+			*to = n * unit
+			return nil
+		}
 	}
-	n, err := (&fileSize{value: l.Value}).octets(false)
-	return int(n), err
+	return fmt.Errorf("%q is not a size such as 2GB, with KB, MB or GB or without a unit", l.Value)
 }
 
-// A time is a number of milliseconds, or numbers with units, of which each is smaller than the one before.
+// A time is one or more numbers with units, in any order.
 var (
-	timeWithUnits = regexp.MustCompile(`^([0-9]+(f|w|d|h|ms|m|s))+$`)
-	timePart      = regexp.MustCompile(`([0-9]+)(f|w|d|h|ms|m|s)`)
+	timeWithUnits = regexp.MustCompile(`(?i)^([0-9]*\.?[0-9]+(f|w|d|h|ms|m|s))+$`)
+	timePart      = regexp.MustCompile(`(?i)([0-9.]+)(f|w|d|h|ms|m|s)`)
 	timeUnits     = map[string]time.Duration{"f": 14 * 24 * time.Hour, "w": 7 * 24 * time.Hour, "d": 24 * time.Hour, "h": time.Hour, "m": time.Minute,
 		"s": time.Second, "ms": time.Millisecond}
 )
 
-func (l *line) milliseconds() (int, error) {
-	if n, err := l.number(); err == nil {
-		return n, nil
-	}
-	if !timeWithUnits.MatchString(l.Value) {
-		return 0, fmt.Errorf("%q is not a number of milliseconds, or a time such as 1h30m", l.Value)
-	}
-	var sum int64
-	for _, part := range timePart.FindAllStringSubmatch(l.Value, -1) {
-		n, err := strconv.ParseInt(part[1], 10, 32)
-		if err != nil {
-			return 0, fmt.Errorf("%q is too long", l.Value)
+// time reads a time in milliseconds. A part of a millisecond counts as one.
+func (l *line) time(to *int) error {
+	var sum float64
+	if timeWithUnits.MatchString(l.Value) {
+		for _, part := range timePart.FindAllStringSubmatch(l.Value, -1) {
+			n, _ := strconv.ParseFloat(part[1], 64) // the pattern leaves only what is out of range, which is infinite
+			sum += n * float64(timeUnits[strings.ToLower(part[2])].Milliseconds())
 		}
-		sum += n * timeUnits[part[2]].Milliseconds()
 	}
-	return int(sum), nil
+	if sum <= 0 || sum > math.MaxInt32*1e6 {
+		return fmt.Errorf("%q is not a time such as 1h30m", l.Value)
+	}
+	*to = int(math.Ceil(sum))
+	return nil
 }
 
 func splitList(text string) (all []string) {

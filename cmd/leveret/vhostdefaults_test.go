@@ -18,9 +18,9 @@ default_policies.operator.p.vhost_pattern = ^test
 default_policies.operator.p.queue_pattern = ^x
 default_policies.operator.p.apply_to = queues
 default_policies.operator.p.expires = 1h
-default_policies.operator.p.max_length_bytes = 1KiB
+default_policies.operator.p.max_length_bytes = 1KB
 default_policies.operator.q.vhost_pattern = ^nothing
-default_policies.operator.q.message_ttl = 5
+default_policies.operator.q.message_ttl = 5s
 default_users.ann.vhost_pattern = ^test
 default_users.ann.password = pw
 default_users.ann.tags = management, monitoring
@@ -72,7 +72,7 @@ func TestDefaultsOfVHostsRefused(t *testing.T) {
 		"default_limits.vhosts.a.max_queues = 0":         "default_limits.vhosts.a.max_queues: 0 is not positive",
 		"default_limits.vhosts.a.max_queue = 1":          "is not known; probably default_limits.vhosts.a.max_queues is meant",
 		"default_policies.operator.p.queue_pattern = x":  "default_policies.operator.p: ",
-		"default_policies.operator.p.expires = soon":     `default_policies.operator.p.expires: "soon" is not a number of milliseconds, or a time such as 1h30m`,
+		"default_policies.operator.p.expires = soon":     `default_policies.operator.p.expires: "soon" is not a time such as 1h30m`,
 		"default_policies.operator.p.delivery_limit = x": `"x" is not a whole number`,
 		"default_users.ann.read = (":                     "default_users.ann: ",
 	} {
@@ -81,10 +81,27 @@ func TestDefaultsOfVHostsRefused(t *testing.T) {
 	}
 }
 
-func TestTimesOfConfigFiles(t *testing.T) {
-	for given, want := range map[string]int{"5": 5, "1h30m": 5400000, "2s500ms": 2500, "1w": 604800000} {
-		s, err := settingsOf(t, "default_policies.operator.p.message_ttl = "+given)
-		require.NoError(t, err, given)
-		assert.EqualValues(t, want, s.vhosts.policies["p"].Definition["message-ttl"], given)
+// An operator policy of the file has RabbitMQ's units.
+func TestUnitsOfDefaultPolicies(t *testing.T) {
+	for text, want := range map[string]int{
+		"max_length_bytes = 1000": 1000, "max_length_bytes = 0": 0, "max_in_memory_bytes = 10kb": 10 << 10, "max_length_bytes = 1MB": 1 << 20,
+		"max_length_bytes = 2gb": 2 << 30, "max_length = 1": 1, "delivery_limit = 1": 1,
+		"expires = 5000ms": 5000, "expires = 1h30m": 5400000, "expires = 1m1h": 3660000, "expires = 1.5h": 5400000, "expires = 1W2D": 777600000,
+		"expires = 1f": 1209600000, "expires = .5h": 1800000, "expires = 1.5ms": 2, "message_ttl = 0.0001s": 1,
+	} {
+		s, err := settingsOf(t, "default_policies.operator.a."+text)
+		require.NoError(t, err, text)
+		for _, n := range s.vhosts.policies["a"].Definition {
+			assert.Equal(t, want, n, text)
+		}
+	}
+	for _, text := range []string{
+		"max_length_bytes = 1MiB", "max_length_bytes = 1kB", "max_length_bytes = 1M", "max_length_bytes = 1TB", "max_length_bytes = 1 MB",
+		"max_length_bytes = -1", "max_length_bytes = 99999999999GB", "max_length_bytes = 99999999999999999999",
+		"max_length = 0", "max_in_memory_length = 0", "delivery_limit = 0", "max_length = 10k",
+		"expires = 5000", "message_ttl = 0s", "expires = 500us", "expires = 5.h", "expires = 1h 5m", "expires = ms", "expires = 99999999999w",
+	} {
+		_, err := settingsOf(t, "default_policies.operator.a."+text)
+		assert.ErrorContains(t, err, "leveret.conf:1: default_policies.operator.a.", text)
 	}
 }
