@@ -353,6 +353,23 @@ func TestImportIntoWhatIsThere(t *testing.T) {
 	assert.Contains(t, string(data), `"global_parameters":[{"name":"cluster_name","value":"y"},{"name":"z","value":[]}]`)
 }
 
+// A virtual host that the import makes may have a limit from its beginning. Users and virtual hosts are looked at first.
+// Rules: J-9, A-16.
+func TestImportBeyondTheLimitOfANewVHost(t *testing.T) {
+	b := leveret.New(leveret.WithVHostSetup(func(v *leveret.VHost) error {
+		return v.SetLimits(leveret.VHostLimits{MaxConnections: leveret.NoLimit, MaxQueues: 1})
+	}))
+	const rest = `"vhosts":[{"name":"new"}],"permissions":[{"user":"nobody","vhost":"new","configure":"","write":"","read":""}],
+		"queues":[{"vhost":"new","name":"q1"},{"vhost":"new","name":"q2"}]}`
+	err := definitions.Import(b, []byte(`{`+rest))
+	assert.ErrorContains(t, err, `queues: Adding 2 queue(s) to virtual host "new" would exceed the limit of 1 queue(s).`)
+	assert.ErrorContains(t, err, `This virtual host currently has 0 queue(s) defined.`)
+	_, err = b.VHost("new")
+	assert.Error(t, err, "nothing is made")
+	assert.ErrorContains(t, definitions.Import(b, []byte(`{"users":[{"name":"ann"}],`+rest)), "users[0] 'ann'")
+	require.NoError(t, definitions.Import(b, []byte(`{"vhosts":[{"name":"new"}],"queues":[{"vhost":"new","name":"q1"}]}`)))
+}
+
 // Users, permissions and operator policies are replaced.
 func TestImportReplaces(t *testing.T) { // J-10
 	b := leveret.New()

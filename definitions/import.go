@@ -46,9 +46,6 @@ func (d *Definitions) Apply(b *leveret.Broker) error { return d.applyAs(b, (*imp
 type plan func(*importer) []func(*Definitions) error
 
 func (d *Definitions) applyAs(b *leveret.Broker, p plan) error {
-	if err := d.checkQueueLimits(b); err != nil {
-		return err
-	}
 	rehearsal, err := rehearse(b, d)
 	if err != nil {
 		return err
@@ -57,7 +54,7 @@ func (d *Definitions) applyAs(b *leveret.Broker, p plan) error {
 	if err := rehearsal.apply(d, p); err != nil {
 		return err
 	}
-	if err := newImporter(b).apply(d, p); err != nil {
+	if err := newImporter(b, b).apply(d, p); err != nil {
 		return err
 	}
 	d.trace(b)
@@ -108,16 +105,19 @@ func moved[E any](entries []E, move func(*E)) []E {
 // An importer applies definitions to a broker.
 type importer struct {
 	*release
-	b *leveret.Broker
+	b  *leveret.Broker
+	of *leveret.Broker // whose definitions they will be; it is another one in a rehearsal
 }
 
-func newImporter(b *leveret.Broker) *importer { return &importer{release: releases[b.Profile()], b: b} }
+func newImporter(b, of *leveret.Broker) *importer {
+	return &importer{release: releases[b.Profile()], b: b, of: of}
+}
 
 // steps are the sections of a broker, in RabbitMQ's order.
 // Rules: J-8.
 func (im *importer) steps() []func(*Definitions) error {
 	return []func(*Definitions) error{
-		im.users, im.vhosts, im.permissions, im.exchanges, im.topicPermissions,
+		im.users, im.vhosts, im.queueLimits, im.permissions, im.exchanges, im.topicPermissions,
 		im.globalParameters, im.policies, im.parameters, im.queues, im.bindings,
 	}
 }
@@ -125,7 +125,7 @@ func (im *importer) steps() []func(*Definitions) error {
 // stepsOfOne are the sections of one virtual host, in RabbitMQ's order: parameters come before policies.
 // Rules: J-8.
 func (im *importer) stepsOfOne() []func(*Definitions) error {
-	return []func(*Definitions) error{im.exchanges, im.parameters, im.policies, im.queues, im.bindings}
+	return []func(*Definitions) error{im.queueLimits, im.exchanges, im.parameters, im.policies, im.queues, im.bindings}
 }
 
 // apply makes all changes, up to the first that is refused.

@@ -21,7 +21,7 @@ type target struct{ kind, name string }
 func rehearse(b *leveret.Broker, d *Definitions) (*importer, error) {
 	clock := leveret.NewManualClock(time.Unix(0, 0))
 	im := newImporter(leveret.New(leveret.WithProfile(b.Profile()), leveret.WithClock(clock), leveret.WithNodeLimits(b.NodeLimits()),
-		leveret.WithVHostSetup(b.VHostSetup()), leveret.WithCredentialValidator(b.ValidateCredentials)))
+		leveret.WithVHostSetup(b.VHostSetup()), leveret.WithCredentialValidator(b.ValidateCredentials)), b)
 	if err := im.copy(b, d); err != nil {
 		im.b.Close()
 		return nil, err
@@ -105,7 +105,7 @@ func (im *importer) copyVHost(b *leveret.Broker, info leveret.VHostInfo, names m
 	}
 	to, err := im.b.CreateVHost(info.Name)
 	if err == nil {
-		err = to.ClearLimits() // a new one may have limits; those of this one are looked at elsewhere
+		err = to.ClearLimits() // a new one may have limits; those of this one are looked at where it is (queueLimits)
 	}
 	if err != nil {
 		return err
@@ -143,19 +143,19 @@ func copyQueue(info leveret.QueueInfo, to *leveret.VHost) error {
 		leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: info.Type}})
 }
 
-// checkQueueLimits refuses definitions that would add more queues to a virtual host than its limit allows. The limit
-// that a virtual host has before the import counts, and each entry of a queue that is not there, whatever becomes of
-// it.
+// queueLimits refuses definitions that would add more queues to a virtual host than its limit allows. The limit
+// that a virtual host has before the queues are imported counts, and each entry of a queue that is not there, whatever
+// becomes of it.
 // Rules: J-9, Q-11.
-func (d *Definitions) checkQueueLimits(b *leveret.Broker) error {
+func (im *importer) queueLimits(d *Definitions) error {
 	added := map[string]int{}
 	for _, e := range d.Queues {
-		if v, err := b.VHost(e.VHost); err == nil && !queueExists(v, e.Name) {
+		if v, err := im.present(e.VHost); err == nil && !queueExists(v, e.Name) {
 			added[e.VHost]++
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(added)) {
-		v, err := b.VHost(name)
+		v, err := im.present(name)
 		if err != nil {
 			continue // deleted meanwhile
 		}
@@ -169,4 +169,12 @@ func (d *Definitions) checkQueueLimits(b *leveret.Broker) error {
 		}
 	}
 	return nil
+}
+
+// present returns a virtual host as it is now. One that only the definitions make is in the rehearsal.
+func (im *importer) present(name string) (*leveret.VHost, error) {
+	if v, err := im.of.VHost(name); err == nil {
+		return v, nil
+	}
+	return im.b.VHost(name)
 }
