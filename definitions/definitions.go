@@ -56,6 +56,8 @@ type VHost struct {
 	Limits      Limits    `json:"limits,omitzero"`      // for readers; an import sets those of Parameters
 	Metadata    *Metadata `json:"metadata,omitzero"`
 	Tracing     *bool     `json:"tracing,omitzero"` // whether its messages are copied to amq.rabbitmq.trace; nil: it stays as it is; not exported
+
+	nullTracing bool // the entry has a tracing that is null
 }
 
 // Metadata are the part of a virtual host's entry under "metadata".

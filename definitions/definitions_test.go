@@ -618,4 +618,5 @@ func TestTracingOfImportedVHost(t *testing.T) {
 	assert.True(t, firehose.Traces(b, "v"), "what is refused changes nothing")
 	assert.Error(t, definitions.Import(b, []byte(`{"vhosts":[{"name":"v","tracing":"false"}]}`)))
 	firehose.Stop(b, "v")
+	assert.EqualError(t, definitions.Import(b, []byte(`{"vhosts":[{"name":"w","tracing":null}]}`)), "vhosts[0] 'w': {case_clause,null}")
 }

@@ -195,6 +195,9 @@ func (im *importer) vhost(e *VHost) error {
 	if im.noDefaultQueueType && e.Metadata.hasOddType() {
 		return nil // 3.10 fails to make the virtual host, and does not say so
 	}
+	if e.nullTracing {
+		return im.refuseTerm(erl.Tuple{erl.Atom("case_clause"), erl.Atom("null")})
+	}
 	v, err := im.b.CreateVHost(e.Name)
 	if err != nil {
 		return err

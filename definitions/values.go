@@ -287,7 +287,8 @@ func newLimits(name1 string, n1 int, name2 string, n2 int) Limits {
 	return l
 }
 
-// UnmarshalJSON reads an entry. RabbitMQ does not look at its limits: those that are no limits are none.
+// UnmarshalJSON reads an entry. RabbitMQ does not look at its limits: those that are no limits are none. It tells a
+// tracing that is null from none.
 // Rules: J-3.
 func (e *VHost) UnmarshalJSON(data []byte) error {
 	type entry VHost
@@ -299,6 +300,9 @@ func (e *VHost) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*e = VHost(plain.entry)
+	var given struct{ Tracing json.RawMessage }
+	_ = json.Unmarshal(data, &given) // it was read once
+	e.nullTracing = string(given.Tracing) == "null"
 	if plain.Limits != nil {
 		_ = e.Limits.UnmarshalJSON(plain.Limits)
 	}
