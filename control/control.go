@@ -44,6 +44,10 @@ type Config struct {
 	// command is refused.
 	SetLogLevel func(level slog.Level)
 
+	// SetUp gives a new broker what the program's brokers have from the beginning. start_app calls it behind a reset, which has
+	// made the broker a new one. Nil: the broker is as New makes one.
+	SetUp func() error
+
 	// Stop ends the program, or as much of it as the broker is, for stop and shutdown. It is called once, in a goroutine of
 	// its own, and may close the Socket. stop answers when it has returned or the process has ended; shutdown
 	// waits for the end of the process. Nil: the commands are refused.
@@ -99,8 +103,8 @@ func (c Config) node(b *leveret.Broker) (*ctl.Node, error) {
 	}
 	n := &ctl.Node{
 		Broker: b, Name: cmp.Or(c.NodeName, defaultNodeName), Started: time.Now(), Certificates: c.Certificates, Stop: c.Stop,
-		SetLogLevel: c.SetLogLevel,
-		Memory:      ctl.MemoryLimit{Before: c.BeforeMemoryLimit},
+		SetLogLevel: c.SetLogLevel, SetUp: c.SetUp,
+		Memory: ctl.MemoryLimit{Before: c.BeforeMemoryLimit},
 	}
 	if c.MemoryLimit != "" {
 		n.Memory.Keep(setting, b.Memory().Limit)

@@ -125,7 +125,7 @@ func (s *settings) setUp(b *leveret.Broker) error {
 	return cmp.Or(err, s.users.set(b), s.name(b))
 }
 
-// set puts the user in the place of guest, if there is to be one.
+// set puts the user in the place of guest. Guest's own password has to be one that users may be given, too.
 func (u *userSettings) set(b *leveret.Broker) error {
 	if u.name == "" {
 		return nil
@@ -234,7 +234,7 @@ func (srv *server) openControl(s settings) error {
 	c := control.Config{
 		Path: s.control, NodeName: nodeName, Certificates: srv.certificates, Faults: s.faults, Stop: srv.stop,
 		Clock: s.clock, Settle: srv.written, MemoryLimit: srv.limit, BeforeMemoryLimit: srv.memory.Limit,
-		SetLogLevel: s.setLogLevel,
+		SetLogLevel: s.setLogLevel, SetUp: func() error { return s.setUp(srv.broker) },
 	}
 	for _, d := range srv.doors {
 		c.Listeners = append(c.Listeners, control.Listener(d.describe()))

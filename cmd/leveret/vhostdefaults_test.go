@@ -105,3 +105,29 @@ func TestUnitsOfDefaultPolicies(t *testing.T) {
 		assert.ErrorContains(t, err, "leveret.conf:1: default_policies.operator.a.", text)
 	}
 }
+
+// A broker that is reset is set up as at the first start.
+// Rules.
+func TestResetSetsUpAgain(t *testing.T) {
+	s := testSettings(t)
+	file, err := settingsOf(t, defaultsOfVHosts+"default_user = eve\ndefault_pass = secret\ncluster_name = farm\ndefault_policies.operator.all.max_length = 9")
+	require.NoError(t, err)
+	s.vhosts, s.users, s.clusterName = file.vhosts, file.users, file.clusterName
+	srv := startForTest(t, s)
+	before := func() []any {
+		first, err := srv.broker.VHost("/")
+		require.NoError(t, err)
+		return []any{first.OperatorPolicies(), srv.broker.Permissions(), len(srv.broker.GlobalParameters())}
+	}
+	want := before()
+	require.NoError(t, srv.broker.AddUser("other", "x"))
+	for _, command := range []string{"stop_app", "reset", "start_app"} {
+		_, stderr, status := controlOf(s)([]string{command}, "")
+		require.Zero(t, status, stderr)
+	}
+	assert.Equal(t, want, before())
+	assert.NoError(t, srv.broker.Authenticate("eve", "secret"))
+	assert.Error(t, srv.broker.Authenticate("guest", "guest"))
+	_, err = srv.broker.User("other")
+	assert.Error(t, err)
+}

@@ -14,12 +14,29 @@ func applicationCommands() []*command {
 			run:    func(c *call) (result, error) { return c.okOf(c.node.Broker.Stop(leveret.StoppedNode)) }},
 		{name: "start_app", usage: "start_app", offline: true, about: "Starts the broker after stop_app, with what a restart keeps.",
 			banner: func(c *call) string { return "Starting node " + c.node.Name + " ..." },
-			run:    func(c *call) (result, error) { return c.okOf(c.node.Broker.Start()) }},
+			run:    func(c *call) (result, error) { return c.okOf(c.node.start()) }},
 		{name: "reset", usage: "reset", offline: true, about: "Makes a broker that is stopped a new one: all that was declared, set and published is gone.",
 			validate: whileStopped,
 			banner:   func(c *call) string { return "Resetting node " + c.node.Name + " ..." },
-			run:      func(c *call) (result, error) { return c.okOf(c.node.Broker.Reset()) }},
+			run:      func(c *call) (result, error) { return c.okOf(c.node.reset()) }},
 	}
+}
+
+func (n *Node) reset() error {
+	err := n.Broker.Reset()
+	if err == nil {
+		n.isNew.Store(true)
+	}
+	return err
+}
+
+// start starts the broker. One that a reset has made a new one is set up then.
+// Rules: R-14.
+func (n *Node) start() error {
+	if err := n.Broker.Start(); err != nil || n.SetUp == nil || !n.isNew.Swap(false) {
+		return err
+	}
+	return n.SetUp()
 }
 
 // okOf is the result of a command that says nothing when it succeeds.

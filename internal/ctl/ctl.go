@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/leveretmq/leveret"
@@ -35,10 +36,12 @@ type Node struct {
 	Time         *VirtualTime        // nil: the time is the system's
 	Faults       *Faults             // nil: the node takes none
 	SetLogLevel  func(slog.Level)    // nil: the node has no log
+	SetUp        func() error        // gives a new broker what it has from the beginning; nil: nothing
 	Stop         func()              // ends the node, and returns when it has ended; nil: the node cannot be stopped
 
 	alarms   alarms // that eval has set
 	stopping sync.Once
+	isNew    atomic.Bool // since a reset: start_app has the broker set up
 }
 
 // Close ends what commands have put in force for as long as there is somebody to end it: faults and the alarms
