@@ -30,12 +30,20 @@ type configFile struct {
 	sizes      []fileSize
 	vhosts     vhostDefaults
 	passwords  passwordRule
-	silent     given // the line that turns the log on standard error off
+	names      map[string]nameList // of flags, that keys have switched on
+	renamed    map[string]bool     // flags that a key has given by its new name
+	silent     given               // the line that turns the log on standard error off
 	errs       []error
 }
 
 // given is a flag's value, and the line that gives it.
 type given struct{ value, origin string }
+
+// nameList are the names that keys have switched on, and the last line that says so.
+type nameList struct {
+	all    []string
+	origin string
+}
 
 // httpKeys are the two parts of the management API's address.
 type httpKeys struct{ ip, port, origin string }
@@ -53,7 +61,7 @@ func readConfig(name string) (*configFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &configFile{name: name, flags: map[string]given{}, vhosts: newVHostDefaults(),
+	c := &configFile{name: name, flags: map[string]given{}, vhosts: newVHostDefaults(), names: map[string]nameList{}, renamed: map[string]bool{},
 		passwords: passwordRule{minLength: defaultMinLength}}
 	entries, err := conf.Parse(data)
 	c.faults(err)
@@ -102,6 +110,12 @@ func (c *configFile) finish() {
 	if h := c.http; h.origin != "" {
 		c.flags["http"] = given{net.JoinHostPort(h.ip, cmp.Or(h.port, "15672")), h.origin}
 	}
+	for flag, names := range c.names {
+		if c.flags[flag].value != none {
+			c.flags[flag] = given{strings.Join(names.all, ","), names.origin}
+		}
+	}
+	c.checkPermissions()
 	if c.verifyPeer && c.caFile.origin != "" {
 		c.flags["client-ca"] = c.caFile
 	}
@@ -110,6 +124,19 @@ func (c *configFile) finish() {
 	}
 	if file, ok := c.flags["log-file"]; ok && c.logDir != "" && !strings.HasPrefix(file.value, "/") && file.value != none {
 		c.flags["log-file"] = given{c.logDir + "/" + file.value, file.origin}
+	}
+}
+
+// checkPermissions refuses a part of the first user's permissions.
+func (c *configFile) checkPermissions() {
+	var parts []string
+	for _, flag := range []string{"default-configure", "default-write", "default-read"} {
+		if g, ok := c.flags[flag]; ok {
+			parts = append(parts, g.origin)
+		}
+	}
+	if n := len(parts); n == 1 || n == 2 {
+		c.errs = append(c.errs, fmt.Errorf("%s: default_permissions needs configure, write and read", parts[0]))
 	}
 }
 

@@ -103,14 +103,25 @@ func TestConfigFileLines(t *testing.T) {
 		"heartbeat = 10\nheartbeat = 0": func(s settings) any { return s.clients.heartbeat == 0 },
 		"listeners.tcp = none\nlisteners.ssl.1 = 1\nssl_options.certfile = c\nssl_options.keyfile = k": func(s settings) any { return s.amqp == "" },
 		"listeners.tcp = none\nlisteners.tcp.1 = 7":                                                    func(s settings) any { return s.amqp == ":7" },
-		"loopback_users = none":                                                 func(s settings) any { return len(s.users.loopback) == 0 },
-		"loopback_users.guest = false":                                          func(s settings) any { return len(s.users.loopback) == 0 },
-		"loopback_users.guest = false\nloopback_users.ann = true":               func(s settings) any { return strings.Join(s.users.loopback, ",") == "ann" },
-		"management.tcp.ip = ::1":                                               func(s settings) any { return s.http.addr == "[::1]:15672" },
-		"vm_memory_high_watermark.relative = 1":                                 func(s settings) any { return s.watermark.Given == "1" },
-		"log.file = a.log\nlog.file = false":                                    func(s settings) any { return s.log.path == "" },
-		"log.console = false\nlog.console = true\nlog.console.level = critical": func(s settings) any { return s.log.console.level == levels["error"] },
-		"max_channels_per_connection = 0":                                       func(s settings) any { return s.clients.channelMax == 0 },
+		"loopback_users = none":                                                       func(s settings) any { return len(s.users.loopback) == 0 },
+		"loopback_users.guest = false":                                                func(s settings) any { return len(s.users.loopback) == 0 },
+		"loopback_users.guest = false\nloopback_users.ann = true":                     func(s settings) any { return strings.Join(s.users.loopback, ",") == "ann" },
+		"management.tcp.ip = ::1":                                                     func(s settings) any { return s.http.addr == "[::1]:15672" },
+		"vm_memory_high_watermark.relative = 1.0":                                     func(s settings) any { return s.watermark.Given == "1" },
+		"loopback_users = none\nloopback_users.guest = true":                          func(s settings) any { return len(s.users.loopback) == 0 },
+		"loopback_users.ann = false":                                                  func(s settings) any { return len(s.users.loopback) == 0 },
+		"loopback_users.ann = true\nloopback_users.ann = false":                       func(s settings) any { return len(s.users.loopback) == 0 },
+		"default_user_tags.administrator = false":                                     func(s settings) any { return s.users.tags == "" },
+		"default_user = ann":                                                          func(s settings) any { return s.users.name == "ann" && s.users.password == "guest" },
+		"default_pass = secret":                                                       func(s settings) any { return s.users.name == "guest" && s.users.password == "secret" },
+		"max_connections = 7\nconnection_max = 5":                                     func(s settings) any { return s.clients.node.MaxConnections == 7 },
+		"connection_max = 5\nmax_connections = 7":                                     func(s settings) any { return s.clients.node.MaxConnections == 7 },
+		"connection_max = 5\nconnection_max = 6":                                      func(s settings) any { return s.clients.node.MaxConnections == 6 },
+		"max_channels_per_connection = 7\nchannel_max = 5":                            func(s settings) any { return s.clients.channelMax == 7 },
+		"default_vhost = /\npassword_hashing_module = rabbit_password_hashing_sha256": func(s settings) any { return s.ignored == nil },
+		"log.file = a.log\nlog.file = false":                                          func(s settings) any { return s.log.path == "" },
+		"log.console = false\nlog.console = true\nlog.console.level = critical":       func(s settings) any { return s.log.console.level == levels["error"] },
+		"max_channels_per_connection = 0":                                             func(s settings) any { return s.clients.channelMax == 0 },
 	} {
 		s, err := settingsOf(t, text)
 		require.NoError(t, err, text)
@@ -131,6 +142,13 @@ func TestConfigFileVerifies(t *testing.T) {
 func TestConfigFileRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"\nlistener.tcp.default = 5672":            "FILE:2: listener.tcp.default is not known; probably listeners.tcp.default is meant",
+		"vm_memory_high_watermark.relative = 1":    `FILE:1: vm_memory_high_watermark.relative: "1" is not a fraction of 0.0 to 1.0`,
+		"vm_memory_high_watermark.relative = .5":   `FILE:1: vm_memory_high_watermark.relative: ".5" is not a fraction of 0.0 to 1.0`,
+		"disk_free_limit.relative = 1":             `FILE:1: disk_free_limit.relative: "1" is not a multiple of the machine's memory, such as 1.0`,
+		"max_message_size = 16MB":                  `FILE:1: max_message_size: "16MB" is not a whole number`,
+		"default_permissions.read = .*":            "FILE:1: default_permissions.read: default_permissions needs configure, write and read",
+		"default_vhost = other":                    `FILE:1: default_vhost: "other" is not /: leveret's first virtual host is /`,
+		"password_hashing_module = x":              `FILE:1: password_hashing_module: "x" is not rabbit_password_hashing_sha256: leveret hashes passwords by SHA-256`,
 		"heartbeats = 1":                           "FILE:1: heartbeats is not known; probably heartbeat is meant",
 		"loopback_user.guest = false":              "FILE:1: loopback_user.guest is not known; probably loopback_users.guest is meant",
 		"mqtt.listeners.tcp.default = 1883":        "FILE:1: mqtt.listeners.tcp.default: leveret has no plugins",
@@ -145,7 +163,7 @@ func TestConfigFileRefuses(t *testing.T) {
 		"log.console.level = loud":                 `FILE:1: log.console.level: "loud" is not one of alert, critical, debug, emergency, error, info, none, notice, warning`,
 		"frame_max = a":                            `FILE:1: frame_max: "a": parse error`,
 		"frame_max = 4096":                         "FILE:1: frame_max is 4096, not from 8192 to 2147483647",
-		"vm_memory_high_watermark.relative = 1.5":  `FILE:1: vm_memory_high_watermark.relative: "1.5" is not a fraction of 0 to 1`,
+		"vm_memory_high_watermark.relative = 1.5":  `FILE:1: vm_memory_high_watermark.relative: "1.5" is not a fraction of 0.0 to 1.0`,
 		"vm_memory_high_watermark.absolute = lots": `FILE:1: vm_memory_high_watermark.absolute is "lots", not a fraction of 0 to 1, a size such as 2GB, or none`,
 		"definitions.import_backend = https":       `FILE:1: definitions.import_backend: "https" is not local_filesystem: leveret reads definitions from a file`,
 		"connection_max = many":                    `FILE:1: connection_max: "many" is not a whole number or infinity`,
@@ -198,8 +216,8 @@ func TestConfigKeysWithoutEffect(t *testing.T) {
 
 // The reason is told, and not a key that is called alike.
 func TestConfigKeysThatAreMissing(t *testing.T) {
-	for _, name := range []string{"default_queue_type", "default_vhost", "cluster_queue_limit", "cluster_exchange_limit",
-		"message_interceptors.outgoing.timestamp.enabled", "definitions.skip_if_unchanged", "definitions.https.url", "password_hashing_module",
+	for _, name := range []string{"default_queue_type", "cluster_queue_limit", "cluster_exchange_limit",
+		"message_interceptors.outgoing.timestamp.enabled", "definitions.skip_if_unchanged", "definitions.https.url",
 		"ranch_connection_max", "proxy_protocol", "auth_ldap.servers.1", "management.ssl.port", "management.cors.allow_origins.1", "prometheus.tcp.port",
 		"mqtt.allow_anonymous", "stream.listeners.tcp.1", "ssl_options.depth", "ssl_options.ciphers.1", "log.exchange", "log.connection.level",
 		"queue_types.stream.enabled", "quorum_queue.property_equivalence.relaxed_checks_on_redeclaration"} {
@@ -242,7 +260,7 @@ func TestLayers(t *testing.T) {
 	t.Setenv("LEVERET_DEFAULT_USER", "") // as a variable of a shell that is not set
 	s, err := parseSettings([]string{"--heartbeat", "3s"}, io.Discard)
 	require.NoError(t, err)
-	assert.Equal(t, []any{3 * time.Second, 2, "file", ""}, []any{s.clients.heartbeat, s.clients.maxMessageSize, s.clusterName, s.users.name})
+	assert.Equal(t, []any{3 * time.Second, 2, "file", "guest"}, []any{s.clients.heartbeat, s.clients.maxMessageSize, s.clusterName, s.users.name})
 
 	t.Setenv("LEVERET_HEARTBEAT", "1500ms")
 	_, err = parseSettings(nil, io.Discard)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -21,13 +23,15 @@ func init() { // functions of the table look up the table
 		{"ssl_options.versions.{n}", oneMore("tls-versions", map[string]string{"tlsv1.2": "tlsv1.2", "tlsv1.3": "tlsv1.3"})},
 		{"ssl_cert_login_from", choice("cert-login", map[string]string{"distinguished_name": "distinguished-name", "common_name": "common-name"})},
 		{"management.tcp.ip", setHTTPAddress}, {"management.tcp.port", setHTTPPort},
-		{"loopback_users", setNoLoopbackUsers}, {"loopback_users.{name}", setLoopbackUser},
+		{"loopback_users", setNoLoopbackUsers}, {"loopback_users.{name}", named("loopback-users")},
 		{"default_user", same("default-user")}, {"default_pass", same("default-pass")},
-		{"default_user_tags.{tag}", setUserTag},
+		{"default_user_tags.{tag}", named("default-user-tags")},
+		{"default_vhost", only("/", "leveret's first virtual host is /")},
 		{"default_permissions.configure", same("default-configure")}, {"default_permissions.write", same("default-write")},
 		{"default_permissions.read", same("default-read")},
 		{"credential_validator.validation_backend", setValidator}, {"credential_validator.min_length", setMinLength},
 		{"credential_validator.regexp", setPasswordPattern},
+		{"password_hashing_module", only("rabbit_password_hashing_sha256", "leveret hashes passwords by SHA-256")},
 		{"load_definitions", same("definitions")}, {"definitions.local.path", same("definitions")}, {"management.load_definitions", same("definitions")},
 		{"definitions.import_backend", checkBackend},
 		{"auth_backends.{n}", checkAuth}, {"auth_backends.{n}.authn", checkAuth}, {"auth_backends.{n}.authz", checkAuth},
@@ -36,11 +40,12 @@ func init() { // functions of the table look up the table
 		{"cluster_name", same("cluster-name")},
 		{"consumer_timeout", duration("consumer-timeout", "ms")},
 		{"heartbeat", duration("heartbeat", "s")}, {"handshake_timeout", duration("handshake-timeout", "ms")},
-		{"frame_max", same("frame-max")}, {"channel_max", same("channel-max")}, {"max_channels_per_connection", same("channel-max")},
-		{"max_connections", limit("max-connections")}, {"connection_max", limit("max-connections")},
+		{"frame_max", same("frame-max")},
+		{"channel_max", oldName("channel-max", same)}, {"max_channels_per_connection", newName("channel-max", same)},
+		{"max_connections", newName("max-connections", limit)}, {"connection_max", oldName("max-connections", limit)},
 		{"channel_max_per_node", limit("max-channels")}, {"consumer_max_per_channel", limit("max-consumers-per-channel")},
 		{"vhost_max", limit("max-vhosts")},
-		{"max_message_size", same("max-message-size")},
+		{"max_message_size", duration("max-message-size", "")},
 		{"deprecated_features.permit.global_qos", boolean("global-qos")},
 		{"deprecated_features.permit.transient_nonexcl_queues", checkPermitted},
 		{"deprecated_features.permit.management_metrics_collection", checkPermitted},
@@ -91,6 +96,51 @@ func limit(flag string) func(*line) error {
 			return errors.New("leveret has no limit of 0")
 		}
 		l.give(flag, l.Value)
+		return nil
+	}
+}
+
+// A key that has got a new name keeps the old one. The new name decides where a file has both.
+func newName(flag string, set func(flag string) func(*line) error) func(*line) error {
+	return func(l *line) error {
+		l.renamed[flag] = true
+		return set(flag)(l)
+	}
+}
+
+func oldName(flag string, set func(flag string) func(*line) error) func(*line) error {
+	return func(l *line) error {
+		before := l.flags[flag]
+		err := set(flag)(l)
+		if l.renamed[flag] {
+			l.flags[flag] = before
+		}
+		return err
+	}
+}
+
+// only takes the one value that leveret has.
+func only(value, reason string) func(*line) error {
+	return func(l *line) error {
+		if l.Value != value {
+			return fmt.Errorf("%q is not %s: %s", l.Value, value, reason)
+		}
+		return nil
+	}
+}
+
+// named adds the name in the key to a flag's list, or takes it out. The list begins empty, whatever the flag's default is.
+func named(flag string) func(*line) error {
+	return func(l *line) error {
+		yes, err := l.yes()
+		if err != nil {
+			return err
+		}
+		names := slices.DeleteFunc(l.names[flag].all, func(name string) bool { return name == l.variable })
+		if yes {
+			names = append(names, l.variable)
+		}
+		l.names[flag] = nameList{names, l.origin()}
 		return nil
 	}
 }
@@ -187,28 +237,6 @@ func setNoLoopbackUsers(l *line) error {
 	return nil
 }
 
-// setLoopbackUser adds a user to those who may log in from this machine only, or takes guest out, who is one by default.
-func setLoopbackUser(l *line) error {
-	yes, err := l.yes()
-	switch {
-	case err != nil:
-		return err
-	case yes:
-		l.add("loopback-users", l.variable)
-	case l.variable == "guest" && l.flags["loopback-users"].value == "":
-		l.give("loopback-users", none)
-	}
-	return nil
-}
-
-func setUserTag(l *line) error {
-	yes, err := l.yes()
-	if yes {
-		l.add("default-user-tags", l.variable)
-	}
-	return err
-}
-
 // checkPermitted takes that a feature is permitted which leveret does not deny.
 func checkPermitted(l *line) error {
 	yes, err := l.yes()
@@ -236,11 +264,14 @@ func checkAuth(l *line) error {
 	return nil
 }
 
+// pointNumber is how RabbitMQ has numbers that need not be whole.
+var pointNumber = regexp.MustCompile(`^[0-9]+\.[0-9]+(e[-+]?[0-9]+)?$`)
+
 // setRelativeWatermark gives the flag a fraction of the machine's memory.
 func setRelativeWatermark(l *line) error {
 	fraction, err := strconv.ParseFloat(l.Value, 64)
-	if err != nil || fraction < 0 || fraction > 1 {
-		return fmt.Errorf("%q is not a fraction of 0 to 1", l.Value)
+	if err != nil || fraction > 1 || !pointNumber.MatchString(l.Value) {
+		return fmt.Errorf("%q is not a fraction of 0.0 to 1.0", l.Value)
 	}
 	l.give("vm-memory-high-watermark", l.Value)
 	return nil
@@ -248,12 +279,8 @@ func setRelativeWatermark(l *line) error {
 
 // setRelativeDiskLimit gives the flag a multiple of the machine's memory.
 func setRelativeDiskLimit(l *line) error {
-	multiple, err := strconv.ParseFloat(l.Value, 64)
-	if err != nil || multiple < 0 {
-		return fmt.Errorf("%q is not a multiple of the machine's memory", l.Value)
-	}
-	if !strings.Contains(l.Value, ".") {
-		l.Value += ".0" // a flag's value without a point is a size
+	if !pointNumber.MatchString(l.Value) {
+		return fmt.Errorf("%q is not a multiple of the machine's memory, such as 1.0", l.Value)
 	}
 	l.give("disk-free-limit", l.Value)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 
 	"github.com/leveretmq/leveret"
@@ -49,6 +50,12 @@ func (s *dataSettings) open(opts []leveret.Option) (b *leveret.Broker, first boo
 		return nil, false, s.explain(err)
 	}
 	return b, b.Recovered().Segments == 0, nil
+}
+
+// isNew reports whether the directory is not there or has nothing in it.
+func (s *dataSettings) isNew() bool {
+	entries, _ := os.ReadDir(s.dir) // what else is wrong with the directory is told when it is opened
+	return len(entries) == 0
 }
 
 // explain says what is wrong with the directory, and what can be done.

@@ -51,7 +51,6 @@ var ineffectiveKeys = []reasonedKey{
 // clients would not find what it says.
 var missingKeys = []reasonedKey{
 	{"default_queue_type", "leveret has no default queue type of the node, but one of each virtual host"},
-	{"default_vhost", "leveret's first virtual host is /"},
 	{"cluster_queue_limit", "leveret limits the queues of each virtual host, and not those of all; default_limits.vhosts does it"},
 	{"cluster_exchange_limit", "leveret has no limit of exchanges"},
 	{"message_interceptors.", "leveret has no interceptors"}, {"channel_interceptor.", "leveret has no interceptors"},
@@ -60,7 +59,6 @@ var missingKeys = []reasonedKey{
 	{"definitions.skip_if_unchanged", "leveret imports the definitions at each start"},
 	{"definitions.hashing.", "leveret imports the definitions at each start"}, {"definitions.https.", fromFile}, {"definitions.tls.", fromFile},
 	{"deprecated_features.permit.", "leveret has no such deprecated feature"},
-	{"password_hashing_module", "leveret hashes passwords by SHA-256"},
 	{"total_memory_available_override_value", "leveret asks the system for the machine's memory"},
 	{"ranch_connection_max", "leveret limits the connections by max_connections"},
 	{"proxy_protocol", "leveret does not speak the PROXY protocol"},

@@ -333,7 +333,6 @@ func TestCannotStart(t *testing.T) {
 		{2, "--client-cert-required needs --client-ca", []string{"--amqps", "127.0.0.1:0", "--cert", notJSON, "--key", notJSON, "--client-cert-required"}},
 		{2, `--cert-login is "serial"`, []string{"--cert-login", "serial"}},
 		{2, "neither --amqp nor --amqps has an address", []string{"--amqp", ""}},
-		{2, "--default-user and --default-pass need each other", []string{"--default-user", "ann"}},
 		{2, "--heartbeat is 1.5s, not whole seconds from 0s to 65535s", []string{"--heartbeat", "1500ms"}},
 		{2, "--heartbeat is 18h12m16s, not whole seconds", []string{"--heartbeat", "65536s"}},
 		{2, `--max-message-size is "513MiB", not a size from 1 to 512MiB`, []string{"--max-message-size", "513MiB"}},

@@ -106,8 +106,10 @@ func openBroker(s settings, log *slog.Logger) (b *leveret.Broker, first bool, er
 		return leveret.New(opts...), true, nil
 	}
 	// A start that fails leaves a directory that is not new. So what cannot be set up is refused before the directory is made.
-	if err := s.setUp(leveret.New(leveret.WithProfile(s.profile))); err != nil {
-		return nil, false, err
+	if s.data.isNew() {
+		if err := s.setUp(leveret.New(leveret.WithProfile(s.profile), leveret.WithCredentialValidator(s.passwords.validate))); err != nil {
+			return nil, false, err
+		}
 	}
 	if b, first, err = s.data.open(opts); err != nil {
 		return nil, false, fmt.Errorf("%s: %w", s.from.of("data"), err)
@@ -116,7 +118,7 @@ func openBroker(s settings, log *slog.Logger) (b *leveret.Broker, first bool, er
 	return b, first, nil
 }
 
-// setUp does what is done at the first start only.
+// setUp does what is done at the first start, and at the first one after a reset.
 func (s *settings) setUp(b *leveret.Broker) error {
 	first, err := b.VHost("/")
 	if err == nil {

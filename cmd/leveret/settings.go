@@ -74,7 +74,7 @@ type clientSettings struct {
 
 // userSettings say who may log in, and from where.
 type userSettings struct {
-	name, password string // in place of guest; empty: guest
+	name, password string // in place of guest; empty: guest as New makes it
 	tags           string // of that user, with commas between them
 	permissions    leveret.Permissions
 	loopback       []string // who may log in from this machine only
@@ -197,9 +197,8 @@ func (s *settings) flags(f *flag.FlagSet) {
 
 // userFlags are those of the first user.
 func (s *settings) userFlags(f *flag.FlagSet) {
-	f.StringVar(&s.users.name, "default-user", "",
-		"`name` of an administrator to have in place of guest; needs --default-pass")
-	f.StringVar(&s.users.password, "default-pass", "",
+	f.StringVar(&s.users.name, "default-user", "guest", "`name` of the administrator that a new broker has")
+	f.StringVar(&s.users.password, "default-pass", "guest",
 		"`password` of --default-user, which others on this machine may see in the list of processes")
 	f.StringVar(&s.users.anonymous.user, "anonymous-login-user", "guest",
 		"`name` of the user who a client is that logs in by ANONYMOUS; none: nobody may")
@@ -325,9 +324,6 @@ func (s *settings) setClients(w flagWords) error {
 }
 
 func (s *settings) setUsers(w flagWords) error {
-	if (s.users.name == "") != (s.users.password == "") {
-		return errors.New("--default-user and --default-pass need each other")
-	}
 	if s.users.mechanisms = splitList(w.mechanisms); s.users.anonymous.user == none {
 		s.users.mechanisms = slices.DeleteFunc(s.users.mechanisms, func(m string) bool { return m == "ANONYMOUS" })
 	}
@@ -338,7 +334,7 @@ func (s *settings) setUsers(w flagWords) error {
 	}
 	s.users.loopback = []string{}
 	if w.loopback != none {
-		s.users.loopback = strings.Split(w.loopback, ",")
+		s.users.loopback = append(s.users.loopback, splitList(w.loopback)...)
 	}
 	return nil
 }
