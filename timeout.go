@@ -36,11 +36,30 @@ func (c *Consumer) nextWake() (at int64, ok bool) {
 		return 0, false // in 4.3 the queue watches the timeout, and the queue is gone
 	}
 	for _, u := range c.ch.tags.All() {
-		if u.c == c && !u.void {
+		if u.c == c && c.ch.watchesLocked(u) {
 			return c.ch.v.shownLocked(deadlineAfter(u.at, c.timeout)), true // deliveries are in the order of their time
 		}
 	}
 	return 0, false
+}
+
+// watchesLocked reports whether u may time out. A channel that watches does not know what its transaction settles any more; the queue
+// knows until the commit.
+// Rules: D-35, D-36.
+func (ch *Channel) watchesLocked(u *unacked) bool {
+	return !u.void && !(u.inTx && ch.v.rules.channelAckTimeout)
+}
+
+// rolledBackLocked watches u again, which a transaction does not settle after all.
+// Rules: D-36.
+func (ch *Channel) rolledBackLocked(u *unacked) {
+	switch {
+	case !ch.v.rules.channelAckTimeout || ch.super:
+	case u.c == nil:
+		ch.v.wakeAtLocked(&ch.getters.timer, ch.v.shownLocked(deadlineAfter(u.at, u.q.ackTimeoutLocked(-1))))
+	case u.c.timeout >= 0:
+		ch.v.wakeAtLocked(&u.c.timer, ch.v.shownLocked(deadlineAfter(u.at, u.c.timeout)))
+	}
 }
 
 // wake is called when the oldest delivery of c may have timed out.
@@ -213,7 +232,7 @@ func (ch *Channel) watchGetLocked(q *Queue, u *unacked) {
 
 func (g *getTimer) nextWake() (at int64, ok bool) {
 	for _, u := range g.ch.tags.All() {
-		if u.c != nil || u.void || !u.q.traits.watchesGets || u.q.deleted {
+		if u.c != nil || !g.ch.watchesLocked(u) || !u.q.traits.watchesGets || u.q.deleted {
 			continue
 		}
 		if d := g.ch.v.shownLocked(deadlineAfter(u.at, u.q.ackTimeoutLocked(-1))); !ok || d < at {

@@ -196,6 +196,7 @@ func (ch *Channel) Rollback() error {
 			for _, t := range s.tags {
 				if u := ch.tags.Get(t); u != nil {
 					u.inTx = false
+					ch.rolledBackLocked(u)
 				}
 			}
 		}
