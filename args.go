@@ -169,17 +169,20 @@ type queueArgs struct {
 }
 
 // augmentQueueType adds the queue type to a declaration that does not name one: the default
-// type of the vhost ("" means classic) where the flags allow that type, otherwise classic.
+// type of the vhost ("" means classic) where the flags allow that type, otherwise classic, which 3.10 leaves out.
 // The result is what a listing shows and what a redeclaration is compared with.
 // Rules.
 func augmentQueueType(args Fields, cfg QueueConfig, r *rules, defaultType string) Fields {
-	if _, given := args.Get(ArgQueueType); given || r.plainQueueType {
+	if _, given := args.Get(ArgQueueType); given {
 		return args
 	}
 	kind, known := parseKind(defaultType)
 	onlyClassic := !cfg.Durable || cfg.Exclusive || cfg.AutoDelete
 	if !known || onlyClassic {
 		kind = classicQueue
+	}
+	if r.plainQueueType && kind == classicQueue {
+		return args
 	}
 	return withField(args, Field{ArgQueueType, kind.String()})
 }

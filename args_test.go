@@ -150,8 +150,9 @@ func TestQueueTypeIsAdded(t *testing.T) {
 		require.Nil(t, err, c.name)
 		assert.Equal(t, c.kind, parsed.kind, c.name)
 	}
-	args := augmentQueueType(nil, durable, releases["3.10"], "quorum")
-	assert.Empty(t, args, "an old release stores no type")
+	for defaultType, stored := range map[string]Fields{"classic": nil, "quorum": {{ArgQueueType, "quorum"}}} {
+		assert.Equal(t, stored, augmentQueueType(nil, durable, releases["3.10"], defaultType), "an old release does not store classic")
+	}
 }
 
 func TestParsedQueueArgs(t *testing.T) {

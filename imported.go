@@ -21,7 +21,9 @@ func (v *vhost) ImportQueue(name string, cfg QueueConfig) error {
 		}
 		cfg.Exclusive = false
 		defaultType := string(v.meta.DefaultQueueType)
-		args = augmentQueueType(args, cfg, v.rules, defaultType)
+		if !v.rules.plainQueueType {
+			args = augmentQueueType(args, cfg, v.rules, defaultType)
+		}
 		parsed, err := parseQueueArgs(args, v.rules, defaultType, v.queueSubject(name))
 		if err = cmp.Or(err, v.rules.place(cfg, args)); err != nil {
 			return err

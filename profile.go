@@ -42,7 +42,7 @@ type rules struct {
 
 	// Queue arguments.
 	limitsFirst          bool // the limit of queues is looked at before arguments
-	plainQueueType       bool // x-queue-type is stored only if sent; no default type; "" and undefined are errors
+	plainQueueType       bool // x-queue-type is stored only if sent or quorum by default; an import has no default type; "" and undefined are errors
 	checkQueueMode       bool // x-queue-mode is default or lazy
 	queueVersion1        bool // x-queue-version may be 1
 	ageNeedsNumber       bool // an x-max-age that does not begin with a number crashes the channel

@@ -192,7 +192,7 @@ func (im *importer) find(name string) (*leveret.VHost, error) {
 // RabbitMQ does not look at the limits there, nor at a default queue type that is not in the metadata.
 // Rules: J-3.
 func (im *importer) vhost(e *VHost) error {
-	if im.noDefaultQueueType && e.Metadata.hasOddType() {
+	if im.keepsQueueType && e.Metadata.hasOddType() {
 		return nil // 3.10 fails to make the virtual host, and does not say so
 	}
 	if e.nullTracing {
@@ -203,8 +203,11 @@ func (im *importer) vhost(e *VHost) error {
 		return err
 	}
 	info := leveret.VHostInfo{DefaultQueueType: leveret.QueueTypeClassic}
+	if im.keepsQueueType {
+		info.DefaultQueueType = v.Info().DefaultQueueType
+	}
 	im.merge(e, &info)
-	if err := im.setDefaultQueueType(v, info.DefaultQueueType); err != nil {
+	if err := setDefaultQueueType(v, info.DefaultQueueType); err != nil {
 		return err
 	}
 	im.protect(e, v)
@@ -264,10 +267,7 @@ func (m *Metadata) merge(info *leveret.VHostInfo) {
 	}
 }
 
-func (im *importer) setDefaultQueueType(v *leveret.VHost, kind leveret.QueueType) error {
-	if im.noDefaultQueueType {
-		return nil
-	}
+func setDefaultQueueType(v *leveret.VHost, kind leveret.QueueType) error {
 	switch {
 	case kind == undefinedType:
 		return refusedByCode(v.SetDefaultQueueType(leveret.QueueTypeClassic))

@@ -13,7 +13,7 @@ type release struct {
 	oldShape           bool // J-1, J-2, J-3: the export has no origin, virtual hosts are no more than names
 	exportsInternal    bool // J-4: internal exchanges are exported
 	hidesExclusive     bool // J-4: bindings of exclusive queues and to the default exchange are not exported
-	noDefaultQueueType bool // J-3: a virtual host has no default queue type
+	keepsQueueType     bool // J-3: a virtual host keeps its default queue type where the entry has none; an unknown one is passed over with its virtual host
 	lenientBindings    bool // J-9: a binding to what does not exist is passed over
 	explicitQueues     bool // J-9: a queue's entry must say whether it is durable and whether it is deleted by itself, an exchange's whether it is durable
 	noNewExchangeTypes bool // x-local-random and x-modulus-hash do not exist
@@ -30,7 +30,7 @@ type release struct {
 var releases = map[leveret.Profile]*release{
 	leveret.RabbitMQ43: {},
 	leveret.RabbitMQ310: {
-		oldShape: true, exportsInternal: true, hidesExclusive: true, noDefaultQueueType: true,
+		oldShape: true, exportsInternal: true, hidesExclusive: true, keepsQueueType: true,
 		lenientBindings: true, shortPlace: true, anyNumberOfTags: true, inventsPasswords: true,
 		explicitQueues: true, noNewExchangeTypes: true, topFirst: true, tagsOfOctets: true,
 		memberThatCounts: jsondoc.Last, terms: erl.Octets,

@@ -24,8 +24,8 @@ var tables = map[string]struct {
 	document string
 	want     map[string]string
 }{
-	"noDefaultQueueType": {`{"vhosts":[{"name":"v","metadata":{"default_queue_type":"quorum"}}]}`,
-		map[string]string{"4.3": "quorum", "3.10": "classic"}},
+	"keepsQueueType": {`{"vhosts":[{"name":"v","metadata":{"default_queue_type":"quorum"}},{"name":"v"}]}`,
+		map[string]string{"4.3": "classic", "3.10": "quorum"}},
 	"topFirst": {`{"vhosts":[{"name":"v","description":"beside","metadata":{"description":"within"}}]}`,
 		map[string]string{"4.3": "within classic", "3.10": "beside classic"}},
 	"tagsOfOctets": {`{"vhosts":[{"name":"v","tags":[" é ","l"]}]}`,

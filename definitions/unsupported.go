@@ -103,7 +103,7 @@ func (s *supporter) vhosts(entries []VHost) []VHost {
 	kept := slices.Clone(entries)
 	for i := range kept {
 		e := &kept[i]
-		if s.noDefaultQueueType || e.Metadata == nil || e.Metadata.QueueType != stream {
+		if e.Metadata == nil || e.Metadata.QueueType != stream {
 			continue
 		}
 		m := *e.Metadata

@@ -55,6 +55,7 @@ func TestImportLeavesOutWhatIsNotSupported(t *testing.T) {
 			"exchanges[0] 'hash': there are no exchanges of type 'x-consistent-hash'",
 			"exchanges[1] 'mod': there are no exchanges of type 'x-modulus-hash'",
 			"queues[0] 'log': there are no streams",
+			"vhosts[0] 'v': there are no streams; the default queue type stays as it is",
 			"topic_permissions[0] 'guest': exchange 'hash' is left out",
 			"parameters[0] 's': there is no plugin for parameters of component 'shovel'",
 			"parameters[1] 'o': there are no streams",
