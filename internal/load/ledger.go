@@ -10,6 +10,7 @@ import (
 // A ledger keeps account of every copy, by events.
 type ledger struct {
 	mu       sync.Mutex
+	told     int                     // events
 	quiet    sync.Cond               // a connection was closed
 	sent     map[string]*publication // by message id, since the last comparison
 	numbers  map[uint64]*publication // those of sent that were published, by the number of the message
@@ -138,6 +139,7 @@ func locked[E any](l *ledger, f func(E)) func(E) {
 	return func(e E) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
+		l.told++
 		f(e)
 	}
 }
@@ -272,14 +274,29 @@ func (l *ledger) comparePublications() {
 	l.sent, l.numbers = map[string]*publication{}, map[uint64]*publication{}
 }
 
-// compareQueues verifies that each copy that has not ended is in the queue where it was enqueued. Everybody waits.
-func (l *ledger) compareQueues(b *leveret.Broker) {
-	shown := map[string]int{}
-	for _, info := range b.Queues() {
-		if q, err := b.Queue(info.Name); err == nil {
-			shown[info.Name] = info.Ready + info.Unacked + len(q.Waiting())
+// shownQueues returns how many messages each queue shows, read while nothing happened. Time goes on, and queues and messages expire.
+func (l *ledger) shownQueues(b *leveret.Broker) map[string]int {
+	told := func() int {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.told
+	}
+	for {
+		before, shown := told(), map[string]int{}
+		for _, info := range b.Queues() {
+			if q, err := b.Queue(info.Name); err == nil {
+				shown[info.Name] = info.Ready + info.Unacked + len(q.Waiting())
+			}
+		}
+		if b.Settle(); told() == before {
+			return shown
 		}
 	}
+}
+
+// compareQueues verifies that each copy that has not ended is in the queue where it was enqueued. Everybody waits.
+func (l *ledger) compareQueues(b *leveret.Broker) {
+	shown := l.shownQueues(b)
 	counted := b.Counters()
 	l.mu.Lock()
 	defer l.mu.Unlock()
