@@ -39,12 +39,15 @@ func WithEvents(e Events) Option {
 func WithSeed(seed uint64) Option { return func(b *Broker) { b.seed(seed) } }
 
 // WithVHostSetup has CreateVHost call setup for each virtual host that it makes, for what a new virtual host is to have from its
-// beginning, such as limits, policies and permissions. What setup returns is what CreateVHost returns; the virtual host stays. The
-// function may use the broker. It is not called for "/" of a new broker, nor for what a directory or a restart brings back.
+// beginning, such as limits, policies and permissions. What setup returns is what CreateVHost returns; the virtual host stays. Setup
+// is not called for "/" of a new broker, nor for what a directory or a restart brings back. Definitions are tried on another
+// broker before they are imported: setup is called for new virtual hosts of that broker, too, so the function should use no other
+// broker than v.Broker().
+//
 // rabbitmq.conf has default_limits.vhosts, default_policies.operator and default_users for this.
 //
 // Rules: A-16.
-func WithVHostSetup(setup func(*VHost) error) Option {
+func WithVHostSetup(setup func(v *VHost) error) Option {
 	return func(b *Broker) { b.setup = setup }
 }
 

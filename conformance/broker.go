@@ -52,7 +52,7 @@ func Open(amqpURL, consoleAt string) (*Broker, error) {
 		b.console = func(vhost string) console { return &management{base: base, vhost: vhost} }
 	} else {
 		command := strings.Fields(consoleAt)
-		b.console = func(vhost string) console { return &rabbitmqctl{command: command, vhost: vhost, profile: b.profile} }
+		b.console = func(vhost string) console { return &rabbitmqctl{command: command, vhost: vhost} }
 	}
 	if b.Version, err = b.console("").version(); err != nil {
 		return nil, err

@@ -198,29 +198,37 @@ func newStepProgram(seed uint64) burstProgram {
 	r := rand.New(rand.NewPCG(seed, 4))
 	w := &burstWriter{oddWriter: &oddWriter{Rand: r}, modes: map[uint16]string{}, live: p.queues[:len(p.queues)-1], messages: 100}
 	p.bursts, p.late = nil, w.chance(0.7)
-	add := func(ops []burstOp) {
-		for _, op := range ops {
-			p.bursts = append(p.bursts, []burstOp{op})
-		}
-	}
-	for _, ch := range []uint16{1, 2} {
-		switch w.modes[ch] = oneOf(w.oddWriter, "", "", "confirm", "tx"); w.modes[ch] {
-		case "confirm":
-			add([]burstOp{simpleOp(ch, "confirm.select", confirmSelect, []byte{0})})
-		case "tx":
-			add([]burstOp{simpleOp(ch, "tx.select", 90<<16|10)})
-		}
-	}
+	w.p = p
+	w.begin(1, 2)
 	for range 8 + w.IntN(8) {
 		w.first, w.earlier, w.published, w.consumed = len(w.tags) == 0, len(w.tags), false, false
 		ch := uint16(1 + w.IntN(2))
 		if w.chance(0.12) {
-			add(oneOf(w.oddWriter, w.unknown, w.missing, w.recover)(ch))
+			w.add(oneOf(w.oddWriter, w.unknown, w.missing, w.recover)(ch)...)
 		} else {
-			add(w.ops(ch))
+			w.add(w.ops(ch)...)
 		}
 	}
-	return p
+	return w.p
+}
+
+// add adds operations, each in a burst of its own.
+func (w *burstWriter) add(ops ...burstOp) {
+	for _, op := range ops {
+		w.p.bursts = append(w.p.bursts, []burstOp{op})
+	}
+}
+
+// begin chooses the modes of channels and has them selected.
+func (w *burstWriter) begin(channels ...uint16) {
+	for _, ch := range channels {
+		switch w.modes[ch] = oneOf(w.oddWriter, "", "", "confirm", "tx"); w.modes[ch] {
+		case "confirm":
+			w.add(simpleOp(ch, "confirm.select", confirmSelect, []byte{0}))
+		case "tx":
+			w.add(simpleOp(ch, "tx.select", 90<<16|10))
+		}
+	}
 }
 
 // unknown acknowledges what the client does not hold.

@@ -21,7 +21,6 @@ import (
 type rabbitmqctl struct {
 	command []string
 	vhost   string
-	profile leveret.Profile
 }
 
 var _ console = (*rabbitmqctl)(nil)
@@ -185,11 +184,7 @@ func givenLimits(limits map[string]int) string {
 	return string(document)
 }
 
-// SetDefaultQueueType does nothing to 3.10, whose commands cannot change a virtual host that is there, and whose management API passes the type over.
 func (c *rabbitmqctl) SetDefaultQueueType(t string) error {
-	if c.profile == leveret.RabbitMQ310 {
-		return nil
-	}
 	return c.do("update_vhost_metadata", c.vhost, "--default-queue-type", t)
 }
 

@@ -28,37 +28,25 @@ func newRichProgram(seed uint64) burstProgram {
 	if w.p.two {
 		channels = append(channels, 3, 4)
 	}
-	add := func(ops []burstOp) {
-		for _, op := range ops {
-			w.p.bursts = append(w.p.bursts, []burstOp{op})
-		}
-	}
-	for _, ch := range channels {
-		switch w.modes[ch] = oneOf(w.oddWriter, "", "", "confirm", "tx"); w.modes[ch] {
-		case "confirm":
-			add([]burstOp{simpleOp(ch, "confirm.select", confirmSelect, []byte{0})})
-		case "tx":
-			add([]burstOp{simpleOp(ch, "tx.select", 90<<16|10)})
-		}
-	}
+	w.begin(channels...)
 	for range 10 + w.IntN(15) {
 		w.first, w.earlier, w.published, w.consumed = len(w.tags) == 0, len(w.tags), false, false
 		ch := channels[w.IntN(len(channels))]
 		switch {
 		case w.chance(0.2):
-			add(w.rich(ch))
+			w.add(w.rich(ch)...)
 		case w.modes[ch] == "tx" && w.chance(0.25):
-			add(w.tx(ch))
+			w.add(w.tx(ch)...)
 		case w.chance(0.3):
 			for range 1 + w.IntN(3) {
-				add([]burstOp{publishOp(ch, w.richMessage())})
+				w.add(publishOp(ch, w.richMessage()))
 			}
 		case w.chance(0.5 / float64(1+len(w.tags))):
-			add(w.consume(ch))
+			w.add(w.consume(ch)...)
 		case w.chance(0.5):
-			add(w.settle(ch))
+			w.add(w.settle(ch)...)
 		default:
-			add(w.ops(ch))
+			w.add(w.ops(ch)...)
 		}
 	}
 	return w.p
@@ -70,8 +58,7 @@ type richWriter struct{ *burstWriter }
 func (w *richWriter) exchanges() {
 	for i, kind := range []string{"fanout", "direct", "headers"} {
 		e := burstExchange{name: fmt.Sprintf("e%d", i), kind: kind, internal: w.chance(0.1)}
-		switch {
-		case w.chance(0.3):
+		if w.chance(0.3) {
 			e.args = []burstArg{{"alternate-exchange", oneOf(w.oddWriter, "x", "e0", "e2", "nope")}}
 		}
 		if w.chance(0.4) {
@@ -131,101 +118,88 @@ func (w *richWriter) richMessage() burstPublish {
 
 // rich makes an operation that most clients never send.
 func (w *richWriter) rich(ch uint16) []burstOp {
-	tag := func(id uint32, text string, n uint64, flags ...byte) func() []burstOp {
-		return func() []burstOp {
-			return []burstOp{{ch, fmt.Sprintf("%s %d %v", text, n, flags), func(_ *burstClient, at *burstChannel) []byte {
-				if n == 0 && flags[0]&1 != 0 {
-					at.held = nil
-				}
-				return oddMethod(ch, id, binary.BigEndian.AppendUint64(nil, n), flags)
-			}}}
+	return oneOf(w.oddWriter, w.settlesAll, w.asksWrongly, w.consumesOddly, w.changesTopology, w.changesTopology, w.changesMode)(ch)
+}
+
+// settlesAll settles everything, or what the client does not hold.
+func (w *richWriter) settlesAll(ch uint16) []burstOp {
+	zero, unknown := make([]byte, 8), binary.BigEndian.AppendUint64(nil, 99)
+	ops := []struct {
+		text  string
+		id    uint32
+		tag   []byte
+		flags byte
+		all   bool
+	}{
+		{"ack all", basicAck, zero, 1, true}, {"ack 0", basicAck, zero, 0, false}, {"nack all", basicNack, zero, 1, true},
+		{"nack all requeue", basicNack, zero, 3, true}, {"ack 99 multiple", basicAck, unknown, 1, false}, {"ack 99", basicAck, unknown, 0, false},
+		{"reject 99 requeue", 60<<16 | 90, unknown, 1, false}, {"recover", 60<<16 | 110, nil, 1, true},
+		{"recover-async", 60<<16 | 100, nil, 1, true}, {"recover without requeue", 60<<16 | 110, nil, 0, false},
+	}
+	op := ops[w.IntN(len(ops))]
+	return []burstOp{{ch, op.text, func(_ *burstClient, at *burstChannel) []byte {
+		if op.all {
+			at.held = nil
 		}
-	}
-	named := func(text string, id uint32, arguments func(c *burstClient) []byte) []burstOp {
-		return []burstOp{{ch, text, func(c *burstClient, _ *burstChannel) []byte { return oddMethod(ch, id, []byte{0, 0}, arguments(c)) }}}
-	}
-	exchange := oneOf(w.oddWriter, "e0", "e1", "e2", "x")
+		return oddMethod(ch, op.id, op.tag, []byte{op.flags})
+	}}}
+}
+
+// asksWrongly sends what ends the channel or the connection.
+func (w *richWriter) asksWrongly(ch uint16) []burstOp {
+	immediate := w.message()
+	immediate.flags = 2
+	return oneOf(w.oddWriter,
+		[]burstOp{simpleOp(ch, "qos size", 60<<16|10, []byte{0, 0, 0, 9, 0, 2, 0})},
+		[]burstOp{simpleOp(ch, "flow off", 20<<16|20, []byte{0})},
+		[]burstOp{publishOp(ch, immediate)}, w.missing(ch), w.end(ch))
+}
+
+func (w *richWriter) consumesOddly(ch uint16) []burstOp {
 	queue := w.queueName()
-	flags := oneOf[byte](w.oddWriter, 0, 0, 1, 2, 3)
-	kinds := []func() []burstOp{
-		tag(basicAck, "ack", 0, 1), tag(basicAck, "ack", 0, 0), tag(basicNack, "nack", 0, 1), tag(basicNack, "nack", 0, 3),
-		tag(basicAck, "ack", 99, 1), tag(60<<16|90, "reject", 98, 1),
-		func() []burstOp { return w.unknown(ch) },
-		func() []burstOp {
-			return []burstOp{simpleOp(ch, "qos global 2", 60<<16|10, []byte{0, 0, 0, 0, 0, 2, 1})}
-		},
-		func() []burstOp {
-			return []burstOp{simpleOp(ch, "qos size", 60<<16|10, []byte{0, 0, 0, 9, 0, 2, 0})}
-		},
-		func() []burstOp {
-			return named("consume "+queue+" tag c0 again", basicConsume, func(c *burstClient) []byte {
-				return slices.Concat(oddShort(c.name(queue)), oddShort("c0"), []byte{0}, oddLong(""))
-			})
-		},
-		func() []burstOp {
-			return named("consume exclusively "+queue, basicConsume, func(c *burstClient) []byte {
-				return slices.Concat(oddShort(c.name(queue)), oddShort("exclusive"), []byte{4}, oddLong(""))
-			})
-		},
-		func() []burstOp {
-			m := w.message()
-			m.flags = 2
-			return []burstOp{publishOp(ch, m)}
-		},
-		func() []burstOp { return []burstOp{simpleOp(ch, "flow off", 20<<16|20, []byte{0})} },
-		func() []burstOp {
-			return []burstOp{simpleOp(ch, "recover without requeue", 60<<16|110, []byte{0})}
-		},
-		func() []burstOp {
-			return []burstOp{{ch, "recover-async requeue", func(_ *burstClient, at *burstChannel) []byte {
-				at.held = nil
-				return oddMethod(ch, 60<<16|100, []byte{1})
-			}}}
-		},
-		func() []burstOp {
-			return named(fmt.Sprintf("delete exchange %s if-unused=%d", exchange, flags&1), 40<<16|20, func(c *burstClient) []byte {
-				return append(oddShort(c.name(exchange)), flags&1)
-			})
-		},
-		func() []burstOp {
-			return named(fmt.Sprintf("delete queue %s flags=%d", queue, flags), 50<<16|40, func(c *burstClient) []byte {
-				return append(oddShort(c.name(queue)), flags)
-			})
-		},
-		func() []burstOp {
-			to, key, id, text := oneOf(w.oddWriter, "x", "e0", "e1", "nope"), oneOf(w.oddWriter, "a", "#", ""), uint32(40<<16|30), "bind"
-			if flags&1 != 0 {
-				id, text = 40<<16|40, "unbind"
-			}
-			return named(fmt.Sprintf("%s exchange %s to %s %q", text, to, exchange, key), id, func(c *burstClient) []byte {
-				return slices.Concat(oddShort(c.name(to)), oddShort(c.name(exchange)), oddShort(key), make([]byte, 5))
-			})
-		},
-		func() []burstOp {
-			kind := oneOf(w.oddWriter, "topic", "fanout", "direct", "headers")
-			return named("declare exchange "+exchange+" "+kind, 40<<16|10, func(c *burstClient) []byte {
-				return slices.Concat(oddShort(c.name(exchange)), oddShort(kind), []byte{2}, make([]byte, 4))
-			})
-		},
-		func() []burstOp {
-			return named("declare "+queue+" without arguments", queueDeclare, func(c *burstClient) []byte {
-				return slices.Concat(oddShort(c.name(queue)), []byte{2, 0, 0, 0, 0})
-			})
-		},
-		func() []burstOp {
-			return named("declare "+queue+" exclusive", queueDeclare, func(c *burstClient) []byte {
-				return slices.Concat(oddShort(c.name(queue)), []byte{6, 0, 0, 0, 0})
-			})
-		},
-		func() []burstOp { return []burstOp{simpleOp(ch, "tx.select", 90<<16|10)} },
-		func() []burstOp { return []burstOp{simpleOp(ch, "confirm.select", confirmSelect, []byte{0})} },
-		func() []burstOp { return []burstOp{simpleOp(ch, "tx.commit", 90<<16|20)} },
-		func() []burstOp { return []burstOp{simpleOp(ch, "close", channelClose, []byte{0, 200, 0, 0, 0, 0, 0})} },
-		func() []burstOp {
-			return []burstOp{simpleOp(ch, "cancel unknown", basicCancel, oddShort("unknown"), []byte{0})}
-		},
-		func() []burstOp { return w.missing(ch) },
-		func() []burstOp { return w.recover(ch) },
+	consume := func(tag string, flags byte) burstOp {
+		return namedOp(ch, fmt.Sprintf("consume %s %s flags=%d", queue, tag, flags), basicConsume, func(c *burstClient) []byte {
+			return slices.Concat(oddShort(c.name(queue)), oddShort(tag), []byte{flags}, oddLong(""))
+		})
 	}
-	return oneOf(w.oddWriter, kinds...)()
+	return []burstOp{oneOf(w.oddWriter, consume("c0", 0), consume("exclusive", 4),
+		simpleOp(ch, "cancel unknown", basicCancel, oddShort("unknown"), []byte{0}),
+		simpleOp(ch, "qos global 2", 60<<16|10, []byte{0, 0, 0, 0, 0, 2, 1}))}
+}
+
+// changesTopology declares again, deletes, binds or unbinds.
+func (w *richWriter) changesTopology(ch uint16) []burstOp {
+	exchange, to, queue := oneOf(w.oddWriter, "e0", "e1", "e2", "x"), oneOf(w.oddWriter, "x", "e0", "e1", "nope"), w.queueName()
+	kind, key := oneOf(w.oddWriter, "topic", "fanout", "direct", "headers"), oneOf(w.oddWriter, "a", "#", "")
+	flags := oneOf[byte](w.oddWriter, 0, 0, 1, 2, 3)
+	routes := func(c *burstClient) []byte {
+		return slices.Concat(oddShort(c.name(to)), oddShort(c.name(exchange)), oddShort(key), make([]byte, 5))
+	}
+	declared := func(flags byte) func(*burstClient) []byte {
+		return func(c *burstClient) []byte { return append(oddShort(c.name(queue)), flags, 0, 0, 0, 0) }
+	}
+	return []burstOp{oneOf(w.oddWriter,
+		namedOp(ch, fmt.Sprintf("delete exchange %s if-unused=%d", exchange, flags&1), 40<<16|20, func(c *burstClient) []byte {
+			return append(oddShort(c.name(exchange)), flags&1)
+		}),
+		namedOp(ch, fmt.Sprintf("delete queue %s flags=%d", queue, flags), 50<<16|40, func(c *burstClient) []byte {
+			return append(oddShort(c.name(queue)), flags)
+		}),
+		namedOp(ch, fmt.Sprintf("bind exchange %s to %s %q", to, exchange, key), 40<<16|30, routes),
+		namedOp(ch, fmt.Sprintf("unbind exchange %s from %s %q", to, exchange, key), 40<<16|40, routes),
+		namedOp(ch, "declare exchange "+exchange+" "+kind, 40<<16|10, func(c *burstClient) []byte {
+			return slices.Concat(oddShort(c.name(exchange)), oddShort(kind), []byte{2, 0, 0, 0, 0})
+		}),
+		namedOp(ch, "declare "+queue+" without arguments", queueDeclare, declared(2)),
+		namedOp(ch, "declare "+queue+" exclusive", queueDeclare, declared(6)))}
+}
+
+func (w *richWriter) changesMode(ch uint16) []burstOp {
+	return []burstOp{oneOf(w.oddWriter, simpleOp(ch, "tx.select", 90<<16|10), simpleOp(ch, "tx.commit", 90<<16|20),
+		simpleOp(ch, "confirm.select", confirmSelect, []byte{0}))}
+}
+
+// namedOp is an operation whose arguments name things of this run, behind the two octets that AMQP reserves.
+func namedOp(ch uint16, text string, id uint32, arguments func(*burstClient) []byte) burstOp {
+	return burstOp{ch, text, func(c *burstClient, _ *burstChannel) []byte { return oddMethod(ch, id, []byte{0, 0}, arguments(c)) }}
 }

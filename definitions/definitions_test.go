@@ -370,6 +370,37 @@ func TestImportBeyondTheLimitOfANewVHost(t *testing.T) {
 	require.NoError(t, definitions.Import(b, []byte(`{"vhosts":[{"name":"new"}],"queues":[{"vhost":"new","name":"q1"}]}`)))
 }
 
+// What new virtual hosts have from their beginning is not given anew to those that are there, not even to try the definitions.
+func TestImportIsTriedOnVHostsAsTheyAre(t *testing.T) { // J-8, A-16
+	b := leveret.New(leveret.WithVHostSetup(func(v *leveret.VHost) error {
+		return v.Broker().SetUser("bob", leveret.PasswordHash{})
+	}))
+	defer b.Close()
+	_, err := b.CreateVHost("old")
+	require.NoError(t, err)
+	require.NoError(t, b.DeleteUser("bob"))
+	err = definitions.Import(b, []byte(`{"users":[{"name":"ann","password_hash":"","tags":[]}],
+		"permissions":[{"user":"bob","vhost":"old","configure":"","write":"","read":""}]}`))
+	assert.ErrorContains(t, err, "permissions[0]")
+	_, err = b.User("ann")
+	assert.ErrorIs(t, err, leveret.ErrNotFound, "nothing is made")
+}
+
+// A broker may have more virtual hosts than its limit permits to make.
+func TestImportIntoMoreVHostsThanTheLimit(t *testing.T) { // A-15
+	dir := t.TempDir()
+	b, err := leveret.Open(dir)
+	require.NoError(t, err)
+	_, err = b.CreateVHost("old")
+	require.NoError(t, err)
+	require.NoError(t, b.Close())
+	b, err = leveret.Open(dir, leveret.WithNodeLimits(leveret.NodeLimits{MaxVHosts: 1}))
+	require.NoError(t, err)
+	defer b.Close()
+	require.NoError(t, definitions.Import(b, []byte(`{"vhosts":[{"name":"old"}],"exchanges":[{"vhost":"old","name":"x","type":"fanout"}]}`)))
+	assert.ErrorContains(t, definitions.Import(b, []byte(`{"vhosts":[{"name":"new"}]}`)), "cannot create vhost 'new'")
+}
+
 // Users, permissions and operator policies are replaced.
 func TestImportReplaces(t *testing.T) { // J-10
 	b := leveret.New()

@@ -17,15 +17,25 @@ import (
 type target struct{ kind, name string }
 
 // rehearse returns an importer into a new broker, to which the limits of the node and what new virtual hosts have
-// apply. Its time stands still.
+// apply. Virtual hosts that are there already have their room, and are copied as they are. Its time stands still.
 func rehearse(b *leveret.Broker, d *Definitions) (*importer, error) {
-	clock := leveret.NewManualClock(time.Unix(0, 0))
-	im := newImporter(leveret.New(leveret.WithProfile(b.Profile()), leveret.WithClock(clock), leveret.WithNodeLimits(b.NodeLimits()),
-		leveret.WithVHostSetup(b.VHostSetup()), leveret.WithCredentialValidator(b.ValidateCredentials)), b)
+	nodeLimits, copied := b.NodeLimits(), false
+	if nodeLimits.MaxVHosts > 0 {
+		nodeLimits.MaxVHosts = max(nodeLimits.MaxVHosts, len(b.VHosts()))
+	}
+	setup := func(v *leveret.VHost) error {
+		if f := b.VHostSetup(); f != nil && copied {
+			return f(v)
+		}
+		return nil
+	}
+	im := newImporter(leveret.New(leveret.WithProfile(b.Profile()), leveret.WithClock(leveret.NewManualClock(time.Unix(0, 0))),
+		leveret.WithNodeLimits(nodeLimits), leveret.WithVHostSetup(setup), leveret.WithCredentialValidator(b.ValidateCredentials)), b)
 	if err := im.copy(b, d); err != nil {
 		im.b.Close()
 		return nil, err
 	}
+	copied = true
 	return im, nil
 }
 
@@ -104,9 +114,6 @@ func (im *importer) copyVHost(b *leveret.Broker, info leveret.VHostInfo, names m
 		return nil // deleted meanwhile
 	}
 	to, err := im.b.CreateVHost(info.Name)
-	if err == nil {
-		err = to.ClearLimits() // a new one may have limits; those of this one are looked at where it is (queueLimits)
-	}
 	if err != nil {
 		return err
 	}

@@ -294,15 +294,19 @@ func (e *VHost) UnmarshalJSON(data []byte) error {
 	type entry VHost
 	var plain struct {
 		entry
-		Limits json.RawMessage `json:"limits"`
+		Limits  json.RawMessage `json:"limits"`
+		Tracing json.RawMessage `json:"tracing"`
 	}
 	if err := json.Unmarshal(data, &plain); err != nil {
 		return err
 	}
 	*e = VHost(plain.entry)
-	var given struct{ Tracing json.RawMessage }
-	_ = json.Unmarshal(data, &given) // it was read once
-	e.nullTracing = string(given.Tracing) == "null"
+	e.nullTracing = string(plain.Tracing) == "null"
+	if plain.Tracing != nil {
+		if err := json.Unmarshal(plain.Tracing, &e.Tracing); err != nil {
+			return err
+		}
+	}
 	if plain.Limits != nil {
 		_ = e.Limits.UnmarshalJSON(plain.Limits)
 	}

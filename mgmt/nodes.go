@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/leveretmq/leveret"
 )
 
 // There is one node. Where RabbitMQ tells of Erlang's runtime, here are the figures of Go's: goroutines for processes,
@@ -69,7 +67,7 @@ func (c *call) authMechanisms() (all []object) {
 		{"ANONYMOUS", "SASL ANONYMOUS authentication mechanism"},
 		{"RABBIT-CR-DEMO", "RabbitMQ Demo challenge-response authentication mechanism"},
 	} {
-		if m.name == "ANONYMOUS" && c.broker.Profile() == leveret.RabbitMQ310 {
+		if m.name == "ANONYMOUS" && c.noAnonymous {
 			continue
 		}
 		enabled := m.name != "RABBIT-CR-DEMO" && (c.Mechanisms == nil || slices.Contains(c.Mechanisms, m.name))

@@ -70,6 +70,7 @@ type telling struct {
 	namesAnyFile    bool  // definitions may be sent as a file of any name
 	signsInByCookie bool  // the answer to a login is a cookie, and not a token
 	monitorsForget  bool  // who may look at the attempts to log in may have them forgotten
+	noAnonymous     bool  // ANONYMOUS is not among the mechanisms of logins
 	opensUserLimits bool  // everybody may look at the limits of all users
 }
 
@@ -105,7 +106,7 @@ var releases = map[leveret.Profile]release{
 		needsAllUsers: true, oldFeatures: true, escapesHTML: true, regexes: pcre.PCRE1, notation: erl.Octets,
 		takesAnyKey: true, failsAtAckMode: true, ageNeedsNumber: true, inventsPasswords: true, memberThatCounts: jsondoc.Last,
 		reading: reading{noQueueTypes: true, tagsOfOctets: true, numbersAsTags: true, readsLeniently: true, trueIsEmpty: true, listsNoChannels: true, failsAtReverse: true, failsAtLimits: true, failsAtUnknownNode: true, failsForOwners: true, termsOfImports: true, takesLoginInQuery: true, finds: finding{queuesFirst: true}},
-		telling: telling{loginFailure: errLoginFailed, oldPages: true, cutsChecks: true, monitorsForget: true, signsInByCookie: true, opensUserLimits: true, namesAnyFile: true},
+		telling: telling{loginFailure: errLoginFailed, oldPages: true, cutsChecks: true, monitorsForget: true, signsInByCookie: true, noAnonymous: true, opensUserLimits: true, namesAnyFile: true},
 		surface: surface{lacks: in43, unknownNode: "Request to node %s failed with nodedown", mirrorActions: []string{"sync", "cancel_sync"},
 			unknownMembers:    []string{"internal", "internal_owner", "storage_version", "consumer_timeout", "cached_segments", "peer_cert_serial_number"},
 			checksOneProtocol: true, tellsTraffic: true, headers: headers{

@@ -86,12 +86,7 @@ func (o Operator) SetUserLimits(user string, l leveret.UserLimits) error {
 }
 
 func (o Operator) SetDefaultQueueType(t string) error {
-	return o.do(func(v *leveret.VHost) error {
-		if v.Broker().Profile() == leveret.RabbitMQ310 {
-			return nil // its management API, by which other brokers are told, passes the type over
-		}
-		return v.SetDefaultQueueType(leveret.QueueType(t))
-	})
+	return o.do(func(v *leveret.VHost) error { return v.SetDefaultQueueType(leveret.QueueType(t)) })
 }
 
 func (o Operator) Import(document string) error {
