@@ -116,6 +116,7 @@ func (ch *Channel) failLocked(op string, e *Error) error {
 	case e.ClosesConnection():
 		ch.breakLocked(e)
 		ch.conn.tellClosedLocked(e) // nothing more is sent
+		ch.v.deadLetterAllLocked()  // what classic queues took back
 		ch.endLocked(e)             // before the connection's other channels, which may be handed what it held
 		ch.conn.endLocked(e)
 	default:
