@@ -38,6 +38,7 @@ func (s *machine) channel(t *rapid.T) *clientChannel {
 // failed is what follows an error that closes a channel: its client knows at once.
 func (s *machine) failed(c *clientChannel) {
 	c.real.Close()
+	s.m.broken(c.model)
 	s.m.end(c.model)
 }
 
@@ -358,6 +359,8 @@ func (s *machine) commit(t *rapid.T) {
 			c.model.txAcks = acks // they are not settled
 			s.m.drain()
 			s.same("commit", errText(err), text)
+			s.m.broken(c.model)
+			s.m.end(c.model) // E-8: before the connection's other channels
 			s.connEnded(c.cc)
 			return
 		}

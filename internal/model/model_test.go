@@ -47,6 +47,7 @@ type mQueue struct {
 	ready      []*mEntry // CQ: all; QQ: never returned
 	returned   []*mEntry // QQ
 	delayed    []*mEntry // QQ
+	next       *mEntry   // of delayed: what is ready first
 	consumers  []*mConsumer
 	rotation   []*mConsumer // those that can be served, next first
 	active     *mConsumer

@@ -101,7 +101,7 @@ func (s *machine) purge(t *rapid.T) {
 		return
 	}
 	want, _ := q.length()
-	q.ready, q.returned, q.delayed = nil, nil, nil
+	q.ready, q.returned, q.delayed, q.next = nil, nil, nil, nil
 	for _, p := range q.pending {
 		p.purged = true
 	}

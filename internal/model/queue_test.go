@@ -22,6 +22,23 @@ func (q *mQueue) remove(e *mEntry) {
 		return slices.DeleteFunc(es, func(x *mEntry) bool { return x == e })
 	}
 	q.ready, q.returned, q.delayed = drop(q.ready), drop(q.returned), drop(q.delayed)
+	if q.next != e {
+		return
+	}
+	q.next = nil
+	for _, d := range q.delayed {
+		if q.next == nil || d.due < q.next.due || d.due == q.next.due && d.seq < q.next.seq {
+			q.next = d
+		}
+	}
+}
+
+// delay holds a message back until it is due. // D-42
+func (q *mQueue) delay(e *mEntry) {
+	q.delayed = append(q.delayed, e)
+	if q.next == nil || e.due < q.next.due {
+		q.next = e
+	}
 }
 
 func (q *mQueue) size(e *mEntry) int64 {
@@ -253,14 +270,8 @@ func (m *model) nextDue() (at int64, queues []*mQueue) {
 
 // wake lets everything happen that is due in the queue.
 func (m *model) wake(q *mQueue) {
-	var due []*mEntry
-	for _, e := range q.delayed {
-		if e.due <= m.now {
-			due = append(due, e)
-		}
-	}
-	sort.SliceStable(due, func(i, j int) bool { return due[i].due < due[j].due })
-	for _, e := range due {
+	for q.next != nil && q.next.due <= m.now {
+		e := q.next
 		q.remove(e)
 		q.returned = append(q.returned, e)
 	}

@@ -116,7 +116,7 @@ func (m *model) giveBack(e *mEntry, q *mQueue, how string) {
 			most = delay
 		}
 		e.due = m.now + min(delay*int64(max(1, e.deliveries)), most)
-		q.delayed = append(q.delayed, e)
+		q.delay(e)
 		return
 	}
 	q.returned = append(q.returned, e)
@@ -160,13 +160,8 @@ func (m *model) end(chs ...*mChannel) {
 	}
 	for _, ch := range chs {
 		rest := m.leaveAll(ch, func(*mConsumer) bool { return true })
-		us := ch.unacked
-		for _, s := range ch.txAcks {
-			us = append(us, s.us...)
-		}
-		sort.SliceStable(us, func(i, j int) bool { return us[i].tag < us[j].tag })
-		ch.unacked, ch.txAcks, ch.txPubs = nil, nil, nil
-		m.takeBack(us)
+		m.takeBack(ch.lets(func(*mQueue) bool { return true }))
+		ch.txPubs = nil
 		for _, c := range rest {
 			m.left(c.q)
 		}
@@ -174,6 +169,40 @@ func (m *model) end(chs ...*mChannel) {
 	for _, c := range gone {
 		m.left(c.q)
 	}
+}
+
+// broken is what an error does before the client hears of it: consumers leave classic queues, which take back what the channel holds of
+// them. What these dead-letter may still go to the channel's consumers of quorum queues. // E-7, E-8
+func (m *model) broken(ch *mChannel) {
+	gone := m.leaveAll(ch, func(c *mConsumer) bool { return !c.q.quorum })
+	for _, c := range gone {
+		m.removeUnused(c.q)
+	}
+	m.takeBack(ch.lets(func(q *mQueue) bool {
+		return slices.ContainsFunc(gone, func(c *mConsumer) bool { return c.q == q })
+	}))
+	for _, c := range gone {
+		m.left(c.q)
+	}
+	m.drain()
+}
+
+// lets takes from the channel what it holds of some queues, by tag.
+func (ch *mChannel) lets(of func(*mQueue) bool) (us []*mUnacked) {
+	let := func(all []*mUnacked) []*mUnacked {
+		return slices.DeleteFunc(all, func(u *mUnacked) bool {
+			if of(u.q) {
+				us = append(us, u)
+			}
+			return of(u.q)
+		})
+	}
+	ch.unacked = let(ch.unacked)
+	for i := range ch.txAcks {
+		ch.txAcks[i].us = let(ch.txAcks[i].us)
+	}
+	sort.SliceStable(us, func(i, j int) bool { return us[i].tag < us[j].tag })
+	return us
 }
 
 // leaveAll has some consumers of a channel leave, and returns them.
