@@ -350,6 +350,7 @@ func (s *machine) commit(t *rapid.T) {
 	pubs, acks := c.model.txPubs, c.model.txAcks
 	c.model.txPubs, c.model.txAcks = nil, nil
 	fails := slices.ContainsFunc(pubs, func(p mBuffered) bool { _, _, text := s.m.committed(p); return text != "" })
+	sent := s.m.sendsAll(c.model)
 	if !fails {
 		s.m.settleThose(acks, true)
 	}
@@ -357,6 +358,7 @@ func (s *machine) commit(t *rapid.T) {
 		queues, lost, text := s.m.committed(p)
 		if text != "" {
 			c.model.txAcks = acks // they are not settled
+			sent()
 			s.m.drain()
 			s.same("commit", errText(err), text)
 			s.m.broken(c.model)
@@ -375,6 +377,7 @@ func (s *machine) commit(t *rapid.T) {
 		all = all && !lost
 	}
 	s.m.settleThose(acks, false)
+	sent()
 	s.m.drain()
 	s.same("returns", len(returns), want)
 	if !all {

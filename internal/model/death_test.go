@@ -33,12 +33,14 @@ func (m *model) tryPending(q *mQueue) {
 		looks, q.lookAt = true, 0
 	}
 	q.hurried = false
+	sent := m.sendsAll(q)
 	for _, p := range slices.Clone(q.pending) {
 		isDue := !p.tried || looks && (!p.sent || p.sentAt+pendingRetry <= m.now)
 		if isDue && m.queue(q.name) == q && m.sendPending(q, p) {
 			q.pending = slices.DeleteFunc(q.pending, func(o *mPending) bool { return o == p })
 		}
 	}
+	sent()
 	if len(q.pending) == 0 {
 		q.lookAt = 0
 	} else if q.lookAt == 0 {

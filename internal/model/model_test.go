@@ -132,7 +132,9 @@ type model struct {
 	jobs      []mJob
 	out       []mDelivery
 	channels  []*mChannel
-	routing   routeHint // the message that is being routed, for order
+	busy      map[any]bool     // publishers that send several messages at once
+	told      map[any][]func() // what they hear afterwards
+	routing   routeHint        // the message that is being routed, for order
 	// order puts the queues that a message was routed to into the order in which the broker
 	// serves them, which no rule tells.
 	order func([]*mQueue) []*mQueue
@@ -148,7 +150,7 @@ func (m *model) queue(name string) *mQueue {
 }
 
 func newModel() *model {
-	m := &model{now: 1}
+	m := &model{now: 1, busy: map[any]bool{}, told: map[any][]func(){}}
 	for _, x := range [][2]string{
 		{"", "direct"}, {"amq.direct", "direct"}, {"amq.fanout", "fanout"}, {"amq.topic", "topic"},
 		{"amq.headers", "headers"}, {"amq.match", "headers"},

@@ -164,7 +164,7 @@ func (m *model) policiesChanged(order []*mQueue) {
 		q.policies = m.policyText(q)
 		limits := m.limitText(q)
 		if strings.Contains(q.limits, "true") && !strings.Contains(limits, "true") {
-			q.tell(false)
+			m.tell(q, false)
 		}
 		if !q.quorum && strings.HasSuffix(q.limits, "drop-head") { // the new limits come before the new overflow
 			m.cut(q)

@@ -186,17 +186,34 @@ func (m *model) updateRejecting(q *mQueue) {
 	low := (!okN || n <= maxN*8/10) && (!okB || bytes <= maxB*8/10)
 	if m.text(q, "overflow", "drop-head") == "reject-publish" && (okN || okB) {
 		if m.over(q, 0, 0) {
-			q.tell(true)
+			m.tell(q, true)
 		} else if low && !q.low {
-			q.tell(false)
+			m.tell(q, false)
 		}
 	}
 	q.low = low
 }
 
-func (q *mQueue) tell(stop bool) {
+// tell tells all publishers of a queue to stop or to go on.
+func (m *model) tell(q *mQueue, stop bool) {
 	for by := range q.stopped {
-		q.stopped[by] = stop
+		if m.busy[by] {
+			m.told[by] = append(m.told[by], func() { q.stopped[by] = stop })
+		} else {
+			q.stopped[by] = stop
+		}
+	}
+}
+
+// sendsAll is for a publisher that sends several messages at once: it hears what queues tell it when it calls sent. // L-11
+func (m *model) sendsAll(by any) (sent func()) {
+	m.busy[by] = true
+	return func() {
+		delete(m.busy, by)
+		for _, hear := range m.told[by] {
+			hear()
+		}
+		delete(m.told, by)
 	}
 }
 
