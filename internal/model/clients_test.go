@@ -159,6 +159,7 @@ func (s *machine) get(t *rapid.T) {
 		return
 	}
 	s.same("get", errText(err), "")
+	q.attach(c.model)
 	all := q.inOrder()
 	s.same("got", ok, len(all) > 0)
 	if !ok {
@@ -214,6 +215,7 @@ func (s *machine) consume(t *rapid.T) {
 		return
 	}
 	s.same("consume", errText(err), "")
+	q.attach(c.model)
 	mc.q = q
 	c.model.tags[mc.tag] = mc
 	q.consumers = append(q.consumers, mc)
@@ -349,13 +351,14 @@ func (s *machine) commit(t *rapid.T) {
 	want, all := 0, true
 	pubs, acks := c.model.txPubs, c.model.txAcks
 	c.model.txPubs, c.model.txAcks = nil, nil
-	fails := slices.ContainsFunc(pubs, func(p mBuffered) bool { _, _, text := s.m.committed(p); return text != "" })
+	defer func() { c.model.ended = nil }()
+	fails := slices.ContainsFunc(pubs, func(p mBuffered) bool { _, _, text := s.m.committed(c.model, p); return text != "" })
 	sent := s.m.sendsAll(c.model)
 	if !fails {
 		s.m.settleThose(acks, true)
 	}
 	for _, p := range pubs {
-		queues, lost, text := s.m.committed(p)
+		queues, lost, text := s.m.committed(c.model, p)
 		if text != "" {
 			c.model.txAcks = acks // they are not settled
 			sent()
@@ -369,7 +372,8 @@ func (s *machine) commit(t *rapid.T) {
 		if len(p.queues) == 0 && p.mandatory {
 			want++
 		}
-		for _, q := range queues { // a quorum queue's refusal is not noticed
+		s.m.routing = routeHint{body: p.m.body}
+		for _, q := range s.m.order(queues) { // a quorum queue's refusal is not noticed
 			if !s.m.enqueue(p.m, []*mQueue{q}, c.model) && !q.quorum {
 				all = false
 			}
@@ -400,5 +404,5 @@ func (s *machine) rollback(t *rapid.T) {
 		c.model.unacked = append(c.model.unacked, a.us...)
 	}
 	sort.Slice(c.model.unacked, func(i, j int) bool { return c.model.unacked[i].tag < c.model.unacked[j].tag })
-	c.model.txPubs, c.model.txAcks = nil, nil
+	c.model.txPubs, c.model.txAcks, c.model.ended = nil, nil, nil
 }

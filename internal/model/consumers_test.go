@@ -207,3 +207,10 @@ func (m *model) removeUnused(q *mQueue) bool {
 	}
 	return gone
 }
+
+// attach notes that a channel has got or consumed messages.
+func (q *mQueue) attach(ch *mChannel) {
+	if q.quorum && !slices.Contains(q.clients, ch) {
+		q.clients = append(q.clients, ch)
+	}
+}

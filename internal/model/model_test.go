@@ -52,6 +52,7 @@ type mQueue struct {
 	rotation   []*mConsumer // those that can be served, next first
 	active     *mConsumer
 	quiescing  bool         // the active one is given nothing more
+	clients    []*mChannel  // QQ: that have got or consumed
 	stopped    map[any]bool // QQ: publishers (channels, queues), and whether they were told to stop
 	pending    []*mPending  // QQ: at-least-once dead letters
 	lookAt     int64        // when they are looked at; 0: there are none
@@ -93,6 +94,7 @@ type mChannel struct {
 	tx      bool
 	txPubs  []mBuffered
 	txAcks  []mSettled
+	ended   []*mQueue // quorum queues whose end the transaction does not notice
 }
 
 type mBuffered struct {

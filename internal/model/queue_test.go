@@ -301,10 +301,24 @@ func (m *model) wake(q *mQueue) {
 }
 
 func (m *model) deleteQueue(q *mQueue) {
+	for _, ch := range q.clients {
+		if ch.tx && !ch.hearsEnd(q) {
+			ch.ended = append(ch.ended, q)
+		}
+	}
 	m.queues = slices.DeleteFunc(m.queues, func(x *mQueue) bool { return x == q })
 	for _, c := range q.consumers {
 		delete(c.ch.tags, c.tag)
 	}
 	q.consumers, q.rotation = nil, nil
 	m.unbindAll("queue", q.name)
+}
+
+// hearsEnd reports whether a channel that has got messages from q hears of the end of q. // C-10
+func (ch *mChannel) hearsEnd(q *mQueue) bool {
+	_, published := q.stopped[ch]
+	of := func(u *mUnacked) bool { return u.q == q }
+	return published || slices.ContainsFunc(q.consumers, func(c *mConsumer) bool { return c.ch == ch }) ||
+		slices.ContainsFunc(ch.unacked, of) ||
+		slices.ContainsFunc(ch.txAcks, func(s mSettled) bool { return slices.ContainsFunc(s.us, of) })
 }

@@ -125,7 +125,7 @@ func (m *model) giveBack(e *mEntry, q *mQueue, how string) {
 // committed returns where a transaction's message goes that was routed to queues: to those that are still there, and
 // to a quorum queue that was declared anew. What a new classic queue should get is lost. text is the error of
 // the whole commit: of several queues that are missing it names the last by name, the first if the exchange is the default one.
-func (m *model) committed(p mBuffered) (queues []*mQueue, lost bool, text string) {
+func (m *model) committed(ch *mChannel, p mBuffered) (queues []*mQueue, lost bool, text string) {
 	worst := ""
 	for _, was := range p.queues {
 		now := m.queue(was.name)
@@ -134,6 +134,7 @@ func (m *model) committed(p mBuffered) (queues []*mQueue, lost bool, text string
 			queues = append(queues, now)
 		case now != nil && !now.quorum && !was.quorum:
 			lost = true
+		case now == nil && slices.Contains(ch.ended, was): // it is lost, and nobody hears
 		case worst == "" || (p.m.exchange == "") == (was.name < worst):
 			worst = was.name
 			text = "541 INTERNAL_ERROR"
