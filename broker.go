@@ -159,9 +159,12 @@ func (b *Broker) VHost(name string) (*VHost, error) {
 func (v *VHost) Broker() *Broker { return v.b }
 
 // DeleteVHost deletes a virtual host, everything in it and all permissions for it, and closes
-// its connections. A missing one is ErrNotFound. After the virtual host "/" has been deleted, the
+// its connections. A missing one is ErrNotFound, one that is protected from deletion ErrPreconditionFailed. After the virtual host "/" has been deleted, the
 // broker's own methods of VHost return ErrClosed.
 func (b *Broker) DeleteVHost(name string) error {
+	if v, err := b.VHost(name); err == nil && v.Info().Protected {
+		return PreconditionFailed.errorf(name, "refusing to delete vhost '%s' because it is protected from deletion", name)
+	}
 	b.mu.Lock()
 	if b.down.Load() {
 		b.mu.Unlock()

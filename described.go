@@ -208,7 +208,8 @@ func (t *accessTable) records() (all []record.Item) {
 
 func (i *VHostInfo) record() *record.VHost {
 	return &record.VHost{Name: i.Name, Description: i.Description, Tags: i.Tags, DefaultQueueType: string(i.DefaultQueueType),
-		HasLimits: i.HasLimits, MaxConnections: int64(i.Limits.MaxConnections), MaxQueues: int64(i.Limits.MaxQueues)}
+		HasLimits: i.HasLimits, MaxConnections: int64(i.Limits.MaxConnections), MaxQueues: int64(i.Limits.MaxQueues),
+		HasProtection: i.HasProtection, Protected: i.Protected}
 }
 
 func (x *Exchange) record() *record.Exchange {

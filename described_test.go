@@ -200,12 +200,15 @@ func policyStep(t *rapid.T) func(*vhost) error {
 }
 
 func metaStep(t *rapid.T) func(*vhost) error {
-	switch some(t, "meta", "limits", "no limits", "type", "metadata") {
+	switch some(t, "meta", "limits", "no limits", "type", "metadata", "protection") {
 	case "no limits":
 		return (*vhost).ClearLimits
 	case "limits":
 		l := VHostLimits{some(t, "connections", NoLimit, -3, 5), some(t, "queues", NoLimit, 2, 100)}
 		return func(v *vhost) error { return v.SetLimits(l) }
+	case "protection":
+		on := some(t, "protected", false, true)
+		return func(v *vhost) error { return v.SetProtected(on) }
 	case "type":
 		kind := some[QueueType](t, "type", QueueTypeClassic, QueueTypeQuorum)
 		return func(v *vhost) error { return v.SetDefaultQueueType(kind) }

@@ -251,6 +251,20 @@ func ExampleVHost_ClearLimits() {
 	// false
 }
 
+func ExampleVHost_SetProtected() {
+	b := leveret.New()
+	defer b.Close()
+
+	orders := try(b.CreateVHost("orders"))
+	check(orders.SetProtected(true))
+	fmt.Println(b.DeleteVHost("orders"))
+	check(orders.SetProtected(false))
+	fmt.Println(b.DeleteVHost("orders"))
+	// Output:
+	// PRECONDITION_FAILED - refusing to delete vhost 'orders' because it is protected from deletion
+	// <nil>
+}
+
 func ExampleVHost_SetMetadata() {
 	b := leveret.New()
 	defer b.Close()

@@ -15,7 +15,9 @@ type VHostInfo struct {
 	Tags             []string    `json:"tags"`
 	DefaultQueueType QueueType   `json:"default_queue_type"` // of queues declared without x-queue-type
 	Limits           VHostLimits `json:"limits"`
-	HasLimits        bool        `json:"-"`      // limits were set, if only to none, and not cleared since
+	HasLimits        bool        `json:"-"` // limits were set, if only to none, and not cleared since
+	Protected        bool        `json:"protected_from_deletion"`
+	HasProtection    bool        `json:"-"`      // whether it is protected was set, if only to false
 	Queues           int         `json:"queues"` // how many queues there are, exclusive ones included
 }
 

@@ -180,6 +180,15 @@ func (v *vhost) SetMetadata(description string, tags ...string) error {
 	})
 }
 
+// SetProtected protects the virtual host from deletion, or lifts the protection: [Broker.DeleteVHost] refuses to delete a protected one.
+func (v *vhost) SetProtected(protected bool) error {
+	return v.system.do("", func() *Error {
+		v.meta.Protected, v.meta.HasProtection = protected, true
+		v.metaChangedLocked()
+		return nil
+	})
+}
+
 // metaChangedLocked follows a change of what the virtual host tells of itself.
 func (v *vhost) metaChangedLocked() {
 	if v.log != nil {

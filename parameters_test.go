@@ -37,7 +37,7 @@ func TestVHostInfo(t *testing.T) {
 	_, err = v.DeclareQueue("q", QueueConfig{})
 	require.NoError(t, err)
 	require.NoError(t, v.SetMetadata("a test", "x"))
-	want := VHostInfo{"shop", "a test", []string{"x"}, "classic", VHostLimits{NoLimit, NoLimit}, false, 1}
+	want := VHostInfo{Name: "shop", Description: "a test", Tags: []string{"x"}, DefaultQueueType: "classic", Limits: VHostLimits{NoLimit, NoLimit}, Queues: 1}
 	assert.Equal(t, want, v.Info())
 	assert.Equal(t, want, b.VHosts()[1])
 	assert.Same(t, b, v.Broker())

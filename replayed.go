@@ -179,7 +179,8 @@ func (r *replay) vhost(i *record.VHost) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.meta = VHostInfo{Name: i.Name, Description: i.Description, Tags: i.Tags, DefaultQueueType: QueueType(i.DefaultQueueType),
-		HasLimits: i.HasLimits, Limits: VHostLimits{MaxConnections: int(i.MaxConnections), MaxQueues: int(i.MaxQueues)}}
+		HasLimits: i.HasLimits, Limits: VHostLimits{MaxConnections: int(i.MaxConnections), MaxQueues: int(i.MaxQueues)},
+		HasProtection: i.HasProtection, Protected: i.Protected}
 }
 
 // newVHost makes a virtual host. The broker's own methods act on "/", also on one that was made after another had been deleted.

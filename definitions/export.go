@@ -7,7 +7,6 @@ import (
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/limits"
-	"github.com/leveretmq/leveret/internal/protection"
 )
 
 // Export returns the users, permissions, policies and topology of all virtual hosts in the format
@@ -131,8 +130,8 @@ func (x *exporter) vhost(v *leveret.VHost, info leveret.VHostInfo) VHost {
 		return VHost{Name: info.Name}
 	}
 	var protected *bool
-	if isOn, known := protection.Of(v); known {
-		protected = &isOn
+	if info.HasProtection {
+		protected = &info.Protected
 	}
 	return VHost{Name: info.Name, Limits: limitsOf(info),
 		Metadata: &Metadata{

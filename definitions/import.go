@@ -10,7 +10,6 @@ import (
 	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/firehose"
 	"github.com/leveretmq/leveret/internal/jsondoc"
-	"github.com/leveretmq/leveret/internal/protection"
 	"github.com/leveretmq/leveret/internal/wire"
 )
 
@@ -210,16 +209,19 @@ func (im *importer) vhost(e *VHost) error {
 	if err := setDefaultQueueType(v, info.DefaultQueueType); err != nil {
 		return err
 	}
-	im.protect(e, v)
+	if err := im.protect(e, v); err != nil {
+		return err
+	}
 	return refusedByCode(v.SetMetadata(info.Description, info.Tags...))
 }
 
 // protect protects a virtual host from deletion, or lifts the protection, if the entry says so. 3.10 does not know it.
 // Rules: J-3.
-func (im *importer) protect(e *VHost, v *leveret.VHost) {
+func (im *importer) protect(e *VHost, v *leveret.VHost) error {
 	if m := e.Metadata; !im.oldShape && m != nil && m.Protected != nil {
-		protection.Set(v, *m.Protected)
+		return v.SetProtected(*m.Protected)
 	}
+	return nil
 }
 
 // merge puts what the entry says in the place of what a new virtual host has. Of what is both in "metadata" and

@@ -8,7 +8,6 @@ import (
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/firehose"
-	"github.com/leveretmq/leveret/internal/protection"
 )
 
 func (c *call) listVHosts() (any, error) {
@@ -49,9 +48,9 @@ func (c *call) describeVHost(v *leveret.VHost) (object, error) {
 	metadata := object{"description": info.Description, "tags": tags(info.Tags), "default_queue_type": queueType}
 	o := object{"name": info.Name, "description": info.Description, "tags": tags(info.Tags), "default_queue_type": queueType,
 		"metadata": metadata, "tracing": firehose.Traces(c.broker, info.Name), "cluster_state": object{c.NodeName: "running"},
-		"protected_from_deletion": isProtected(v)}
-	if isOn, known := protection.Of(v); known {
-		metadata["protected_from_deletion"] = isOn
+		"protected_from_deletion": info.Protected}
+	if info.HasProtection {
+		metadata["protected_from_deletion"] = info.Protected
 	}
 	if c.hidesFields {
 		delete(metadata, "default_queue_type")
@@ -117,7 +116,7 @@ func (c *call) deleteVHost() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if isProtected(v) {
+	if v.Info().Protected {
 		return nil, &failure{status: http.StatusPreconditionFailed, kind: "precondition_failed",
 			reason: "Refusing to delete virtual host '" + v.Name() + "' because it is protected from deletion"}
 	}
@@ -128,18 +127,12 @@ func (c *call) deleteVHost() (any, error) {
 	return nil, nil
 }
 
-func isProtected(v *leveret.VHost) bool {
-	isOn, _ := protection.Of(v)
-	return isOn
-}
-
 func (c *call) protect() (any, error) {
 	v, err := c.vhost()
 	if err != nil {
 		return nil, notFound("Cannot enable deletion protection of virtual host '" + c.path("vhost") + "' because it does not exist")
 	}
-	protection.Set(v, true)
-	return nil, nil
+	return nil, v.SetProtected(true)
 }
 
 func (c *call) unprotect() (any, error) {
@@ -147,8 +140,7 @@ func (c *call) unprotect() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	protection.Set(v, false)
-	return nil, nil
+	return nil, v.SetProtected(false)
 }
 
 // startVHost finds the virtual host running, as it always is.

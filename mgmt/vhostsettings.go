@@ -4,7 +4,6 @@ import (
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/jsondoc"
-	"github.com/leveretmq/leveret/internal/protection"
 )
 
 // vhostSettings are what a PUT of a virtual host sets. What its body does not mention gets its default again, but for
@@ -153,6 +152,5 @@ func (n *node) creator(vhost string) string {
 func (n *node) forgetVHost(v *leveret.VHost) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	protection.Forget(v)
 	delete(n.creations, v.Name())
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/erl"
 	"github.com/leveretmq/leveret/internal/firehose"
-	"github.com/leveretmq/leveret/internal/protection"
 )
 
 // Virtual hosts.
@@ -118,7 +117,9 @@ func updateVHost(c *call) (result, error) {
 		return result{}, noSuchVHost(c.args[0])
 	}
 	if _, given := c.options["protected-from-deletion"]; given {
-		protection.Set(v, c.is("protected-from-deletion", false))
+		if err := v.SetProtected(c.is("protected-from-deletion", false)); err != nil {
+			return result{}, err
+		}
 	}
 	return result{}, c.describe(v, v.Info())
 }
@@ -153,25 +154,19 @@ func protector(on bool) func(*call) (result, error) {
 		if err != nil {
 			return result{}, noSuchVHost(c.args[0])
 		}
-		protection.Set(v, on)
-		return result{}, nil
+		return result{}, v.SetProtected(on)
 	}
 }
 
 func deleteVHost(c *call) (result, error) {
-	v, err := c.node.Broker.VHost(c.args[0])
-	if err != nil {
+	err := c.node.Broker.DeleteVHost(c.args[0])
+	switch {
+	case errors.Is(err, leveret.ErrNotFound):
 		return result{}, noSuchVHost(c.args[0])
-	}
-	if isOn, _ := protection.Of(v); isOn {
+	case errors.Is(err, leveret.ErrPreconditionFailed):
 		return result{}, failed(exitData, "Cannot delete this virtual host: it is protected from deletion. "+
 			"To lift the protection, inspect and update its metadata")
 	}
-	err = c.node.Broker.DeleteVHost(c.args[0])
-	if errors.Is(err, leveret.ErrNotFound) {
-		return result{}, noSuchVHost(c.args[0])
-	}
-	protection.Forget(v)
 	return result{}, err
 }
 
@@ -198,29 +193,19 @@ func (c *call) vhostItem(info leveret.VHostInfo, column string) any {
 	case "default_queue_type":
 		return queueType
 	case "protected_from_deletion":
-		isOn, _ := c.protectionOf(info.Name)
-		return isOn
+		return info.Protected
 	case "tracing":
 		return firehose.Traces(c.node.Broker, info.Name)
 	case "cluster_state":
 		return states{c.node.Name}
 	case "metadata":
 		m := metadata{{"default_queue_type", queueType}, {"description", info.Description}}
-		if isOn, known := c.protectionOf(info.Name); known {
-			m = append(m, item{"protected_from_deletion", isOn})
+		if info.HasProtection {
+			m = append(m, item{"protected_from_deletion", info.Protected})
 		}
 		return append(m, item{"tags", names(info.Tags)})
 	}
 	panic("no such column of a virtual host: " + column)
-}
-
-// protectionOf reports whether a virtual host is protected from deletion, and whether that was ever set.
-func (c *call) protectionOf(vhost string) (isOn, known bool) {
-	v, err := c.node.Broker.VHost(vhost)
-	if err != nil {
-		return false, false
-	}
-	return protection.Of(v)
 }
 
 // states shows which nodes a virtual host runs on.

@@ -55,7 +55,7 @@
 // when it was another segment's:
 //
 //	 0  8  "leveretJ"
-//	 8  4  version of the format, 5
+//	 8  4  version of the format, 6
 //	12  4  number of the segment
 //	16  4  number of the oldest segment when this one was begun
 //	20  4  seed: of the first segment drawn at random, of each other 0x9e3779b9 more than that of the one before

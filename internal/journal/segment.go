@@ -32,7 +32,7 @@ import (
 // are written, or synced if the log is opened for it.
 const (
 	magic      = "leveretJ"
-	version    = 5
+	version    = 6
 	headerSize = 56
 
 	segmentSuffix = ".journal"
@@ -41,7 +41,7 @@ const (
 
 	// The lock file is empty until the first segment is there. A directory that has the text and no segment has lost them.
 	lockName = "lock"
-	lockText = "leveret journal, format 5\n"
+	lockText = "leveret journal, format 6\n"
 )
 
 // fileName is the name of a segment's file.

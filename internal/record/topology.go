@@ -7,6 +7,7 @@ type VHost struct {
 	DefaultQueueType          string
 	HasLimits                 bool
 	MaxConnections, MaxQueues int64
+	HasProtection, Protected  bool
 }
 
 // An Exchange is a declared exchange.
@@ -75,6 +76,8 @@ func (c *coder) vhost(v *VHost) {
 	c.flag(&v.HasLimits)
 	c.int64(&v.MaxConnections)
 	c.int64(&v.MaxQueues)
+	c.flag(&v.HasProtection)
+	c.flag(&v.Protected)
 }
 
 func (c *coder) exchange(x *Exchange) {
