@@ -151,6 +151,9 @@ func AckAll(ds []Delivery) error {
 		for n < len(ds) && ds[n].ch == ch {
 			n++
 		}
+		if ch == nil {
+			return errNotDelivered
+		}
 		if err := ch.ackEach(ds[:n]); err != nil {
 			return err
 		}

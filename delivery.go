@@ -1,5 +1,7 @@
 package leveret
 
+import "errors"
+
 // A Delivery is one message that was delivered. Unless it was delivered without need of an
 // acknowledgement, it has to be settled: by Ack, Nack or Reject here, or by its tag on the channel.
 type Delivery struct {
@@ -41,15 +43,33 @@ func (q *Queue) redelivered(e *entry) bool {
 	return e.returns > 0 || q.traits.keepsRedelivery && e.deliveries > 0
 }
 
+// errNotDelivered is the error of a Delivery that holds none: in a batch those behind the last that was delivered.
+var errNotDelivered = errors.New("leveret: a Delivery without a message cannot be settled")
+
 // Ack acknowledges the delivery.
-func (d *Delivery) Ack() error { return d.ch.Ack(d.DeliveryTag, false) }
+func (d *Delivery) Ack() error {
+	if d.ch == nil {
+		return errNotDelivered
+	}
+	return d.ch.Ack(d.DeliveryTag, false)
+}
 
 // Nack gives the delivery back: into the queue, or with requeue false to the queue's dead-letter
 // exchange if it has one. Unlike Reject it does not count as a failed delivery of the message.
-func (d *Delivery) Nack(requeue bool) error { return d.ch.Nack(d.DeliveryTag, false, requeue) }
+func (d *Delivery) Nack(requeue bool) error {
+	if d.ch == nil {
+		return errNotDelivered
+	}
+	return d.ch.Nack(d.DeliveryTag, false, requeue)
+}
 
 // Reject is Nack that counts as a failed delivery.
-func (d *Delivery) Reject(requeue bool) error { return d.ch.Reject(d.DeliveryTag, requeue) }
+func (d *Delivery) Reject(requeue bool) error {
+	if d.ch == nil {
+		return errNotDelivered
+	}
+	return d.ch.Reject(d.DeliveryTag, requeue)
+}
 
 // deliverLocked delivers e to c, which can take a message.
 // Rules: D-6.

@@ -63,6 +63,9 @@ func (m *message) deathTable() Table {
 // deliveries: read only.
 // Rules: M-14, M-15, M-16.
 func (d *Delivery) WireHeaders() Fields {
+	if d.m == nil {
+		return nil
+	}
 	h := d.m.headers()
 	if x := d.m.extra; x != nil && x.common != nil && len(h) == 0 && d.counted == noCounts {
 		return x.common.fields()
@@ -89,6 +92,9 @@ func (d *Delivery) WireHeaders() Fields {
 // properties are to be encoded from Properties and WireHeaders.
 // Rules: M-21.
 func (d *Delivery) WireProperties() string {
+	if d.m == nil {
+		return ""
+	}
 	wire := d.m.wireProperties()
 	switch {
 	case wire == "", d.counted == noCounts:
@@ -119,4 +125,9 @@ func (d *Delivery) countFields() (f Fields) {
 
 // Deaths returns the message's dead-letter history, most recent first; nil if it never died. It is shared with other deliveries:
 // read only.
-func (d *Delivery) Deaths() []Death { return d.m.history() }
+func (d *Delivery) Deaths() []Death {
+	if d.m == nil {
+		return nil
+	}
+	return d.m.history()
+}

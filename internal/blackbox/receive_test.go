@@ -266,3 +266,24 @@ func TestReceiveBesideAHandler(t *testing.T) {
 	require.NoError(t, c.Err(), "the consumer is open")
 	require.Equal(t, 2, handled)
 }
+
+// A batch may have room for more than was delivered: the rest cannot be settled.
+func TestDeliveryWithoutAMessage(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	q, err := b.DeclareQueue("q", leveret.QueueConfig{})
+	require.NoError(t, err)
+	_, err = b.Publish("", "q", leveret.Message{Body: []byte("m")})
+	require.NoError(t, err)
+	ds := make([]leveret.Delivery, 2)
+	n, err := q.GetMany(ds)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	none := &ds[1]
+	for _, err := range []error{none.Ack(), none.Nack(true), none.Reject(false), leveret.AckAll(ds)} {
+		require.EqualError(t, err, "leveret: a Delivery without a message cannot be settled")
+	}
+	require.Nil(t, none.Deaths())
+	require.Nil(t, none.WireHeaders())
+	require.Zero(t, q.Info().Unacked, "AckAll settles those before")
+}
