@@ -30,6 +30,7 @@ type Broker struct {
 	space          diskSpace
 	alarmsSet      atomic.Uint32 // by SetAlarm
 	access         access
+	attempts       authAttempts
 	sessions       sessions
 	limits         NodeLimits
 	setup          func(*VHost) error                // of a new virtual host; nil: nothing

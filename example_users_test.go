@@ -124,3 +124,34 @@ func ExampleBroker_ValidateCredentials() {
 	fmt.Println(b.ValidateCredentials("ann", "ann"))
 	// Output: <nil>
 }
+
+func ExampleBroker_AuthAttempts() {
+	b := leveret.New()
+	defer b.Close()
+
+	b.CountAuthAttempt("amqp091", true) // as a server of package amqpd does
+	try(b.Connect("guest", "guest", "/"))
+	fmt.Printf("%+v\n", b.AuthAttempts())
+	// Output: map[amqp091:{Succeeded:1 Failed:0}]
+}
+
+// A listener of another protocol counts its clients.
+func ExampleBroker_CountAuthAttempt() {
+	b := leveret.New()
+	defer b.Close()
+
+	err := b.Authenticate("guest", "wrong")
+	b.CountAuthAttempt("stomp", err == nil)
+	fmt.Printf("%+v\n", b.AuthAttempts())
+	// Output: map[stomp:{Succeeded:0 Failed:1}]
+}
+
+func ExampleBroker_ResetAuthAttempts() {
+	b := leveret.New()
+	defer b.Close()
+
+	b.CountAuthAttempt("http", true)
+	b.ResetAuthAttempts()
+	fmt.Println(len(b.AuthAttempts()))
+	// Output: 0
+}

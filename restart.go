@@ -80,6 +80,7 @@ func (b *Broker) Stop(as NodeEnd) error {
 		return err
 	}
 	each(all, func(v *vhost) { v.goDown(as) })
+	b.ResetAuthAttempts()
 	return nil
 }
 

@@ -53,6 +53,9 @@ const errMalformed = loginRefusal("malformed response")
 // errUnknownMechanism is the end of a login by a mechanism that was not offered.
 const errUnknownMechanism = loginRefusal("unknown mechanism")
 
+// errNoTable is the end of a login by AMQPLAIN whose response is no table.
+const errNoTable = loginRefusal("malformed table")
+
 // authenticate returns the user that the client proved to be or, with a loginRefusal, the one that it said to be.
 // Rules.
 func (c *conn) authenticate(mechanism string, response []byte) (user string, err error) {
@@ -64,6 +67,14 @@ func (c *conn) authenticate(mechanism string, response []byte) (user string, err
 		return user, loginRefusal("may connect from this machine only")
 	}
 	return user, err
+}
+
+// countAttempt counts an attempt to log in. RabbitMQ does not, if it does not know the mechanism or cannot read the table.
+// Rules: A-19.
+func (c *conn) countAttempt(err error) {
+	if err != errUnknownMechanism && err != errNoTable {
+		c.srv.Broker.CountAuthAttempt("amqp091", err == nil)
+	}
 }
 
 // identify is authenticate without regard to where the client is.
@@ -114,7 +125,7 @@ func plainCredentials(response []byte) (user, password string, err error) {
 func amqplainCredentials(response []byte) (user, password string, err error) {
 	fields, ok := decodeFields(response)
 	if !ok {
-		return "", "", errMalformed
+		return "", "", errNoTable
 	}
 	t := tableOf(fields)
 	user, hasUser := text(t["LOGIN"])

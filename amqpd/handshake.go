@@ -42,7 +42,7 @@ type refusedLogin struct {
 // isJudged reports whether the login made sense. RabbitMQ refuses such a login, and ends the connection as it ends others. A login that
 // makes no sense crashes RabbitMQ's reader, which then hears and answers nothing.
 func (r refusedLogin) isJudged() bool {
-	return r.cause != errMalformed && r.cause != errUnknownMechanism
+	return r.cause != errMalformed && r.cause != errNoTable && r.cause != errUnknownMechanism
 }
 
 func (r refusedLogin) Error() string { return r.cause.Error() }
@@ -320,6 +320,7 @@ func (c *conn) login() error {
 	c.client.readCapabilities()
 	c.client.wantsBlocked = c.client.wantsBlocked && c.protocol.extended
 	user, err := c.authenticate(mechanism, response)
+	c.countAttempt(err)
 	if err != nil {
 		login := refusedLogin{user, mechanism, err, errSilent}
 		if c.client.wantsClose && login.isJudged() {

@@ -306,3 +306,43 @@ func TestPermittedMechanisms(t *testing.T) {
 		})
 	}
 }
+
+// Attempts of clients to log in are counted. One by an unknown mechanism is none, nor is one by AMQPLAIN without a table.
+// Rules: A-19.
+func TestLoginsAreCounted(t *testing.T) {
+	right, wrong := leveret.AuthAttempts{Succeeded: 1}, leveret.AuthAttempts{Failed: 1}
+	for _, c := range []struct {
+		mechanism, response string
+		want                leveret.AuthAttempts
+	}{
+		{"PLAIN", "\x00guest\x00guest", right},
+		{"PLAIN", "\x00guest\x00x", wrong},
+		{"PLAIN", "\x00nobody\x00x", wrong},
+		{"PLAIN", "guest", wrong},
+		{"NOPE", "\x00guest\x00guest", leveret.AuthAttempts{}},
+		{"AMQPLAIN", "\x05LOGINS\x00\x00\x00\x05guest\x08PASSWORDS\x00\x00\x00\x05guest", right},
+		{"AMQPLAIN", "\x05LOGINS\x00\x00\x00\x05guest", wrong},
+		{"AMQPLAIN", "\x05LOG", leveret.AuthAttempts{}},
+		{"ANONYMOUS", "", right},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := leverettest.New(t)
+			srv := &amqpd.Server{Broker: b}
+			defer srv.Close()
+			nc := serveFrom(srv, tcpPeer("127.0.0.1"))
+			defer nc.Close()
+			conn, _ := amqp091.Open(nc, amqp091.Config{SASL: []amqp091.Authentication{response{c.mechanism, c.response}}, Vhost: "/"})
+			if conn != nil {
+				defer conn.Close()
+			}
+			synctest.Wait()
+			assert.Equal(t, c.want, b.AuthAttempts()["amqp091"], "%s %q", c.mechanism, c.response)
+		})
+	}
+}
+
+// A response is what a client says to log in.
+type response struct{ mechanism, text string }
+
+func (r response) Mechanism() string { return r.mechanism }
+func (r response) Response() string  { return r.text }

@@ -238,10 +238,11 @@ func (s resource) admit(c *call) error {
 			return err
 		}
 	}
-	if err := c.login(); err != nil {
-		return err
+	err := c.login()
+	if err == nil {
+		err = s.who(c)
 	}
-	return s.who(c)
+	return c.counted(err)
 }
 
 func send(w http.ResponseWriter, answer any) {

@@ -53,6 +53,15 @@ func (c *call) login() error {
 	return nil
 }
 
+// counted counts an attempt to log in, and returns how it ended. A request without credentials is none.
+// Rules: A-19.
+func (c *call) counted(err error) error {
+	if err != errChallenge && err != errMalformed {
+		c.broker.CountAuthAttempt(httpProtocol, err == nil)
+	}
+	return err
+}
+
 // isLoopback reports whether a request comes from this machine: over a Unix socket, or from a loopback address. What a
 // connection of another kind gives for an address, as a tunnel's, does not tell.
 func isLoopback(r *http.Request) bool {

@@ -39,12 +39,29 @@ func (c *call) deprecatedFeatures() (any, error) {
 
 func (c *call) usedDeprecatedFeatures() (any, error) { return uncut{}, nil }
 
-// authAttempts counts nothing: RabbitMQ counts attempts to log in if it is told to.
+// authAttempts lists the attempts to log in over each protocol.
+// Rules: A-19.
 func (c *call) authAttempts() (any, error) {
-	return list{}, c.checkPathNode()
+	all, counted := uncut{}, c.broker.AuthAttempts()
+	for _, protocol := range attemptProtocols {
+		if n, ok := counted[protocol]; ok {
+			all = append(all, object{"protocol": protocol, "auth_attempts": n.Succeeded + n.Failed,
+				"auth_attempts_failed": n.Failed, "auth_attempts_succeeded": n.Succeeded})
+		}
+	}
+	return all, c.checkPathNode()
 }
 
-func (c *call) forgetAuthAttempts() (any, error) { return nil, c.checkPathNode() }
+// authAttemptsBySource lists nothing: RabbitMQ keeps the clients' addresses only if a setting without a key in rabbitmq.conf says so.
+func (c *call) authAttemptsBySource() (any, error) { return uncut{}, c.checkPathNode() }
+
+func (c *call) forgetAuthAttempts() (any, error) {
+	if err := c.checkPathNode(); err != nil {
+		return nil, err
+	}
+	c.broker.ResetAuthAttempts()
+	return nil, nil
+}
 
 // authSettings tells that nobody logs in by OAuth.
 func (c *call) authSettings() (any, error) {

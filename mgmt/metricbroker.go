@@ -29,9 +29,38 @@ var nodeMetrics = catalogue[*node]{
 	},
 }
 
+// attempts are the attempts to log in over one protocol.
+type attempts struct {
+	protocol string
+	leveret.AuthAttempts
+}
+
+var attemptMetrics = catalogue[attempts]{
+	labels: []string{"protocol"},
+	values: func(_ *node, a attempts) []string { return []string{a.protocol} },
+	metrics: []metric[attempts]{
+		{"auth_attempt_metrics", "auth_attempts_total", CounterMetric, "Attempts to log in", func(a attempts) float64 { return float64(a.Succeeded + a.Failed) }},
+		{"auth_attempt_metrics", "auth_attempts_succeeded_total", CounterMetric, "Attempts to log in that succeeded", func(a attempts) float64 { return float64(a.Succeeded) }},
+		{"auth_attempt_metrics", "auth_attempts_failed_total", CounterMetric, "Attempts to log in that failed", func(a attempts) float64 { return float64(a.Failed) }},
+	},
+}
+
+// exposeAttempts adds the attempts to log in.
+func (n *node) exposeAttempts(x *exposition) {
+	var all []attempts
+	counted := n.broker.AuthAttempts()
+	for _, p := range attemptProtocols {
+		if c, ok := counted[p]; ok {
+			all = append(all, attempts{p, c})
+		}
+	}
+	exposeEach(x, n, attemptMetrics, all)
+}
+
 // exposeBroker adds the figures of the process and of the whole broker.
 func (n *node) exposeBroker(x *exposition, m measured) {
 	exposeEach(x, n, nodeMetrics, []*node{n})
+	n.exposeAttempts(x)
 	consumers := 0
 	for _, v := range n.broker.VHosts() {
 		if v, err := n.broker.VHost(v.Name); err == nil {

@@ -155,7 +155,7 @@ var routes = []route{
 	{path: "deprecated-features/used", only: in43, who: anybody, get: (*call).usedDeprecatedFeatures},
 	{path: "rebalance/queues", as: &plainOnly, who: administrators, post: (*call).rebalance},
 	{path: "auth/attempts/{node}", who: forgettersAreAdministrators, get: (*call).authAttempts, delete: (*call).forgetAuthAttempts},
-	{path: "auth/attempts/{node}/source", who: forgettersAreAdministrators, get: (*call).authAttempts, delete: (*call).forgetAuthAttempts},
+	{path: "auth/attempts/{node}/source", who: forgettersAreAdministrators, get: (*call).authAttemptsBySource, delete: (*call).forgetAuthAttempts},
 	{path: "auth/hash_password/{password}", only: in43, who: administrators, noHead: true, get: (*call).hashPassword},
 	{path: "auth", only: in310, who: anybody, open: true, get: (*call).authSettings},
 	{path: "reset", as: &htmlOnly, who: administrators, delete: (*call).resetStatistics},

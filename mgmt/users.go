@@ -171,7 +171,7 @@ func (c *call) readLogin() error {
 		return c.loginFailure
 	}
 	c.request.SetBasicAuth(form.Get("username"), form.Get("password"))
-	return c.login()
+	return c.counted(c.login())
 }
 
 // signIn returns what a page needs to use the API. In 3.10 that is a cookie.
