@@ -23,8 +23,9 @@ type Broker struct {
 	clock          Clock
 	behaviour      behaviour
 	maxMessageSize int
-	globalQos      bool  // basic.qos may set a window for the channel
-	ackTimeout     int64 // D-35, D-36: ms that a delivery may stay unacknowledged where nothing else says it
+	queueType      QueueType // of queues in new virtual hosts; empty: classic
+	globalQos      bool      // basic.qos may set a window for the channel
+	ackTimeout     int64     // D-35, D-36: ms that a delivery may stay unacknowledged where nothing else says it
 	random         random
 	memory         memory
 	space          diskSpace

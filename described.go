@@ -92,7 +92,7 @@ func (b *Broker) noteResetLocked(others []*vhost) {
 	for _, v := range others {
 		b.noteNoVHostLocked(v)
 	}
-	meta := newVHostInfo(defaultVHost)
+	meta := b.newVHostInfo(defaultVHost)
 	b.disk.note(&record.NoVHost{Name: defaultVHost}, meta.record())
 	for _, p := range b.global {
 		b.disk.note(&record.NoParameter{Name: p.Name})

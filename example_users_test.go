@@ -125,6 +125,26 @@ func ExampleBroker_ValidateCredentials() {
 	// Output: <nil>
 }
 
+// As default_queue_type of rabbitmq.conf.
+func ExampleWithDefaultQueueType() {
+	b := leveret.New(leveret.WithDefaultQueueType(leveret.QueueTypeQuorum))
+	defer b.Close()
+
+	fmt.Println(try(b.DeclareQueue("q", leveret.QueueConfig{Durable: true})).Info().Type)
+	fmt.Println(try(b.CreateVHost("shop")).Info().DefaultQueueType, b.NodeDefaultQueueType())
+	// Output:
+	// quorum
+	// quorum quorum
+}
+
+func ExampleBroker_NodeDefaultQueueType() {
+	b := leveret.New()
+	defer b.Close()
+
+	fmt.Println(b.NodeDefaultQueueType())
+	// Output: classic
+}
+
 func ExampleBroker_AuthAttempts() {
 	b := leveret.New()
 	defer b.Close()

@@ -54,6 +54,23 @@ func WithVHostSetup(setup func(v *VHost) error) Option {
 // VHostSetup returns the function that [WithVHostSetup] has set; nil: none.
 func (b *Broker) VHostSetup() func(*VHost) error { return b.setup }
 
+// WithDefaultQueueType sets the default queue type of "/" and of virtual hosts that are made later, unless who makes one says
+// another: the type of durable queues that are declared without one. It is [QueueTypeClassic], the default, or [QueueTypeQuorum].
+// Virtual hosts that a directory brings back keep theirs. rabbitmq.conf of 4.3 has default_queue_type for this.
+//
+// Rules: A-20.
+func WithDefaultQueueType(t QueueType) Option {
+	return func(b *Broker) {
+		demand(t == "" || t == QueueTypeClassic || t == QueueTypeQuorum, "WithDefaultQueueType(%q): classic or quorum is wanted, or nothing for the default", t)
+		b.queueType = t
+	}
+}
+
+// NodeDefaultQueueType returns what [WithDefaultQueueType] has set. A virtual host's own is VHostInfo.DefaultQueueType.
+func (b *Broker) NodeDefaultQueueType() QueueType {
+	return cmp.Or(b.queueType, QueueTypeClassic)
+}
+
 // WithCredentialValidator has validate decide about the password that a user is given as a text, by AddUser, ChangePassword, the
 // management API, rabbitmqctl or definitions. Its error is why it refuses. A hash, and that a user gets no password, is not
 // asked about. The default takes every password. rabbitmq.conf has credential_validator for this.

@@ -319,7 +319,7 @@ func (v *vhost) reset() {
 	v.closed, v.node, v.turns.lost = true, nodeState{down: true}, CauseNodeDown
 	v.loseAllLocked(CauseNodeDown)
 	v.policies, v.settings = [2]policies{}, nil
-	v.meta = newVHostInfo(v.name)
+	v.meta = v.b.newVHostInfo(v.name)
 	v.openLogLocked()
 	v.predeclareLocked()
 	if v.system.err != nil { // the virtual host had been deleted

@@ -58,7 +58,7 @@ func newVHost(b *Broker, name string) *vhost {
 		exchanges: map[string]*Exchange{}, queues: map[string]*Queue{}, conns: map[uint64]*Conn{},
 		replies: map[replyAddress]*Channel{},
 	}}
-	v.meta = newVHostInfo(name)
+	v.meta = b.newVHostInfo(name)
 	v.events, v.effects.idle.L = b.events, &v.mu
 	v.timing.epochs.current = 1
 	v.timing.clock = newReading(b.clock)
@@ -78,8 +78,8 @@ func (v *vhost) openSystemLocked() {
 }
 
 // newVHostInfo is what a new virtual host tells of itself. The first one of a node has a description.
-func newVHostInfo(name string) VHostInfo {
-	i := VHostInfo{Name: name, DefaultQueueType: QueueTypeClassic, Limits: VHostLimits{MaxConnections: NoLimit, MaxQueues: NoLimit}}
+func (b *Broker) newVHostInfo(name string) VHostInfo {
+	i := VHostInfo{Name: name, DefaultQueueType: b.NodeDefaultQueueType(), Limits: VHostLimits{MaxConnections: NoLimit, MaxQueues: NoLimit}}
 	if name == defaultVHost {
 		i.Description = "Default virtual host"
 	}

@@ -201,7 +201,7 @@ func (im *importer) vhost(e *VHost) error {
 	if err != nil {
 		return err
 	}
-	info := leveret.VHostInfo{DefaultQueueType: leveret.QueueTypeClassic}
+	info := leveret.VHostInfo{DefaultQueueType: im.b.NodeDefaultQueueType()}
 	if im.keepsQueueType {
 		info.DefaultQueueType = v.Info().DefaultQueueType
 	}
@@ -272,7 +272,7 @@ func (m *Metadata) merge(info *leveret.VHostInfo) {
 func setDefaultQueueType(v *leveret.VHost, kind leveret.QueueType) error {
 	switch {
 	case kind == undefinedType:
-		return refusedByCode(v.SetDefaultQueueType(leveret.QueueTypeClassic))
+		return refusedByCode(v.SetDefaultQueueType(v.Broker().NodeDefaultQueueType()))
 	case isQueueType(string(kind)):
 		return refusedByCode(v.SetDefaultQueueType(kind))
 	}

@@ -33,7 +33,7 @@ func (c *call) overview() (any, error) {
 		"rates_mode": "basic", "sample_retention_policies": retention(), "exchange_types": c.exchangeTypes(),
 		"cluster_name": c.clusterName(), "cluster_tags": object{}, "node_tags": object{},
 		"erlang_version": erlangVersion(), "erlang_full_version": goVersion(), "crypto_lib_version": goVersion(),
-		"disable_stats": c.statsDisabled(), "enable_queue_totals": c.query("enable_queue_totals") == "true", "default_queue_type": leveret.QueueTypeClassic,
+		"disable_stats": c.statsDisabled(), "enable_queue_totals": c.query("enable_queue_totals") == "true", "default_queue_type": c.broker.NodeDefaultQueueType(),
 		"is_op_policy_updating_enabled": true, "require_definition_json_extension": false, "statistics_db_event_queue": 0,
 		"node": c.NodeName, "listeners": c.listeners(), "contexts": c.contexts(),
 	}

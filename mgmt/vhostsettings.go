@@ -92,14 +92,14 @@ func isOctet(v any) bool {
 // undefinedType is what RabbitMQ calls a default queue type that is not set.
 const undefinedType = "undefined"
 
-// defaultQueueType returns the type of the body; classic if it is not mentioned.
+// defaultQueueType returns the type of the body; the node's if it is not mentioned.
 func (c *call) defaultQueueType() (leveret.QueueType, error) {
 	given, ok := c.body["default_queue_type"]
 	if !ok {
 		given, ok = c.body["defaultqueuetype"]
 	}
 	if !ok {
-		return leveret.QueueTypeClassic, nil
+		return c.broker.NodeDefaultQueueType(), nil
 	}
 	v, _ := jsondoc.Decode(given, c.memberThatCounts)
 	name, isWord := printed(v)
@@ -107,7 +107,9 @@ func (c *call) defaultQueueType() (leveret.QueueType, error) {
 		return "", badRequest(c.notation.Format(erl.JSON(v), 0) + " is not a valid default_queue_type value")
 	}
 	switch name {
-	case "null", undefinedType, string(leveret.QueueTypeClassic), "rabbit_classic_queue":
+	case "null", undefinedType:
+		return c.broker.NodeDefaultQueueType(), nil
+	case string(leveret.QueueTypeClassic), "rabbit_classic_queue":
 		return leveret.QueueTypeClassic, nil
 	case string(leveret.QueueTypeQuorum), "rabbit_quorum_queue":
 		return leveret.QueueTypeQuorum, nil

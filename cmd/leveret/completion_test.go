@@ -32,7 +32,7 @@ func TestBashCompletion(t *testing.T) {
 		"leveret ctl -q list_queues messages_r":     "messages_ready messages_ready_ram messages_ram",
 		"leveret ctl publish --ex":                  "--exchange",
 		"leveret ctl list_queues --formatter pr":    "pretty_table",
-		"leveret serve --def":                       "--default-configure --default-pass --default-read --default-user --default-user-tags --default-write --definitions",
+		"leveret serve --def":                       "--default-configure --default-pass --default-queue-type --default-read --default-user --default-user-tags --default-write --definitions",
 		"leveret completion f":                      "fish",
 		"leveret ctl set_policy --apply":            "--apply-to",
 		"leveret ctl nonesuch x":                    "",

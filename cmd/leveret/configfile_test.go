@@ -68,6 +68,7 @@ channel_max_per_node = 200
 consumer_max_per_channel = infinity
 vhost_max = 3
 deprecated_features.permit.global_qos = false
+default_queue_type = quorum
 vm_memory_high_watermark.absolute = 2GB
 log.dir = /var/log/leveret
 log.console = false
@@ -86,7 +87,7 @@ leveret.control = none
 		[]any{s.tls.cert, s.tls.key, s.tls.clientCA, s.tls.demand, s.tls.versions})
 	assert.Equal(t, userSettings{"ann", "se#cret", "management,monitoring", leveret.Permissions{Configure: "^$", Write: "^orders", Read: ".*"},
 		[]string{"ann", "bob"}, []string{"PLAIN", "AMQPLAIN"}, login{"none", "guest"}}, s.users)
-	assert.Equal(t, clientSettings{30 * time.Second, 5 * time.Second, 20 * time.Second, 65536, 128, 1 << 20, false,
+	assert.Equal(t, clientSettings{30 * time.Second, 5 * time.Second, 20 * time.Second, 65536, 128, 1 << 20, false, "quorum",
 		leveret.NodeLimits{MaxConnections: 100, MaxChannels: 200, MaxVHosts: 3}}, s.clients)
 	assert.Equal(t, "/etc/definitions.json", s.definitions)
 	assert.Equal(t, "farm", s.clusterName)
@@ -169,7 +170,9 @@ func TestConfigFileRefuses(t *testing.T) {
 		"connection_max = many":                    `FILE:1: connection_max: "many" is not a whole number or infinity`,
 		"vhost_max = 0":                            "FILE:1: vhost_max: leveret has no limit of 0",
 		"auth_mechanisms.1 = PLAINLY":              `FILE:1: auth_mechanisms.1: "PLAINLY" is not one of AMQPLAIN, ANONYMOUS, EXTERNAL, PLAIN`,
-		"default_queue_type = quorum":              "FILE:1: default_queue_type: leveret has no default queue type of the node, but one of each virtual host",
+		"default_queue_type = stream":              "FILE:1: default_queue_type is stream: leveret has no streams",
+		"default_queue_type = quorums":             `FILE:1: default_queue_type is "quorums", not classic or quorum`,
+		"default_queue_type = rabbit_quorum":       `FILE:1: default_queue_type: "rabbit_quorum" is no queue type`,
 		"message_interceptors.incoming.set_header_timestamp.overwrite = true": "FILE:1: message_interceptors.incoming.set_header_timestamp.overwrite: leveret has no interceptors",
 		"management.path_prefix = /x":                                         "FILE:1: management.path_prefix: leveret's management API has no such setting",
 		"log.syslog = true":                                                   "FILE:1: log.syslog: leveret has no such setting of its log",
@@ -214,9 +217,18 @@ func TestConfigKeysWithoutEffect(t *testing.T) {
 	assert.ErrorContains(t, err, `auth_backends.1: "ldap" is not internal: leveret has no other users than its own`)
 }
 
+// Rules: A-20.
+func TestDefaultQueueTypeOfConfigFiles(t *testing.T) {
+	for value, want := range map[string]string{"quorum": "quorum", "rabbit_quorum_queue": "quorum", "classic": "classic", "rabbit_classic_queue": "classic"} {
+		s, err := settingsOf(t, "default_queue_type = "+value)
+		require.NoError(t, err)
+		assert.Equal(t, want, s.clients.queueType, value)
+	}
+}
+
 // The reason is told, and not a key that is called alike.
 func TestConfigKeysThatAreMissing(t *testing.T) {
-	for _, name := range []string{"default_queue_type", "cluster_queue_limit", "cluster_exchange_limit",
+	for _, name := range []string{"cluster_queue_limit", "cluster_exchange_limit",
 		"message_interceptors.outgoing.timestamp.enabled", "definitions.skip_if_unchanged", "definitions.https.url",
 		"ranch_connection_max", "proxy_protocol", "auth_ldap.servers.1", "management.ssl.port", "management.cors.allow_origins.1", "prometheus.tcp.port",
 		"mqtt.allow_anonymous", "stream.listeners.tcp.1", "ssl_options.depth", "ssl_options.ciphers.1", "log.exchange", "log.connection.level",

@@ -46,6 +46,7 @@ func init() { // functions of the table look up the table
 		{"channel_max_per_node", limit("max-channels")}, {"consumer_max_per_channel", limit("max-consumers-per-channel")},
 		{"vhost_max", limit("max-vhosts")},
 		{"max_message_size", duration("max-message-size", "")},
+		{"default_queue_type", queueType},
 		{"deprecated_features.permit.global_qos", boolean("global-qos")},
 		{"deprecated_features.permit.transient_nonexcl_queues", checkPermitted},
 		{"deprecated_features.permit.management_metrics_collection", checkPermitted},
@@ -235,6 +236,17 @@ func setNoLoopbackUsers(l *line) error {
 	}
 	l.give("loopback-users", none)
 	return nil
+}
+
+// queueType is the default queue type, by its name or by that of RabbitMQ's module.
+func queueType(l *line) error {
+	name := strings.TrimSuffix(strings.TrimPrefix(l.Value, "rabbit_"), "_queue")
+	switch {
+	case l.Value == name, l.Value == "rabbit_"+name+"_queue":
+		l.give("default-queue-type", name)
+		return nil
+	}
+	return fmt.Errorf("%q is no queue type", l.Value)
 }
 
 // checkPermitted takes that a feature is permitted which leveret does not deny.

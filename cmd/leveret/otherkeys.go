@@ -50,7 +50,6 @@ var ineffectiveKeys = []reasonedKey{
 // missingKeys are keys of RabbitMQ's that do matter, by how they begin, for what leveret has not. A file that has them is refused:
 // clients would not find what it says.
 var missingKeys = []reasonedKey{
-	{"default_queue_type", "leveret has no default queue type of the node, but one of each virtual host"},
 	{"cluster_queue_limit", "leveret limits the queues of each virtual host, and not those of all; default_limits.vhosts does it"},
 	{"cluster_exchange_limit", "leveret has no limit of exchanges"},
 	{"message_interceptors.", "leveret has no interceptors"}, {"channel_interceptor.", "leveret has no interceptors"},

@@ -95,6 +95,7 @@ func openBroker(s settings, log *slog.Logger) (b *leveret.Broker, first bool, er
 	}
 	opts := []leveret.Option{
 		leveret.WithProfile(s.profile), leveret.WithMaxMessageSize(s.clients.maxMessageSize), leveret.WithGlobalQos(s.clients.globalQos),
+		leveret.WithDefaultQueueType(leveret.QueueType(s.clients.queueType)),
 		leveret.WithConsumerTimeout(s.clients.consumerTimeout), leveret.WithEvents(warnings), leveret.WithDiskFreeLimit(s.diskFree),
 		leveret.WithNodeLimits(s.clients.node), leveret.WithVHostSetup(s.vhosts.set),
 		leveret.WithCredentialValidator(s.passwords.validate),
@@ -107,7 +108,8 @@ func openBroker(s settings, log *slog.Logger) (b *leveret.Broker, first bool, er
 	}
 	// A start that fails leaves a directory that is not new. So what cannot be set up is refused before the directory is made.
 	if s.data.isNew() {
-		if err := s.setUp(leveret.New(leveret.WithProfile(s.profile), leveret.WithCredentialValidator(s.passwords.validate))); err != nil {
+		if err := s.setUp(leveret.New(leveret.WithProfile(s.profile), leveret.WithCredentialValidator(s.passwords.validate),
+			leveret.WithDefaultQueueType(leveret.QueueType(s.clients.queueType)))); err != nil {
 			return nil, false, err
 		}
 	}

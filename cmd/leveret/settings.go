@@ -69,6 +69,7 @@ type clientSettings struct {
 	channelMax       int           // 0: no limit
 	maxMessageSize   int           // bytes; 0: the release's own
 	globalQos        bool          // basic.qos may set a window for the channel
+	queueType        string        // of queues in new virtual hosts that are declared without one
 	node             leveret.NodeLimits
 }
 
@@ -191,6 +192,8 @@ func (s *settings) flags(f *flag.FlagSet) {
 	f.IntVar(&s.clients.node.MaxChannels, "max-channels", 0, "`number` of channels that all connections together may have; 0: no limit")
 	f.IntVar(&s.clients.node.MaxConsumersPerChannel, "max-consumers-per-channel", 0, "`number` of consumers that a channel may have; 0: no limit")
 	f.IntVar(&s.clients.node.MaxVHosts, "max-vhosts", 0, "`number` of virtual hosts that the node may have; 0: no limit")
+	f.StringVar(&s.clients.queueType, "default-queue-type", leveret.QueueTypeClassic,
+		"`type` of durable queues that are declared without one, in virtual hosts that have no other default: classic or quorum")
 	f.BoolVar(&s.clients.globalQos, "global-qos", true,
 		"let basic.qos with global set one window for all consumers of a channel; otherwise global has no effect")
 }
@@ -301,6 +304,10 @@ func (s *settings) setClients(w flagWords) error {
 		return fmt.Errorf("%s is %v, not a time", s.from.of("handshake-timeout"), c.handshakeTimeout)
 	case c.consumerTimeout < time.Millisecond:
 		return fmt.Errorf("%s is %v, not a time of at least a millisecond", s.from.of("consumer-timeout"), c.consumerTimeout)
+	case c.queueType == "stream":
+		return fmt.Errorf("%s is stream: leveret has no streams", s.from.of("default-queue-type"))
+	case c.queueType != leveret.QueueTypeClassic && c.queueType != leveret.QueueTypeQuorum:
+		return fmt.Errorf("%s is %q, not classic or quorum", s.from.of("default-queue-type"), c.queueType)
 	case c.frameMax < least || c.frameMax > math.MaxInt32:
 		return fmt.Errorf("%s is %d, not from %d to %d", s.from.of("frame-max"), c.frameMax, least, math.MaxInt32)
 	case c.channelMax < 0 || c.channelMax > math.MaxUint16:
