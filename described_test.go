@@ -681,3 +681,28 @@ func TestQueueKeepsItsSize(t *testing.T) {
 		c classic
 	}{}), uintptr(576)) // the size class of the allocator
 }
+
+// A virtual host keeps its default queue type, whatever the node's is at the next start.
+// Rules: A-20.
+func TestDefaultQueueTypeIsKept(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		node QueueType
+		made string
+		want map[string]QueueType
+	}{
+		{QueueTypeQuorum, "a", map[string]QueueType{"/": QueueTypeQuorum, "a": QueueTypeQuorum}},
+		{QueueTypeClassic, "b", map[string]QueueType{"/": QueueTypeQuorum, "a": QueueTypeQuorum, "b": QueueTypeClassic}},
+	} {
+		b, err := Open(dir, WithDefaultQueueType(c.node))
+		require.NoError(t, err)
+		_, err = b.CreateVHost(c.made)
+		require.NoError(t, err)
+		got := map[string]QueueType{}
+		for _, v := range b.VHosts() {
+			got[v.Name] = v.DefaultQueueType
+		}
+		require.Equal(t, c.want, got)
+		require.NoError(t, b.Close())
+	}
+}
