@@ -161,18 +161,19 @@ func (b *Broker) VHost(name string) (*VHost, error) {
 func (v *VHost) Broker() *Broker { return v.b }
 
 // DeleteVHost deletes a virtual host, everything in it and all permissions for it, and closes
-// its connections. A missing one is ErrNotFound, one that is protected from deletion ErrPreconditionFailed. After the virtual host "/" has been deleted, the
-// broker's own methods of VHost return ErrClosed.
+// its connections. A missing one is ErrNotFound, and one that [VHost.SetProtected] protects is ErrPreconditionFailed. After the virtual host "/" has been
+// deleted, the broker's own methods of VHost return ErrClosed.
 func (b *Broker) DeleteVHost(name string) error {
-	if v, err := b.VHost(name); err == nil && v.Info().Protected {
-		return PreconditionFailed.errorf(name, "refusing to delete vhost '%s' because it is protected from deletion", name)
-	}
 	b.mu.Lock()
 	if b.down.Load() {
 		b.mu.Unlock()
 		return ErrClosed
 	}
 	v, ok := b.vhosts[name]
+	if ok && v.describe().Protected {
+		b.mu.Unlock()
+		return PreconditionFailed.errorf(name, "refusing to delete vhost '%s' because it is protected from deletion", name)
+	}
 	if ok {
 		delete(b.vhosts, name)
 		b.leaving = append(b.leaving, &v.vhost)

@@ -15,10 +15,10 @@ type VHostInfo struct {
 	Tags             []string    `json:"tags"`
 	DefaultQueueType QueueType   `json:"default_queue_type"` // of queues declared without x-queue-type
 	Limits           VHostLimits `json:"limits"`
-	HasLimits        bool        `json:"-"` // limits were set, if only to none, and not cleared since
-	Protected        bool        `json:"protected_from_deletion"`
-	HasProtection    bool        `json:"-"`      // whether it is protected was set, if only to false
-	Queues           int         `json:"queues"` // how many queues there are, exclusive ones included
+	HasLimits        bool        `json:"-"`                       // limits were set, if only to none, and not cleared since
+	Protected        bool        `json:"protected_from_deletion"` // Broker.DeleteVHost refuses
+	HasProtection    bool        `json:"-"`                       // whether it is protected was set, if only to false
+	Queues           int         `json:"queues"`                  // how many queues there are, exclusive ones included
 }
 
 // NoLimit is a limit that is not set. Any other negative number is no limit either, but is kept and exported.

@@ -30,7 +30,8 @@ func rehearse(b *leveret.Broker, d *Definitions) (*importer, error) {
 		return nil
 	}
 	im := newImporter(leveret.New(leveret.WithProfile(b.Profile()), leveret.WithClock(leveret.NewManualClock(time.Unix(0, 0))),
-		leveret.WithNodeLimits(nodeLimits), leveret.WithVHostSetup(setup), leveret.WithDefaultQueueType(b.NodeDefaultQueueType()), leveret.WithCredentialValidator(b.ValidateCredentials)), b)
+		leveret.WithNodeLimits(nodeLimits), leveret.WithVHostSetup(setup),
+		leveret.WithDefaultQueueType(b.NodeDefaultQueueType()), leveret.WithCredentialValidator(b.ValidateCredentials)), b)
 	if err := im.copy(b, d); err != nil {
 		im.b.Close()
 		return nil, err

@@ -42,12 +42,10 @@ func (c *call) usedDeprecatedFeatures() (any, error) { return uncut{}, nil }
 // authAttempts lists the attempts to log in over each protocol.
 // Rules: A-19.
 func (c *call) authAttempts() (any, error) {
-	all, counted := uncut{}, c.broker.AuthAttempts()
-	for _, protocol := range attemptProtocols {
-		if n, ok := counted[protocol]; ok {
-			all = append(all, object{"protocol": protocol, "auth_attempts": n.Succeeded + n.Failed,
-				"auth_attempts_failed": n.Failed, "auth_attempts_succeeded": n.Succeeded})
-		}
+	all := uncut{}
+	for _, a := range c.attempts() {
+		all = append(all, object{"protocol": a.protocol, "auth_attempts": a.Succeeded + a.Failed,
+			"auth_attempts_failed": a.Failed, "auth_attempts_succeeded": a.Succeeded})
 	}
 	return all, c.checkPathNode()
 }

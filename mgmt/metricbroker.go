@@ -45,22 +45,21 @@ var attemptMetrics = catalogue[attempts]{
 	},
 }
 
-// exposeAttempts adds the attempts to log in.
-func (n *node) exposeAttempts(x *exposition) {
-	var all []attempts
+// attempts returns the attempts to log in, in RabbitMQ's order of protocols.
+func (n *node) attempts() (all []attempts) {
 	counted := n.broker.AuthAttempts()
-	for _, p := range attemptProtocols {
+	for _, p := range []string{httpProtocol, protocol} {
 		if c, ok := counted[p]; ok {
 			all = append(all, attempts{p, c})
 		}
 	}
-	exposeEach(x, n, attemptMetrics, all)
+	return all
 }
 
 // exposeBroker adds the figures of the process and of the whole broker.
 func (n *node) exposeBroker(x *exposition, m measured) {
 	exposeEach(x, n, nodeMetrics, []*node{n})
-	n.exposeAttempts(x)
+	exposeEach(x, n, attemptMetrics, n.attempts())
 	consumers := 0
 	for _, v := range n.broker.VHosts() {
 		if v, err := n.broker.VHost(v.Name); err == nil {

@@ -15,9 +15,6 @@ const protocol = "amqp091"
 
 const httpProtocol = "http"
 
-// attemptProtocols are the protocols over which clients log in, in RabbitMQ's order.
-var attemptProtocols = []string{httpProtocol, protocol}
-
 // The types of queues, as RabbitMQ's metrics name them.
 const (
 	classicQueue = "rabbit_classic_queue"

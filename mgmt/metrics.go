@@ -75,7 +75,7 @@ func (n *node) exposeDetailed(x *exposition, q url.Values) error {
 		return slices.Contains(q["family"], family) && !repeats
 	}
 	exposeEach(x, n, nodeMetrics, []*node{n})
-	n.exposeAttempts(x)
+	exposeEach(x, n, attemptMetrics, n.attempts())
 	n.exposeObjects(x, n.measure(s))
 	n.exposeCluster(x)
 	x.prefix = namePrefix

@@ -238,15 +238,14 @@ func setNoLoopbackUsers(l *line) error {
 	return nil
 }
 
-// queueType is the default queue type, by its name or by that of RabbitMQ's module.
+// queueType takes a default queue type by its own name, or by the name of RabbitMQ's module.
 func queueType(l *line) error {
 	name := strings.TrimSuffix(strings.TrimPrefix(l.Value, "rabbit_"), "_queue")
-	switch {
-	case l.Value == name, l.Value == "rabbit_"+name+"_queue":
-		l.give("default-queue-type", name)
-		return nil
+	if l.Value != name && l.Value != "rabbit_"+name+"_queue" {
+		return fmt.Errorf("%q is no queue type", l.Value)
 	}
-	return fmt.Errorf("%q is no queue type", l.Value)
+	l.give("default-queue-type", name)
+	return nil
 }
 
 // checkPermitted takes that a feature is permitted which leveret does not deny.

@@ -253,7 +253,7 @@ func (c *caller) some(t reflect.Type, depth int) reflect.Value {
 	switch t {
 	case reflect.TypeFor[context.Context]():
 		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(c.IntN(2))*time.Second)
-		_ = cancel
+		context.AfterFunc(ctx, cancel)
 		return reflect.ValueOf(ctx)
 	case reflect.TypeFor[time.Time]():
 		return reflect.ValueOf(c.clock.Now().Add(time.Duration(c.IntN(2000)-1000) * time.Millisecond))

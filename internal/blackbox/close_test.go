@@ -118,3 +118,19 @@ func (m *moment) count() {
 }
 
 func (m *moment) wait() { <-m.come }
+
+// Protection from deletion is the virtual host's until it is lifted or the broker is reset. A broker that is down says so first.
+func TestProtectedVHost(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	require.NoError(t, b.SetProtected(true))
+	require.ErrorIs(t, b.DeleteVHost("/"), leveret.ErrPreconditionFailed)
+	require.NoError(t, b.Restart(leveret.KilledNode))
+	require.ErrorIs(t, b.DeleteVHost("/"), leveret.ErrPreconditionFailed)
+	require.NoError(t, b.Stop(leveret.StoppedNode))
+	require.ErrorIs(t, b.DeleteVHost("/"), leveret.ErrClosed)
+	require.NoError(t, b.Reset())
+	require.NoError(t, b.Start())
+	require.False(t, b.VHosts()[0].HasProtection)
+	require.NoError(t, b.DeleteVHost("/"))
+}

@@ -208,7 +208,7 @@ func (m *model) removeUnused(q *mQueue) bool {
 	return gone
 }
 
-// attach notes that a channel has got or consumed messages.
+// attach notes that a channel has tried to get messages, or has consumed.
 func (q *mQueue) attach(ch *mChannel) {
 	if q.quorum && !slices.Contains(q.clients, ch) {
 		q.clients = append(q.clients, ch)
