@@ -184,19 +184,25 @@ func (p *pendingLetters) retryDue(now int64) {
 }
 
 // try sends a dead letter to every target that does not have it yet. It reports whether all have it and the queue is
-// done with it.
+// done with it. A further try awaits the answer of targets that the cycle rule keeps from the dead letter, too, which will not
+// come.
 // Rules: DL-30, DL-32.
 func (c *quorum) try(d *pendingLetter) bool {
 	v := c.q.v
 	letter := &deadLetter{q: c.q, m: d.e.m, copy: d.e.seq, retry: d.tried, reason: d.reason}
 	d.tried = true
 	m, targets, circles := v.deadTargetsLocked(letter, d.died)
-	switch {
-	case m == nil:
+	if m == nil {
 		return false // the exchange is missing: it is kept
+	}
+	awaits := targets
+	if letter.retry {
+		awaits = append(slices.Clip(targets), circles...)
+	}
+	switch {
 	case len(targets)+len(circles) == 0 && d.isTakenBySome():
 		// Nobody is to get it any more, and somebody has it.
-	case !c.send(d, m, targets, circles):
+	case !c.send(d, m, targets, awaits):
 		return false
 	}
 	v.deadLetteredEventLocked(letter, m, targets)
@@ -204,11 +210,10 @@ func (c *quorum) try(d *pendingLetter) bool {
 	return true
 }
 
-// send hands a dead letter to those targets that do not have it, and reports whether all have it then. Without such a target
-// nothing changes: it is kept, whatever became of those that refused it. A further try awaits the answer of targets that
-// the cycle rule keeps it from, too, which will not come.
+// send hands a dead letter to those targets that do not have it, and reports whether all that it awaits have it then. Without
+// such a target nothing changes: it is kept, whatever became of those that refused it.
 // Rules: DL-30.
-func (c *quorum) send(d *pendingLetter, m *message, targets, circles []*Queue) bool {
+func (c *quorum) send(d *pendingLetter, m *message, targets, awaits []*Queue) bool {
 	var open []*Queue
 	for _, t := range targets {
 		if s, known := d.targets[t.name]; !known || s == refused {
@@ -218,9 +223,6 @@ func (c *quorum) send(d *pendingLetter, m *message, targets, circles []*Queue) b
 	if len(open) == 0 {
 		return false
 	}
-	if isAgain := d.sent != 0; isAgain {
-		targets = append(slices.Clip(targets), circles...)
-	}
 	was := d.targets
 	d.targets = map[string]standing{}
 	for name, s := range was {
@@ -228,7 +230,7 @@ func (c *quorum) send(d *pendingLetter, m *message, targets, circles []*Queue) b
 			d.targets[name] = taken
 		}
 	}
-	for _, t := range targets {
+	for _, t := range awaits {
 		if d.targets[t.name] != taken {
 			d.targets[t.name] = awaited
 		}

@@ -52,6 +52,7 @@ func (m *model) tryPending(q *mQueue) {
 
 // sendPending reports whether the queue is done with a dead letter.
 func (m *model) sendPending(q *mQueue, p *mPending) bool {
+	isAgain := p.tried
 	p.tried = true
 	name, _ := m.dead(q, "dead-letter-exchange")
 	if m.exchange(name) == nil {
@@ -73,7 +74,7 @@ func (m *model) sendPending(q *mQueue, p *mPending) bool {
 		switch {
 		case slices.Contains(p.took, t.name):
 		case isCyclic(t):
-			if p.sent {
+			if isAgain {
 				p.lacked = append(p.lacked, t.name)
 			}
 		case m.accept(msg, t, q):
