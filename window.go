@@ -10,8 +10,8 @@ import (
 // The window of a channel, which basic.qos with global sets: one prefetch for all consumers of the channel. Consumers that wait
 // for room in the window are remembered. // D-27
 
-// setWindowLocked sets the channel's window; 0: none. A new one counts all that the channel holds, a changed one goes
-// on counting.
+// setWindowLocked sets the channel's window; 0: none. A new one counts all that the channel holds, but for what its transaction has
+// settled; a changed one goes on counting.
 // Rules: D-27.
 func (ch *Channel) setWindowLocked(n int) {
 	switch {
@@ -19,6 +19,9 @@ func (ch *Channel) setWindowLocked(n int) {
 		ch.volume, ch.perQueue = 0, nil
 	case ch.window == 0:
 		ch.volume, ch.perQueue = ch.held, make(map[*Queue]int, len(ch.consumers))
+		if ch.tx != nil {
+			ch.volume -= ch.tx.marked
+		}
 		for _, c := range ch.consumers {
 			ch.perQueue[c.q]++
 		}
