@@ -68,6 +68,13 @@ func (g *program) goesOnBehind() bool {
 	})
 }
 
+// zeroTogether reports whether some of what was sent together expired at once in a quorum queue that has a limit.
+func (g *program) zeroTogether() bool {
+	return strings.HasSuffix(g.statements[len(g.statements)-1], " together") && slices.ContainsFunc(g.effects.deaths, func(d death) bool {
+		return d.reason == leveret.Expired && g.types[d.queue] == "quorum" && g.limited(d.queue)
+	})
+}
+
 // reachesOneChannelTwice reports whether messages arrived in two queues that have consumers on one channel.
 func (g *program) reachesOneChannelTwice() bool {
 	reached := map[string]string{} // the queue, by channel
