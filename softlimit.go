@@ -81,12 +81,12 @@ func (c *quorum) register(by publisher) {
 }
 
 // updateRejecting tells publishers to stop when the queue is over a limit, and to go on when it gets down to 80 % of
-// all its limits. A change of overflow while the queue is at 80 % or below tells no publisher. It reports whether the queue is
+// all its limits, or gets limits that it is at 80 % of or below. A change of overflow while it is there tells no publisher. It reports whether the queue is
 // over a limit.
 // Rules: L-11, L-12.
 func (c *quorum) updateRejecting() (stop bool) {
 	s, n := c.q.set, c.length()
-	low := s.low(n)
+	low := s.limited() && s.low(n)
 	if s.overflow == rejectPublish && s.limited() {
 		switch {
 		case s.over(n):
