@@ -53,6 +53,7 @@ type ties struct {
 	left        []*Queue    // its consumers of these have ended, and the queues still know the channel; deleted ones among them
 	leaving     []*Queue    // detach ended consumers of theirs
 	late        []*Consumer // those that quorum queues have cancelled because they did not settle in time
+	numbered    []*Consumer // cancelled ones of quorum queues that held messages, with a number as tag
 	asPublisher publisherState
 }
 
@@ -228,7 +229,7 @@ func (ch *Channel) giveBackLocked(reason *Error) {
 	for _, q := range ch.left {
 		q.channelEndedLocked()
 	}
-	ch.left, ch.tags = nil, tags.Window[unacked]{}
+	ch.left, ch.numbered, ch.tags = nil, nil, tags.Window[unacked]{}
 	if ch.endedLocked() {
 		ch.v.channelEventLocked(ch, reason)
 	}
@@ -385,6 +386,27 @@ func sortGets(tags []uint64) {
 // nameOfGet is the name by which a quorum queue knows a basic.get: its delivery tag in decimal digits. So 10 comes before 9.
 // Rules: D-5.
 func nameOfGet(tag uint64) string { return strconv.FormatUint(tag, 10) }
+
+// getsAsConsumerLocked reports whether q takes the next basic.get of the channel for one of the channel's consumers, which has the
+// delivery tag as its tag. A cancelled consumer is one as long as it holds messages.
+// Rules: D-34.
+func (ch *Channel) getsAsConsumerLocked(q *Queue) bool {
+	if len(ch.consumers) == 0 && len(ch.late) == 0 && len(ch.numbered) == 0 {
+		return false
+	}
+	name := nameOfGet(ch.tags.Last() + 1)
+	is := func(c *Consumer) bool { return c != nil && c.q == q && c.tag == name }
+	ch.numbered = slices.DeleteFunc(ch.numbered, func(c *Consumer) bool { return c.unacked == 0 })
+	return is(ch.consumers[name]) || is(ch.lateConsumerLocked(name)) || slices.ContainsFunc(ch.numbered, is)
+}
+
+// keepNumberedLocked keeps a cancelled consumer that holds messages if its tag reads like a delivery tag.
+// Rules: D-34.
+func (ch *Channel) keepNumberedLocked(c *Consumer) {
+	if n, err := strconv.ParseUint(c.tag, 10, 64); err == nil && c.q.traits.heirs && nameOfGet(n) == c.tag {
+		ch.numbered = append(ch.numbered, c)
+	}
+}
 
 // compareParts is the order in which a quorum queue takes back what an ended channel held: that of the consumers' subscriptions, and
 // basic.get last. In 3.10 it is that of the names.

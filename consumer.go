@@ -218,6 +218,7 @@ func (c *Consumer) leaveLocked(why error) {
 	q.consumers.remove(c)
 	if c.unacked > 0 && !c.late {
 		q.impl.countGhosts(1)
+		c.ch.keepNumberedLocked(c)
 	}
 	if q.consumers.len() == 0 {
 		q.touchLocked()

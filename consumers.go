@@ -213,12 +213,18 @@ func (c *Consumer) heirLocked() *Consumer {
 	return c
 }
 
-// inheritLocked makes c take over what a cancelled consumer with its tag holds. To a quorum queue the two are one
-// consumer.
+// inheritLocked makes c take over what a cancelled consumer with its tag holds, or a basic.get whose delivery tag it has. To a
+// quorum queue the two are one consumer.
 // Rules: D-29.
 func (c *Consumer) inheritLocked() {
-	for _, u := range c.ch.tags.All() {
+	for tag, u := range c.ch.tags.All() {
 		old := u.c
+		if old == nil && u.q == c.q && !u.void && nameOfGet(tag) == c.tag {
+			c.unacked++
+			u.c = c
+			c.q.impl.countGhosts(-1)
+			continue
+		}
 		if old == nil || old == c || old.tag != c.tag || old.q != c.q || old.late || u.void {
 			continue
 		}

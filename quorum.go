@@ -100,6 +100,9 @@ func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
 	c.attach(ch)
 	c.seen()
 	c.q.touchLocked()
+	if ch.getsAsConsumerLocked(c.q) {
+		return nil
+	}
 	c.expireNext()
 	if c.ready.n == 0 || ch.err != nil { // it may have ended meanwhile
 		return nil
