@@ -51,7 +51,7 @@ func (c *classic) accept(a arrival) bool {
 		q.v.log.put(q, e)
 	}
 	// An empty queue delivers the message to a consumer without enqueueing it. // D-24
-	if c.ready.n == 0 && q.consumers != nil && q.deliverNextLocked(&e) {
+	if q.consumers != nil && (c.ready.n == 0 || c.overtakes()) && q.deliverNextLocked(&e) {
 		return true
 	}
 	// With a TTL of 0 and no dead-letter exchange the message is discarded without a look at the queue. // T-9
@@ -77,12 +77,23 @@ func (c *classic) accept(a arrival) bool {
 		c.deliverReady()
 	}
 	// What is still ready counts for the limits. // L-4, L-5
-	c.trim()
+	c.trim(ttl < 0)
 	// A TTL of 0 is over at once if the message is the head. // T-9
 	if ttl == 0 && !c.headUnchecked {
 		c.expire(turn())
 	}
 	return true
+}
+
+// overtakes reports whether a message that arrives goes to the single active consumer ahead of those that are ready: the queue has not
+// delivered since the one before was cancelled. RabbitMQ's queue crashes if the consumer acknowledges.
+// Rules: D-21.
+func (c *classic) overtakes() bool {
+	if !c.q.traits.idleCancel || !c.q.args.singleActive {
+		return false
+	}
+	to := c.q.consumers.active()
+	return to != nil && to.cfg.NoAck && to.ableLocked()
 }
 
 // refuses applies reject-publish and reject-publish-dlx to a message that arrives.
@@ -151,7 +162,7 @@ func (c *classic) takeBack(back []entry, how settling, _ *Consumer) (over []entr
 // Rules: D-6, L-8, L-13.
 func (c *classic) tookBack(_ [][]entry, _ settling, from *Consumer) {
 	// The limit is enforced before messages expire and before consumers get any. // L-8
-	for c.trims() && c.trimSome() {
+	for c.trims() && c.trimSome(false) {
 		c.q.v.restLocked()
 	}
 	// What expired in its holder's hands expires now. // T-8
@@ -165,7 +176,16 @@ func (c *classic) tookBack(_ [][]entry, _ settling, from *Consumer) {
 // settled is called when messages were acknowledged or rejected for good: nothing in the queue changes.
 func (c *classic) settled() {}
 
-// freed delivers what is ready: a consumer has room, or consumers have left.
+// left looks at the head when consumers have left, and delivers to those that remain.
+// Rules: D-21, T-5.
+func (c *classic) left() {
+	if c.deadlines > 0 {
+		c.expire(turn())
+	}
+	c.freed()
+}
+
+// freed delivers what is ready: a consumer has room.
 func (c *classic) freed() {
 	c.deliverReady()
 	c.checkHead()
@@ -174,11 +194,13 @@ func (c *classic) freed() {
 // reconfigured follows a change of the settings, which were was.
 // Rules: L-9, L-18.
 func (c *classic) reconfigured(was *settings) {
+	// The queue forgets for which heads it has set its timer. It looks at the head in the end.
+	c.q.v.timing.heap.Remove(&c.headTimer)
 	// RabbitMQ sets the limits and trims to them before it sets what overflow does.
 	if was.overflow == dropHead {
-		c.trimToLimits()
+		c.trimToLimits(false)
 	}
-	c.trim()
+	c.trim(false)
 	c.checkHead()
 }
 
@@ -217,7 +239,7 @@ func (c *classic) inform(i *QueueInfo) {
 // stopping trims the queue while it still has what the stop loses.
 // Rules: R-13, L-8.
 func (c *classic) stopping() {
-	for c.trims() && c.trimSome() {
+	for c.trims() && c.trimSome(false) {
 		continue // nobody gets in between
 	}
 }
@@ -335,7 +357,7 @@ func (c *classic) fill(kept content) {
 // Rules.
 func (c *classic) booted() {
 	c.q.touchLocked()
-	c.trimToLimits()
+	c.trimToLimits(false)
 	c.tookBack(nil, ended, nil)
 }
 
@@ -396,20 +418,27 @@ func (c *classic) expireAll() {
 
 // take removes the head. The queue looks at the next head from now on.
 func (c *classic) take() entry {
-	c.headUnchecked = false
-	e := c.top().pop() // nothing is in the returned list
-	c.countReady(e, -1)
+	e := c.takeUnwatched()
 	if e.deadline != 0 {
 		c.watchHead()
 	}
 	return e
 }
 
-// trim drops heads while the queue exceeds its limits, if overflow says so.
+// takeUnwatched is take without the timer for the next head.
+func (c *classic) takeUnwatched() entry {
+	c.headUnchecked = false
+	e := c.top().pop() // nothing is in the returned list
+	c.countReady(e, -1)
+	return e
+}
+
+// trim drops heads while the queue exceeds its limits, if overflow says so. lasting: for a message that has arrived and does not
+// expire.
 // Rules: L-4.
-func (c *classic) trim() {
+func (c *classic) trim(lasting bool) {
 	if c.trims() && c.exceeds() {
-		c.trimToLimits()
+		c.trimToLimits(lasting)
 	}
 }
 
@@ -418,24 +447,30 @@ func (c *classic) trims() bool { return c.q.set.overflow == dropHead && c.q.set.
 
 // trimToLimits drops heads until the queue keeps its limits. With priorities the head has the highest.
 // Rules: L-4, L-6, L-7.
-func (c *classic) trimToLimits() {
-	if c.trimSome() {
-		c.q.v.laterLocked(c.q, trimming{c})
+func (c *classic) trimToLimits(lasting bool) {
+	if c.trimSome(lasting) {
+		c.q.v.laterLocked(c.q, trimming{c, lasting})
 	}
 }
 
 // trimSome is a step of trimToLimits. It reports whether there is more to drop.
-func (c *classic) trimSome() (more bool) {
+func (c *classic) trimSome(lasting bool) (more bool) {
 	dropped := 0
 	for c.exceeds() {
 		if more = dropped == turn(); more {
 			break
 		}
-		c.deadLetter(c.take(), MaxLength)
+		c.deadLetter(c.takeUnwatched(), MaxLength)
 		dropped++
 	}
-	if dropped > 0 {
-		c.q.v.tookLocked(dropped)
+	if dropped == 0 {
+		return more
+	}
+	c.q.v.tookLocked(dropped)
+	// A queue that is left with one message after the arrival of one that does not expire takes the two for the same. // T-5
+	if lasting && c.ready.n == 1 {
+		c.headUnchecked = true
+	} else {
 		c.checkHead()
 	}
 	return more
@@ -445,11 +480,14 @@ func (c *classic) trimSome() (more bool) {
 func (c *classic) exceeds() bool { return c.q.set.over(c.ready.holdings) && c.ready.n > 0 }
 
 // trimming is the rest of a trim that takes long.
-type trimming struct{ c *classic }
+type trimming struct {
+	c       *classic
+	lasting bool
+}
 
 func (t trimming) proceed() {
 	if !t.c.q.deleted {
-		t.c.trimToLimits()
+		t.c.trimToLimits(t.lasting)
 	}
 }
 

@@ -231,7 +231,8 @@ func (c *Consumer) leaveLocked(why error) {
 // cancelledLocked follows the end of a consumer that its client has cancelled.
 // Rules: Q-32, D-21.
 func (q *Queue) cancelledLocked() {
-	if q.traits.idleCancel && q.consumers.len() > 0 {
+	if q.traits.idleCancel {
+		q.removeUnusedLocked()
 		return
 	}
 	q.leftLocked()
@@ -241,7 +242,7 @@ func (q *Queue) cancelledLocked() {
 // Rules: Q-32.
 func (q *Queue) leftLocked() {
 	if !q.removeUnusedLocked() {
-		q.impl.freed()
+		q.impl.left()
 	}
 }
 

@@ -33,7 +33,9 @@ type queueType interface {
 	tookBack(over [][]entry, how settling, from *Consumer)
 	// settled follows the settlement of deliveries that leave the queue for good.
 	settled()
-	// freed delivers what is ready: a consumer can take messages, or consumers have left.
+	// left follows the end of consumers: it delivers to those that remain.
+	left()
+	// freed delivers what is ready: a consumer can take messages.
 	freed()
 	// reconfigured follows a change of the settings, which were was.
 	reconfigured(was *settings)

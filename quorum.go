@@ -246,6 +246,8 @@ func (c *quorum) putReturned(e entry) {
 // settled is called when messages were acknowledged or rejected for good.
 func (c *quorum) settled() { c.removed() }
 
+func (c *quorum) left() { c.freed() }
+
 // freed delivers what is ready: a consumer has room, or consumers have left.
 func (c *quorum) freed() {
 	c.deliverReady()

@@ -123,7 +123,11 @@ func (m *model) accept(msg mMessage, q *mQueue, by any) bool {
 		m.overtook = true
 	}
 	e.back = msg.deliveries > 0
+	n := len(q.ready)
 	m.trim(q)
+	if len(q.ready) == 1 && n > 1 && e.expires == 0 && q.ready[0].expires != 0 {
+		m.overtook = true
+	}
 	m.expire(q)
 	return true
 }
