@@ -185,10 +185,13 @@ func (c *classic) left() {
 	c.freed()
 }
 
-// freed delivers what is ready: a consumer has room.
+// freed delivers what is ready: a consumer has room. The queue does not look at the head for that.
+// Rules: T-5.
 func (c *classic) freed() {
 	c.deliverReady()
-	c.checkHead()
+	if !c.headUnchecked {
+		c.checkHead()
+	}
 }
 
 // reconfigured follows a change of the settings, which were was.
