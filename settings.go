@@ -1,6 +1,11 @@
 package leveret
 
-import "slices"
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
 
 // What is in force for a queue: its arguments and the policies that apply to it, combined setting by setting. The table
 // settingRules has all settings; the values that the engine runs on and the explanation of each ([Effective]) both come
@@ -154,12 +159,13 @@ func (f settingField) set(s *settings, v any) {
 	*f.number(s) = n
 }
 
-// argument returns the value of an argument. One of an unusable type, which only arguments that are not checked can
-// have, counts as missing.
+// argument returns the value of an argument. Arguments that are not checked may be of any type: a timestamp is a number, and of
+// texts an unusable one counts as missing.
+// Rules: Q-18.
 func (f settingField) argument(args Fields, name string) any {
 	v, _ := args.Get(name)
 	if f.text != nil {
-		if s, ok := v.(string); ok {
+		if s, ok := asBytes(v); ok {
 			return s
 		}
 		return nil
@@ -167,7 +173,42 @@ func (f settingField) argument(args Fields, name string) any {
 	if n, ok := asInteger(v); ok {
 		return n
 	}
-	return nil
+	switch v := v.(type) {
+	case time.Time:
+		return v.Unix()
+	case float32:
+		return float64(v)
+	}
+	return v
+}
+
+// compareToNumber compares an argument's value with a number: what is no number is higher than any.
+func compareToNumber(v any, n int64) int {
+	switch v := v.(type) {
+	case int64:
+		return cmp.Compare(v, n)
+	case float64:
+		return cmp.Compare(v, float64(n))
+	}
+	return 1
+}
+
+// usable returns a number that is in force. What is no integer is in force, too, but counts as missing; as a delivery limit of 3.10 it
+// is compared with counts, and what is no number at all is never reached.
+// Rules: Q-18, D-12d.
+func (t *settingRule) usable(s Setting, r *rules) Setting {
+	if _, isInteger := s.Value.(int64); isInteger || s.Value == nil || t.field.number == nil {
+		return s
+	}
+	if t.key != keyDeliveryLimit || !r.negativeLimitIsZero {
+		return Setting{Key: s.Key, Source: SourceDefault}
+	}
+	limit := int64(math.MaxInt64)
+	if f, isNumber := s.Value.(float64); isNumber && f < math.MaxInt64 {
+		limit = int64(max(math.Floor(f), -1))
+	}
+	s.Value = limit
+	return s
 }
 
 // how returns the combination for a type of queue in a release.
@@ -273,17 +314,15 @@ func combine(how combination, argument any, p Setting) Setting {
 	case how == policyFirst:
 		return p
 	}
-	n, okA := a.Value.(int64)
-	m, okP := p.Value.(int64)
-	if !okA || !okP {
+	m, ok := p.Value.(int64)
+	if !ok {
 		return p
 	}
-	unlimited := n < 0 || m < 0
-	argumentWins := n <= m
-	if how == mildest && unlimited {
-		argumentWins = n >= m
+	order := compareToNumber(argument, m)
+	if unlimited := m < 0 || compareToNumber(argument, 0) < 0; how == mildest && unlimited {
+		order = -order
 	}
-	if argumentWins {
+	if order <= 0 {
 		return a
 	}
 	return p
@@ -298,6 +337,7 @@ func (q *resolver) each(f func(*settingRule, Setting)) {
 			continue
 		}
 		s := combine(how, rule.field.argument(q.args.declared, rule.argument), q.fromPolicies(rule.key))
+		s = rule.usable(s, q.rules)
 		switch {
 		case rule.key == keyDeliveryLimit:
 			s.Value = q.rules.deliveryLimitInForce(s.Value)
