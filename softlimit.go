@@ -81,8 +81,8 @@ func (c *quorum) register(by publisher) {
 }
 
 // updateRejecting tells publishers to stop when the queue is over a limit, and to go on when it gets down to 80 % of
-// all its limits, or gets limits that it is at 80 % of or below. A change of overflow while it is there tells no publisher. It reports whether the queue is
-// over a limit.
+// all its limits, or gets limits that it is at 80 % of or below. A change of overflow while it is there tells no publisher. It
+// reports whether the queue is over a limit.
 // Rules: L-11, L-12.
 func (c *quorum) updateRejecting() (stop bool) {
 	s, n := c.q.set, c.length()
