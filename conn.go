@@ -13,20 +13,21 @@ import (
 // A Conn is an authenticated client's connection to one virtual host. Exclusive queues belong
 // to it and go with it.
 type Conn struct {
-	v          *vhost
-	id         uint64
-	cfg        ConnConfig
-	super      bool
-	opened     time.Time
-	done       chan struct{}
-	err        error
-	told       bool // its client, of its end
-	channels   map[uint16]*Channel
-	numbers    channelNumbers      // of channels
-	exclusives map[*Queue]struct{} // those that exist
-	blockedBy  atomic.Uint32       // alarms that it has been told of; also read without the lock
-	logged     logMark             // what the connection has done and its client has not been told, see WhenDurable
-	telling    telling
+	v            *vhost
+	id           uint64
+	cfg          ConnConfig
+	super        bool
+	impersonates bool // its user might impersonate others when it was opened
+	opened       time.Time
+	done         chan struct{}
+	err          error
+	told         bool // its client, of its end
+	channels     map[uint16]*Channel
+	numbers      channelNumbers      // of channels
+	exclusives   map[*Queue]struct{} // those that exist
+	blockedBy    atomic.Uint32       // alarms that it has been told of; also read without the lock
+	logged       logMark             // what the connection has done and its client has not been told, see WhenDurable
+	telling      telling
 }
 
 // ConnConfig describes a connection whose user has been authenticated.
@@ -117,6 +118,7 @@ func (b *Broker) open(cfg ConnConfig) (*Conn, error) {
 		}
 		return nil, connectionRefused(cfg.VHost, "access to vhost '%s' refused for user '%s'", cfg.VHost, cfg.User)
 	}
+	c.impersonates = access.isImpersonator(cfg.User)
 	v.admitLocked(c)
 	return c, nil
 }

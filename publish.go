@@ -239,7 +239,8 @@ func (ch *Channel) checkTopicKeyLocked(m *message) *Error {
 	return ch.checkTopicLocked(write, m.exchange.name, m.key)
 }
 
-// checkUserID refuses a user-id that is not the publisher's own, except from an impersonator.
+// checkUserID refuses a user-id that is not the publisher's own, except from a user who was an impersonator when the connection was
+// opened.
 // Rules: M-1, A-13.
 func (ch *Channel) checkUserID(m *message) *Error {
 	p := m.props
@@ -247,7 +248,7 @@ func (ch *Channel) checkUserID(m *message) *Error {
 		return nil
 	}
 	user := ch.conn.cfg.User
-	if p.UserID == user || ch.v.b.access.Load().isImpersonator(user) {
+	if p.UserID == user || ch.conn.impersonates {
 		return nil
 	}
 	return PreconditionFailed.errorf("", "user_id property set to '%s' but authenticated user was '%s'", p.UserID, user)

@@ -59,8 +59,12 @@ func (o Operator) ClearPolicy(name string, operator bool) error {
 	})
 }
 
+// AddUser makes a user, or gives one that there is the password and the tags.
 func (o Operator) AddUser(name, password string, tags []string) error {
-	return o.Broker.AddUser(name, password, tags...)
+	if err := o.Broker.ValidateCredentials(name, password); err != nil {
+		return err
+	}
+	return o.Broker.SetUser(name, o.Broker.HashPassword(password), tags...)
 }
 
 func (o Operator) DeleteUser(name string) error { return o.Broker.DeleteUser(name) }
