@@ -24,7 +24,12 @@ const softLimitPercent = 80
 
 // low reports whether messages are down to where publishers of a quorum queue go on.
 func (s *settings) low(h holdings) bool {
-	fewEnough := s.maxLength < 0 || int64(h.n) <= s.maxLength*softLimitPercent/100
-	smallEnough := s.maxBytes < 0 || h.bytes <= s.maxBytes*softLimitPercent/100
+	fewEnough := s.maxLength < 0 || int64(h.n) <= softLimitOf(s.maxLength)
+	smallEnough := s.maxBytes < 0 || h.bytes <= softLimitOf(s.maxBytes)
 	return fewEnough && smallEnough
+}
+
+// softLimitOf is softLimitPercent of a limit, which may be too large to be multiplied.
+func softLimitOf(limit int64) int64 {
+	return limit/100*softLimitPercent + limit%100*softLimitPercent/100
 }
