@@ -375,14 +375,6 @@ func partsOfGets(tags []uint64) (all []*part) {
 	return all
 }
 
-// sortGets puts messages that were taken by basic.get in the order in which a quorum queue takes them back.
-// Rules: D-5.
-func sortGets(tags []uint64) {
-	if len(tags) <= inOrder {
-		slices.SortFunc(tags, func(a, b uint64) int { return cmp.Compare(nameOfGet(a), nameOfGet(b)) })
-	}
-}
-
 // nameOfGet is the name by which a quorum queue knows a basic.get: its delivery tag in decimal digits. So 10 comes before 9.
 // Rules: D-5.
 func nameOfGet(tag uint64) string { return strconv.FormatUint(tag, 10) }

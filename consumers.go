@@ -15,6 +15,7 @@ type consumers struct {
 	all       ring.List[*Consumer] // in the order of subscription
 	lines     []*line              // those that are not empty, the highest priority first
 	exits     uint64               // how many have left a line
+	steps     uint32               // a quorum queue's steps in which it assigned messages: what it assigns in one times out together
 	spare     *line                // an empty line to be used again: with small windows lines come and go
 	single    *Consumer            // the single active consumer
 	vacant    bool                 // the single active consumer has left, and the next is not elected yet
@@ -228,7 +229,7 @@ func (c *Consumer) inheritLocked() {
 		if old == nil || old == c || old.tag != c.tag || old.q != c.q || old.late || u.void {
 			continue
 		}
-		c.number = old.number
+		c.number, c.timeout = old.number, old.timeout
 		c.standing.Replace(&old.standing) // with another priority for one message more: see served
 		c.unacked++
 		if old.unacked--; old.unacked == 0 {

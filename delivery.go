@@ -111,7 +111,7 @@ func (q *Queue) sendLocked(c *Consumer, e *entry) {
 		d.DeliveryTag = ch.tags.Skip()
 	} else {
 		u := ch.holdLocked(q, c, e, d)
-		if c.timeout >= 0 {
+		if u.step = q.consumers.steps; c.timeout >= 0 {
 			u.at = q.v.elapsedLocked()
 			q.v.wakeAtLocked(&c.timer, q.v.shownLocked(deadlineAfter(u.at, c.timeout)))
 		}
@@ -138,6 +138,7 @@ func (q *Queue) deliverNextLocked(e *entry) bool {
 	if c == nil {
 		return false
 	}
+	q.consumers.steps++
 	q.deliverLocked(c, e)
 	return true
 }

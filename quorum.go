@@ -451,6 +451,9 @@ func (d deliveringQuorum) proceed() { d.c.freed() }
 // deliverSome is a step of deliverReady. It reports whether there may be more to deliver. What has expired goes to late as
 // in expire.
 func (c *quorum) deliverSome(late *fifo.Queue[entry]) (more bool) {
+	if c.q.consumers != nil {
+		c.q.consumers.steps++
+	}
 	var few [4]assignment
 	batch := few[:0]
 	for n := 0; c.ready.n > 0; n++ {

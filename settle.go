@@ -13,9 +13,12 @@ type unacked struct {
 	q    *Queue
 	c    *Consumer // nil: basic.get
 	e    entry
-	at   int64 // when it was delivered, where a timeout may need it: elapsed time in ns; 0: no timeout
+	at   int64 // where a timeout may need it, when it was delivered, of basic.get when it times out: elapsed time in ns; 0: no timeout
 	inTx bool  // settled in a transaction that is not committed
 	void bool  // taken back by the broker: settling it does nothing
+
+	// step is that in which a queue assigned it to a consumer, see consumers.steps. 0: basic.get.
+	step uint32
 }
 
 // A holder is what holds deliveries of a queue: a consumer, or nil for basic.get.

@@ -1,6 +1,7 @@
 package leveret
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/leveretmq/leveret/internal/schedule"
@@ -32,15 +33,23 @@ func (q *Queue) ackTimeoutLocked(own int64) int64 {
 
 // nextWake is when the oldest delivery of c times out.
 func (c *Consumer) nextWake() (at int64, ok bool) {
+	if u := c.oldestLocked(); u != nil {
+		return u.dueLocked(c.ch.v), true
+	}
+	return 0, false
+}
+
+// oldestLocked is the delivery of c that times out first, nil if none does.
+func (c *Consumer) oldestLocked() *unacked {
 	if c.q.deleted && !c.ch.v.rules.channelAckTimeout {
-		return 0, false // in 4.3 the queue watches the timeout, and the queue is gone
+		return nil // in 4.3 the queue watches the timeout, and the queue is gone
 	}
 	for _, u := range c.ch.tags.All() {
 		if u.c == c && c.ch.watchesLocked(u) {
-			return c.ch.v.shownLocked(deadlineAfter(u.at, c.timeout)), true // deliveries are in the order of their time
+			return u // deliveries are in the order of their time
 		}
 	}
-	return 0, false
+	return nil
 }
 
 // watchesLocked reports whether u may time out. A channel that watches does not know what its transaction settles any more; the queue
@@ -56,10 +65,18 @@ func (ch *Channel) rolledBackLocked(u *unacked) {
 	switch {
 	case !ch.v.rules.channelAckTimeout || ch.super:
 	case u.c == nil:
-		ch.v.wakeAtLocked(&ch.getters.timer, ch.v.shownLocked(deadlineAfter(u.at, u.q.ackTimeoutLocked(-1))))
+		ch.v.wakeAtLocked(&ch.getters.timer, u.dueLocked(ch.v))
 	case u.c.timeout >= 0:
-		ch.v.wakeAtLocked(&u.c.timer, ch.v.shownLocked(deadlineAfter(u.at, u.c.timeout)))
+		ch.v.wakeAtLocked(&u.c.timer, u.dueLocked(ch.v))
 	}
+}
+
+// dueLocked is when u times out, in ns since 1970.
+func (u *unacked) dueLocked(v *vhost) int64 {
+	if u.c == nil {
+		return v.shownLocked(u.at)
+	}
+	return v.shownLocked(deadlineAfter(u.at, u.c.timeout))
 }
 
 // wake is called when the oldest delivery of c may have timed out.
@@ -72,40 +89,113 @@ func (c *Consumer) wake(now int64) {
 		c.ch.v.timing.heap.Set(&c.timer, at)
 	case c.ch.v.rules.channelAckTimeout:
 		c.ch.timedOutLocked(c.timeout)
-	case c.ch.conn.cfg.CancelNotify && (!c.ended || c.late):
-		c.timedOutLocked(now)
-	default: // the client cannot be told, or has cancelled c itself
-		c.timedOutLocked(now)
-		c.ch.timedOutLocked(-1)
+	default:
+		step := c.oldestLocked().step
+		endUntold(c.q.timedOutLocked(now, func(_ *Channel, u *unacked) bool { return u.c != nil && u.step == step }))
 	}
 }
 
 func (c *Consumer) actsWhenStale() bool { return false }
 
-// timedOutLocked takes back what c has held for too long and cancels it. Its tags stay valid for a
-// later settlement, which then does nothing.
-// Rules: D-35.
-func (c *Consumer) timedOutLocked(now int64) {
-	ch, q := c.ch, c.q
+// A lateHolder is a consumer, or a basic.get, with what it has held for too long.
+type lateHolder struct {
+	ch   *Channel
+	c    *Consumer // nil: basic.get
+	tags []uint64  // in the order of delivery, of basic.get one
+	up   bool      // its time is up
+}
+
+// lateHoldersLocked returns who holds something of q for too long, if some of it is up, in the order in which q looks at them: consumers
+// in that of their subscription, then what was taken by basic.get.
+// Rules: D-5, D-35.
+func (q *Queue) lateHoldersLocked(now int64, isUp func(*Channel, *unacked) bool) (late []*lateHolder) {
+	for _, ch := range q.v.allChannelsLocked() {
+		of := map[*Consumer]*lateHolder{}
+		for tag, u := range ch.tags.All() {
+			if u.q != q || u.void || !u.timesOutLocked() || u.dueLocked(q.v) > now {
+				continue
+			}
+			h := of[u.c]
+			if h == nil || u.c == nil {
+				h = &lateHolder{ch: ch, c: u.c}
+				of[u.c], late = h, append(late, h)
+			}
+			h.tags = append(h.tags, tag)
+			h.up = h.up || isUp(ch, u)
+		}
+	}
+	late = slices.DeleteFunc(late, func(h *lateHolder) bool { return !h.up })
+	slices.SortFunc(late, (*lateHolder).compare)
+	return late
+}
+
+// timesOutLocked reports whether u has a timeout.
+func (u *unacked) timesOutLocked() bool {
+	if u.c == nil {
+		return u.at != 0
+	}
+	return u.c.timeout >= 0
+}
+
+func (h *lateHolder) compare(o *lateHolder) int {
 	switch {
-	case !c.ended:
-		c.late = true
-		q.impl.countGhosts(1)
-		ch.late = append(ch.late, c)
-		c.endedByServerLocked()
-	case c.late: // again, of younger deliveries
-		c.tellCancelledLocked()
+	case h.c != nil && o.c != nil:
+		return cmp.Compare(h.c.number, o.c.number)
+	case h.c != nil:
+		return -1
+	case o.c != nil:
+		return 1
 	}
-	ch.takeBackLocked(q, func(u *unacked) bool {
-		return u.c == c && ch.v.shownLocked(deadlineAfter(u.at, c.timeout)) <= now
-	})
-	if at, ok := c.nextWake(); ok {
-		ch.v.wakeAtLocked(&c.timer, at) // it holds younger ones
+	return cmp.Or(cmp.Compare(nameOfGet(h.tags[0]), nameOfGet(o.tags[0])), cmp.Compare(h.ch.place(), o.ch.place()))
+}
+
+// timedOutLocked takes back what was held of q for too long and cancels the consumers that held it. All whose time is up end together: none
+// of them gets what another one has given back. The clients are told in the opposite order. The tags stay valid for a later settlement,
+// which then does nothing. untold are the channels that cannot be told, have cancelled the consumer themselves or used basic.get.
+// Rules: D-35.
+func (q *Queue) timedOutLocked(now int64, isUp func(*Channel, *unacked) bool) (untold []*Channel) {
+	late := q.lateHoldersLocked(now, isUp)
+	var back []entry
+	for _, h := range late {
+		c := h.c
+		if c == nil || !h.ch.conn.cfg.CancelNotify || c.ended && !c.late {
+			untold = append(untold, h.ch)
+		}
+		if c != nil && !c.ended {
+			c.late = true
+			q.impl.countGhosts(1)
+			h.ch.late = append(h.ch.late, c)
+			c.leaveLocked(&closedError{ErrAckTimeout})
+		}
+		back = append(back, h.ch.takeLateLocked(h.tags)...)
 	}
-	if q.args.singleActive && c.late && c.unacked == 0 && !c.waiting {
-		c.waitAgainLocked()
+	for _, h := range slices.Backward(late) {
+		if h.c != nil && h.c.late { // perhaps again, of younger deliveries
+			h.c.tellCancelledLocked()
+		}
+	}
+	if len(back) > 0 {
+		q.impl.tookBack(inParts(q.impl.takeBack(back, nackRequeue, nil)), nackRequeue, nil)
+	}
+	for _, h := range late {
+		if c := h.c; c != nil {
+			if at, ok := c.nextWake(); ok {
+				q.v.wakeAtLocked(&c.timer, at) // it holds younger ones
+			}
+			if q.args.singleActive && c.late && c.unacked == 0 && !c.waiting {
+				c.waitAgainLocked()
+			}
+		}
 	}
 	q.leftLocked()
+	return untold
+}
+
+// endUntold ends channels that were too slow and could not be told so in another way, the last one first.
+func endUntold(all []*Channel) {
+	for _, ch := range slices.Backward(all) {
+		ch.timedOutLocked(-1)
+	}
 }
 
 // waitAgainLocked has c, which was late and holds nothing, wait behind the single active consumer, though c never gets a
@@ -147,31 +237,17 @@ func (v *vhost) lateConsumersLocked() map[*Queue][]*Consumer {
 	return late
 }
 
-// takeBackLocked returns to q what ch has held of it for too long.
-// Rules: D-5, D-7, D-35.
-func (ch *Channel) takeBackLocked(q *Queue, late func(*unacked) bool) {
-	var byConsumer, byGet []uint64
-	for tag, u := range ch.tags.All() {
-		switch {
-		case u.q != q || u.void || !late(u):
-		case u.c != nil:
-			byConsumer = append(byConsumer, tag)
-		default:
-			byGet = append(byGet, tag)
-		}
-	}
-	sortGets(byGet)
-	var back []entry
-	for _, tag := range append(byConsumer, byGet...) {
+// takeLateLocked takes from ch what it has held for too long.
+// Rules: D-7, D-35.
+func (ch *Channel) takeLateLocked(tags []uint64) (back []entry) {
+	for _, tag := range tags {
 		if u := ch.tags.Get(tag); ch.releaseLocked(u) {
 			ch.requeuedEventLocked(u, tag)
 			back = append(back, u.e)
 			u.void, u.e = true, entry{}
 		}
 	}
-	if len(back) > 0 {
-		q.impl.tookBack(inParts(q.impl.takeBack(back, nackRequeue, nil)), nackRequeue, nil)
-	}
+	return back
 }
 
 // lateConsumerLocked returns the consumer with a tag that its queue cancelled because it was too slow, nil if there is
@@ -226,8 +302,8 @@ func (ch *Channel) watchGetLocked(q *Queue, u *unacked) {
 		ch.getters = &getTimer{ch: ch}
 		ch.getters.timer.Value = ch.getters
 	}
-	u.at = q.v.elapsedLocked()
-	q.v.wakeAtLocked(&ch.getters.timer, q.v.shownLocked(deadlineAfter(u.at, q.ackTimeoutLocked(-1))))
+	u.at = deadlineAfter(q.v.elapsedLocked(), q.ackTimeoutLocked(-1))
+	q.v.wakeAtLocked(&ch.getters.timer, u.dueLocked(q.v))
 }
 
 func (g *getTimer) nextWake() (at int64, ok bool) {
@@ -235,7 +311,7 @@ func (g *getTimer) nextWake() (at int64, ok bool) {
 		if u.c != nil || !g.ch.watchesLocked(u) || !u.q.traits.watchesGets || u.q.deleted {
 			continue
 		}
-		if d := g.ch.v.shownLocked(deadlineAfter(u.at, u.q.ackTimeoutLocked(-1))); !ok || d < at {
+		if d := u.dueLocked(g.ch.v); !ok || d < at {
 			at, ok = d, true
 		}
 	}
@@ -253,24 +329,23 @@ func (g *getTimer) wake(now int64) {
 	case g.ch.v.rules.channelAckTimeout:
 		g.ch.timedOutLocked(g.ch.v.b.ackTimeout)
 	default:
-		g.takeBackLocked(now)
-		g.ch.timedOutLocked(-1)
+		g.lateLocked(now)
 	}
 }
 
-// takeBackLocked returns to their queues what was taken by basic.get and held for too long.
-// Rules: D-7, D-35.
-func (g *getTimer) takeBackLocked(now int64) {
-	late := func(u *unacked) bool {
-		return u.c == nil && u.q.traits.watchesGets && g.ch.v.shownLocked(deadlineAfter(u.at, u.q.ackTimeoutLocked(-1))) <= now
-	}
+// lateLocked has the queues take back what was taken from them by basic.get and held for too long.
+// Rules: D-35.
+func (g *getTimer) lateLocked(now int64) {
 	var queues []*Queue
 	for _, u := range g.ch.tags.All() {
-		if !u.void && !u.q.deleted && late(u) && !slices.Contains(queues, u.q) {
+		late := u.c == nil && u.timesOutLocked() && !u.void && !u.q.deleted && u.dueLocked(g.ch.v) <= now
+		if late && !slices.Contains(queues, u.q) {
 			queues = append(queues, u.q)
 		}
 	}
+	var untold []*Channel
 	for _, q := range queues {
-		g.ch.takeBackLocked(q, late)
+		untold = append(untold, q.timedOutLocked(now, func(ch *Channel, u *unacked) bool { return u.c == nil && ch == g.ch })...)
 	}
+	endUntold(untold)
 }
