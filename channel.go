@@ -35,6 +35,8 @@ type Channel struct {
 	directReply
 	getters *getTimer
 	tally   *tally // its own, and when the channel has ended that of all that have
+
+	hasNumbers bool // a consumer has had a number as tag: see knowsNextGet
 }
 
 // credit is what a channel may be handed before it settles.
@@ -53,7 +55,6 @@ type ties struct {
 	left        []*Queue    // its consumers of these have ended, and the queues still know the channel; deleted ones among them
 	leaving     []*Queue    // detach ended consumers of theirs
 	late        []*Consumer // those that quorum queues have cancelled because they did not settle in time
-	numbered    []*Consumer // cancelled ones of quorum queues that held messages, with a number as tag
 	asPublisher publisherState
 }
 
@@ -229,7 +230,7 @@ func (ch *Channel) giveBackLocked(reason *Error) {
 	for _, q := range ch.left {
 		q.channelEndedLocked()
 	}
-	ch.left, ch.numbered, ch.tags = nil, nil, tags.Window[unacked]{}
+	ch.left, ch.tags = nil, tags.Window[unacked]{}
 	if ch.endedLocked() {
 		ch.v.channelEventLocked(ch, reason)
 	}
@@ -379,25 +380,32 @@ func partsOfGets(tags []uint64) (all []*part) {
 // Rules: D-5.
 func nameOfGet(tag uint64) string { return strconv.FormatUint(tag, 10) }
 
-// getsAsConsumerLocked reports whether q takes the next basic.get of the channel for one of the channel's consumers, which has the
-// delivery tag as its tag. A cancelled consumer is one as long as it holds messages.
+// numberOf is the delivery tag of the basic.get that a quorum queue knows by a name, 0 if there is none.
+func numberOf(name string) uint64 {
+	tag, err := strconv.ParseUint(name, 10, 64)
+	if err != nil || nameOfGet(tag) != name {
+		return 0
+	}
+	return tag
+}
+
+// knowsNextGet reports whether q knows a consumer of ch, maybe a cancelled one that holds messages, by the name that the next basic.get
+// would have.
 // Rules: D-34.
-func (ch *Channel) getsAsConsumerLocked(q *Queue) bool {
-	if len(ch.consumers) == 0 && len(ch.late) == 0 && len(ch.numbered) == 0 {
+func (ch *Channel) knowsNextGet(q *Queue) bool {
+	if !ch.hasNumbers {
 		return false
 	}
 	name := nameOfGet(ch.tags.Last() + 1)
-	is := func(c *Consumer) bool { return c != nil && c.q == q && c.tag == name }
-	ch.numbered = slices.DeleteFunc(ch.numbered, func(c *Consumer) bool { return c.unacked == 0 })
-	return is(ch.consumers[name]) || is(ch.lateConsumerLocked(name)) || slices.ContainsFunc(ch.numbered, is)
-}
-
-// keepNumberedLocked keeps a cancelled consumer that holds messages if its tag reads like a delivery tag.
-// Rules: D-34.
-func (ch *Channel) keepNumberedLocked(c *Consumer) {
-	if n, err := strconv.ParseUint(c.tag, 10, 64); err == nil && c.q.traits.heirs && nameOfGet(n) == c.tag {
-		ch.numbered = append(ch.numbered, c)
+	if c := cmp.Or(ch.consumers[name], ch.lateConsumerLocked(name)); c != nil && c.q == q {
+		return true
 	}
+	for _, u := range ch.tags.All() {
+		if u.q == q && u.c != nil && u.c.tag == name && !u.void {
+			return true
+		}
+	}
+	return false
 }
 
 // compareParts is the order in which a quorum queue takes back what an ended channel held: that of the consumers' subscriptions, and

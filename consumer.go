@@ -174,6 +174,7 @@ func (ch *Channel) subscribeLocked(c *Consumer) {
 	}
 	if c.q != nil {
 		ch.consumers[c.tag] = c
+		ch.hasNumbers = ch.hasNumbers || numberOf(c.tag) > 0
 		if ch.window > 0 {
 			ch.perQueue[c.q]++
 		}
@@ -218,7 +219,6 @@ func (c *Consumer) leaveLocked(why error) {
 	q.consumers.remove(c)
 	if c.unacked > 0 && !c.late {
 		q.impl.countGhosts(1)
-		c.ch.keepNumberedLocked(c)
 	}
 	if q.consumers.len() == 0 {
 		q.touchLocked()

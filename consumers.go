@@ -214,22 +214,23 @@ func (c *Consumer) heirLocked() *Consumer {
 	return c
 }
 
-// inheritLocked makes c take over what a cancelled consumer with its tag holds, or a basic.get whose delivery tag it has. To a
-// quorum queue the two are one consumer.
+// inheritLocked makes c take over what a cancelled consumer with its tag holds. To a quorum queue the two are one
+// consumer.
 // Rules: D-29.
 func (c *Consumer) inheritLocked() {
-	for tag, u := range c.ch.tags.All() {
+	c.inheritGetLocked()
+	waits := c.q.args.singleActive && c.q.consumers.active() != nil // behind another one: it becomes that of its tag later
+	for _, u := range c.ch.tags.All() {
 		old := u.c
-		if old == nil && u.q == c.q && !u.void && nameOfGet(tag) == c.tag {
-			c.unacked++
-			u.c = c
-			c.q.impl.countGhosts(-1)
-			continue
-		}
 		if old == nil || old == c || old.tag != c.tag || old.q != c.q || old.late || u.void {
 			continue
 		}
-		c.number, c.timeout = old.number, old.timeout
+		c.number = old.number
+		if waits { // what it holds keeps its time all the same
+			u.at = deadlineAfter(u.at, old.timeout) - deadlineAfter(0, c.timeout)
+		} else {
+			c.timeout = old.timeout
+		}
 		c.standing.Replace(&old.standing) // with another priority for one message more: see served
 		c.unacked++
 		if old.unacked--; old.unacked == 0 {
@@ -244,6 +245,23 @@ func (c *Consumer) inheritLocked() {
 	if c.window > 0 && !c.q.v.rules.deathAddsCredit {
 		c.window = max(c.window, c.unacked) // see narrowLocked
 	}
+}
+
+// inheritGetLocked makes c take over what basic.get took, if the delivery tag is the tag of c. To a quorum queue the two are one
+// consumer.
+// Rules: D-29.
+func (c *Consumer) inheritGetLocked() {
+	u := c.ch.tags.Get(numberOf(c.tag))
+	if u == nil || u.c != nil || u.q != c.q || u.void {
+		return
+	}
+	if u.at != 0 {
+		c.timeout = c.q.ackTimeoutLocked(-1)
+		u.at -= deadlineAfter(0, c.timeout)
+	}
+	u.c = c
+	c.unacked++
+	c.q.impl.countGhosts(-1)
 }
 
 // narrowLocked follows a settlement. What c has taken over may be more than its own window. Then each settlement makes room for

@@ -100,11 +100,8 @@ func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
 	c.attach(ch)
 	c.seen()
 	c.q.touchLocked()
-	if ch.getsAsConsumerLocked(c.q) {
-		return nil
-	}
 	c.expireNext()
-	if c.ready.n == 0 || ch.err != nil { // it may have ended meanwhile
+	if c.ready.n == 0 || ch.err != nil /* it may have ended meanwhile */ || ch.knowsNextGet(c.q) {
 		return nil
 	}
 	e := c.take()
