@@ -154,7 +154,7 @@ func (ch *Channel) Close() error {
 }
 
 // breakLocked is what an error does before the client hears of it: the channel does nothing more, and classic queues that it consumes
-// from take back what it holds of them. Quorum queues do not notice.
+// from take back what it holds of them. Quorum queues do not notice, nor do direct replies in 4.3.
 // Rules: E-7, E-8.
 func (ch *Channel) breakLocked(reason *Error) {
 	if ch.err != nil {
@@ -162,7 +162,12 @@ func (ch *Channel) breakLocked(reason *Error) {
 	}
 	ch.err, ch.failure = closedBy(reason), reason
 	ch.tx = nil
-	ch.endConsumersLocked(func(c *Consumer) bool { return c.q == nil || c.q.impl.takesBackFirst() })
+	ch.endConsumersLocked(func(c *Consumer) bool {
+		if c.q == nil {
+			return ch.v.rules.repliesBypassQueues // 4.3 goes on to deliver replies
+		}
+		return c.q.impl.takesBackFirst()
+	})
 	left := ch.leaving
 	ch.returnLocked(func(q *Queue) bool { return slices.Contains(left, q) })
 }

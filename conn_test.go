@@ -66,6 +66,37 @@ func TestFailedChannelEndsWithClose(t *testing.T) {
 	require.Len(t, ended, 1)
 }
 
+// Until its client has answered channel.close a channel goes on to get direct replies in 4.3. 3.10 loses them.
+// Rules: E-7.
+func TestFailedChannelGetsReplies(t *testing.T) {
+	for profile, want := range map[leveret.Profile]int{leveret.RabbitMQ43: 1, leveret.RabbitMQ310: 0} {
+		b := leveret.New(leveret.WithProfile(profile))
+		defer b.Close()
+		requests, err := b.DeclareQueue("requests", leveret.QueueConfig{})
+		require.NoError(t, err)
+		in := leveret.NewInbox(leveret.InboxConfig{})
+		c, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: in})
+		require.NoError(t, err)
+		ch, err := c.Channel()
+		require.NoError(t, err)
+		_, err = ch.Consume("amq.rabbitmq.reply-to", leveret.ConsumeConfig{NoAck: true})
+		require.NoError(t, err)
+		_, err = ch.Publish("", "requests", leveret.Message{Properties: &leveret.Properties{ReplyTo: "amq.rabbitmq.reply-to"}})
+		require.NoError(t, err)
+		request, _, err := requests.Get()
+		require.NoError(t, err)
+		_, err = ch.CheckQueue("missing")
+		require.ErrorIs(t, err, leveret.ErrNotFound)
+		for range 2 { // the second comes when the channel has ended
+			_, err = b.Publish("", request.ReplyTo, leveret.Message{})
+			require.NoError(t, err)
+			require.NoError(t, ch.Close())
+		}
+		require.Len(t, in.Take(nil), want)
+		require.NoError(t, b.Check())
+	}
+}
+
 // The channels of a connection end one after the other: a quorum queue hands what the first held to the second. The program hears
 // nothing of that.
 // Rules: D-31.
