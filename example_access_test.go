@@ -150,3 +150,23 @@ func ExampleBroker_ReplyText() {
 	}
 	// Output: 255 276
 }
+
+func ExampleConn_UpdateSecret() {
+	b := leveret.New()
+	defer b.Close()
+
+	check(b.AddUser("clerk", "secret"))
+	check(b.SetPermissions("clerk", leveret.Permissions{Configure: ".*", Write: ".*", Read: ".*"}))
+	conn := try(b.Connect("clerk", "secret", "/"))
+	ch := try(conn.Channel())
+	try(ch.DeclareQueue("orders", leveret.QueueConfig{}))
+	consumer := try(ch.Consume("orders", leveret.ConsumeConfig{}))
+
+	check(b.SetPermissions("clerk", leveret.Permissions{Write: ".*"}))
+	fmt.Println(consumer.Err())
+	check(conn.UpdateSecret())
+	fmt.Println(errors.Is(consumer.Err(), leveret.ErrCancelled))
+	// Output:
+	// <nil>
+	// true
+}

@@ -47,6 +47,54 @@ func (ch *Channel) Consumes(tag string) bool {
 	return ch.consumers[tag] != nil && (ch.reply == nil || ch.reply.tag != tag)
 }
 
+// UpdateSecret is connection.update-secret. A password does not expire, so there is nothing to renew, but RabbitMQ 4.3 takes the
+// occasion to look at the user's permissions: the channels forget those that they remember, and consumers of queues that the user may not
+// read any more are cancelled. The error is ErrNotAllowed, and the connection ends, if the user has no permissions in the virtual host.
+//
+// Rules: A-8a.
+func (c *Conn) UpdateSecret() error {
+	v := c.v
+	v.lock()
+	defer v.unlock()
+	if c.err != nil || v.rules.keptPermissions {
+		return c.err
+	}
+	if !v.b.access.Load().hasVHost(c.cfg.User, v.name) {
+		err := connectionRefused(v.name, "access to vhost '%s' refused for user '%s'", v.name, c.cfg.User)
+		err.Op = "connection.update-secret"
+		c.endLocked(err)
+		return err
+	}
+	for _, ch := range c.sortedChannelsLocked() {
+		ch.grants.forget()
+		for _, consumer := range append(ch.sortedConsumersLocked(), ch.late...) {
+			consumer.cancelUnpermittedLocked()
+			v.tookLocked(1)
+			v.restLocked()
+		}
+	}
+	return nil
+}
+
+// cancelUnpermittedLocked cancels c if its user may not read its queue any more. Direct replies need no permission.
+// Rules: A-8a.
+func (c *Consumer) cancelUnpermittedLocked() {
+	if c.q == nil || c.mayReadLocked() || c.ended && !c.late { // ended while others got in
+		return
+	}
+	c.tellCancelledLocked()
+	c.ch.cancelLocked(c.tag)
+}
+
+func (c *Consumer) mayReadLocked() bool {
+	check := func() *Error { return c.ch.checkLocked(read, queueResource, c.q.name) }
+	err := check()
+	if err == errLongMatch {
+		err = c.ch.v.attemptAgainLocked(check)
+	}
+	return err == nil
+}
+
 // CancelOk is basic.cancel-ok, the answer of a client to a basic.cancel of the broker's. RabbitMQ 4.3 cancels the consumer, without an
 // answer. No consumer of a queue may have the tag: then known is false.
 //

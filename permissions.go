@@ -125,8 +125,7 @@ func (ch *Channel) usedLocked() {
 func (p *permissionCache) enterEpochLocked(v *vhost) {
 	now := v.nowLocked()
 	if now-p.lastUsed >= permissionCacheIdle {
-		p.granted.clear()
-		p.topics.clear()
+		p.forget()
 	}
 	p.lastUsed, p.epoch = now, v.timing.epochs.current
 	if v.timing.epochs.end == nil {
@@ -172,6 +171,12 @@ func (ch *Channel) allowedLocked(a grantedAccess) (bool, *Error) {
 		ch.grants.granted.add(a)
 	}
 	return found, err
+}
+
+// forget drops all that the channel was allowed to do.
+func (p *permissionCache) forget() {
+	p.granted.clear()
+	p.topics.clear()
 }
 
 // remembers reports whether any access to the resource is remembered.

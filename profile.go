@@ -29,6 +29,7 @@ type rules struct {
 	bareRefusals     bool // refusals do not name the kind of access
 	passiveUnchecked bool // passive declares need no permission
 	anyTopicExchange bool // topic permissions need no exchange: they are set before it is declared, and outlive it
+	keptPermissions  bool // A-8a: connection.update-secret does nothing
 	rawTopicVars     bool // user and vhost names are put into topic expressions without escaping
 
 	// Exchanges.
@@ -110,7 +111,7 @@ var profiles = [...]rules{
 
 		verbatimExpiration: true, keepHeaderOrder: true, routesToNames: true, oldPublishChecks: true,
 		repliesBypassQueues: true, repliesUncounted: true,
-		bareRefusals: true, passiveUnchecked: true, rawTopicVars: true, anyTopicExchange: true,
+		bareRefusals: true, passiveUnchecked: true, keptPermissions: true, rawTopicVars: true, anyTopicExchange: true,
 		unknownTypeClosesConnection: true, manyHashWords: true, looseNumbers: true, secondsTimestamps: true,
 		firstDuplicateHeader: true, noNewExchangeTypes: true,
 		limitsFirst: true, plainQueueType: true, checkQueueMode: true, queueVersion1: true, ageNeedsNumber: true, oldLeaderLocator: true,

@@ -76,7 +76,10 @@ func (c *conn) connectionFrameLocked(f frame) error {
 	case c.protocol.close:
 		return c.closedByClientLocked()
 	case connectionUpdateSecret:
-		c.out.bare(0, connectionUpdateSecretOk) // passwords do not expire: there is nothing to renew
+		if err := c.session.UpdateSecret(); err != nil {
+			return c.handledLocked(nil, err, id)
+		}
+		c.out.bare(0, connectionUpdateSecretOk)
 		return nil
 	}
 	c.failLocked(errorf(leveret.ChannelError, "unexpected method in connection state running"), id)

@@ -70,6 +70,14 @@ func (c *conn) Kill() error {
 	return err
 }
 
+func (c *conn) UpdateSecret() error {
+	err := c.amqp.UpdateSecret("secret", "a script asks for it")
+	if e := c.tap.closure(0); e != nil {
+		return e
+	}
+	return err
+}
+
 func (c *conn) Err() error {
 	if e := c.tap.closure(0); e != nil {
 		return e

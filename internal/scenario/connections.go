@@ -19,6 +19,12 @@ func connect(r *run, s *session, w *words) ([]string, error) {
 	return nil, err
 }
 
+// update-secret sends connection.update-secret.
+func updateSecret(_ *run, s *session, w *words) ([]string, error) {
+	w.done()
+	return nil, s.client.conn.UpdateSecret()
+}
+
 // disconnect [NAME] closes a connection; kill does so without saying goodbye.
 func disconnect(r *run, s *session, w *words) ([]string, error) {
 	c := s.client

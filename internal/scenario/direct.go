@@ -100,6 +100,14 @@ func (c *goConn) Channel() (Channel, error) {
 func (c *goConn) Close() error { return c.c.Close() }
 func (c *goConn) Kill() error  { return c.c.Close() }
 
+func (c *goConn) UpdateSecret() error {
+	err := c.c.UpdateSecret()
+	if err != nil {
+		c.note(err)
+	}
+	return err
+}
+
 func (c *goConn) Err() error {
 	c.take()
 	return c.err

@@ -94,7 +94,8 @@ type Conn interface {
 	Channel() (Channel, error)
 	Close() error
 	Kill() error // cuts the connection, without connection.close
-	Err() error  // why the broker ended the connection; nil: it is open, or the client has closed it
+	UpdateSecret() error
+	Err() error // why the broker ended the connection; nil: it is open, or the client has closed it
 }
 
 // Framed is a Conn that leads over a network and knows what the broker sent, each frame written with all its fields and

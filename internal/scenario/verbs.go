@@ -20,7 +20,7 @@ func init() {
 		"publish": publish, "get": get, "drain": drain, "ack": settle, "nack": settle, "reject": settle,
 		"recover": recoverAll, "consume": consume, "cancel": cancel, "deliveries": deliveries, "notices": notices,
 		"qos": qos, "confirm": confirm, "tx": tx, "flow": flow, "count": count, "close": closeChannel,
-		"connect": connect, "disconnect": disconnect, "kill": disconnect, "advance": advance, "show": show,
+		"connect": connect, "disconnect": disconnect, "kill": disconnect, "update-secret": updateSecret, "advance": advance, "show": show,
 		"restart": restart,
 		"policy":  policy, "operator-policy": policy, "clear-policy": clearPolicy, "clear-operator-policy": clearPolicy,
 		"create-vhost": createVHost, "delete-vhost": deleteVHost, "delete-user": deleteUser,
