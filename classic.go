@@ -471,7 +471,7 @@ func (c *classic) trimSome(lasting bool) (more bool) {
 	}
 	c.q.v.tookLocked(dropped)
 	// A queue that is left with one message after the arrival of one that does not expire takes the two for the same. // T-5
-	if lasting && c.ready.n == 1 {
+	if lasting && c.ready.n == 1 && c.deadlines > 0 {
 		c.headUnchecked = true
 	} else {
 		c.checkHead()
