@@ -53,8 +53,8 @@ func (g *program) goOnTogether() bool {
 	return false
 }
 
-// goesOnBehind reports whether a consumer without acknowledgements of a quorum queue was sent more than its prefetch of what
-// was sent together.
+// goesOnBehind reports whether a consumer without acknowledgements of a quorum queue was sent as much as its prefetch, or more, of
+// what was sent together.
 func (g *program) goesOnBehind() bool {
 	if !strings.HasSuffix(g.statements[len(g.statements)-1], " together") {
 		return false
@@ -64,7 +64,7 @@ func (g *program) goesOnBehind() bool {
 		got[d.tag]++
 	}
 	return slices.ContainsFunc(g.driver.Broker.Consumers(), func(c leveret.ConsumerInfo) bool {
-		return !c.AckRequired && c.Prefetch > 0 && got[c.Tag] > c.Prefetch && g.types[c.Queue] == "quorum"
+		return !c.AckRequired && c.Prefetch > 0 && got[c.Tag] >= c.Prefetch && g.types[c.Queue] == "quorum"
 	})
 }
 
