@@ -36,7 +36,7 @@ type Channel struct {
 	getters *getTimer
 	tally   *tally // its own, and when the channel has ended that of all that have
 
-	hasNumbers bool // a consumer has had a number as tag: see knowsNextGet
+	hasNumbers bool // a consumer has had a number as tag: see knowsNextGetLocked
 }
 
 // credit is what a channel may be handed before it settles.
@@ -394,10 +394,10 @@ func numberOf(name string) uint64 {
 	return tag
 }
 
-// knowsNextGet reports whether q knows a consumer of ch, maybe a cancelled one that holds messages, by the name that the next basic.get
-// would have.
+// knowsNextGetLocked reports whether q knows a consumer of ch, maybe a cancelled one that holds messages, by the name that the
+// next basic.get would have.
 // Rules: D-34.
-func (ch *Channel) knowsNextGet(q *Queue) bool {
+func (ch *Channel) knowsNextGetLocked(q *Queue) bool {
 	if !ch.hasNumbers {
 		return false
 	}

@@ -101,7 +101,7 @@ func (c *quorum) get(ch *Channel, cfg GetConfig) *Delivery {
 	c.seen()
 	c.q.touchLocked()
 	c.expireNext()
-	if c.ready.n == 0 || ch.err != nil /* it may have ended meanwhile */ || ch.knowsNextGet(c.q) {
+	if hasEnded := ch.err != nil; hasEnded || c.ready.n == 0 || ch.knowsNextGetLocked(c.q) { // others got in meanwhile
 		return nil
 	}
 	e := c.take()
