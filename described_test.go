@@ -365,7 +365,7 @@ func writeRoutes(v *vhost, line func(...any)) {
 	v.lock()
 	defer v.unlock()
 	for _, x := range v.sortedExchangesLocked() {
-		if x.kind == LocalRandom && x.outgoing.live > 1 {
+		if mayChoose(v, x, map[*Exchange]bool{}) {
 			continue
 		}
 		for _, key := range keyChoices {
@@ -378,6 +378,23 @@ func writeRoutes(v *vhost, line func(...any)) {
 			line(x.name, key, x.alt, x.hasAlt, names)
 		}
 	}
+}
+
+// mayChoose reports whether what is published to x may come to an exchange that chooses one of several bindings at random.
+func mayChoose(v *vhost, x *Exchange, seen map[*Exchange]bool) bool {
+	if x == nil || seen[x] {
+		return false
+	}
+	seen[x] = true
+	if x.kind == LocalRandom && x.outgoing.live > 1 || x.hasAlt && mayChoose(v, v.exchanges[x.alt], seen) {
+		return true
+	}
+	for _, b := range x.outgoing.all {
+		if mayChoose(v, b.exchange, seen) {
+			return true
+		}
+	}
+	return false
 }
 
 // TestReplayMakesWhatARestartKeeps plays random operations on a broker whose notes are collected, and compares the broker after a
