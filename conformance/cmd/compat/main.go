@@ -6,7 +6,8 @@
 //	go run ./conformance/cmd/compat <run.json >docs/compatibility.md
 //
 // What the second skips, because the management API cannot show it, is run once more with the command line of a rabbitmqctl
-// for the console: -run TestScenarios/4.3/queue/consumers-listed.
+// for the console: -run 'TestScenarios/./(queue|order)/.*-listed'. Those that restart the broker need the environment that
+// package conformance names.
 //
 // A rule is "played" on a release if all scenarios that name it came out as recorded, on leveret and on the broker. It
 // is "shown" if one of them also fails when leveret is changed to break the rule: testdata/shown.txt has what was
