@@ -36,7 +36,7 @@ type Channel struct {
 	getters *getTimer
 	tally   *tally // its own, and when the channel has ended that of all that have
 
-	hasNumbers bool // a consumer has had a number as tag: see knowsNextGetLocked
+	hasNumbers bool // a consumer has had a number as tag: only then basic.get looks at what the channel holds
 }
 
 // credit is what a channel may be handed before it settles.

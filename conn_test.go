@@ -74,9 +74,7 @@ func TestFailedChannelGetsReplies(t *testing.T) {
 		defer b.Close()
 		requests, err := b.DeclareQueue("requests", leveret.QueueConfig{})
 		require.NoError(t, err)
-		in := leveret.NewInbox(leveret.InboxConfig{})
-		c, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: in})
-		require.NoError(t, err)
+		c, in := remoteConn(t, b)
 		ch, err := c.Channel()
 		require.NoError(t, err)
 		_, err = ch.Consume("amq.rabbitmq.reply-to", leveret.ConsumeConfig{NoAck: true})
@@ -129,9 +127,7 @@ func TestCommitSettlesOfQuorumQueuesLast(t *testing.T) {
 	for target, want := range map[string]string{"classic": "classic false, quorum true", "quorum": "quorum false"} {
 		b := leveret.New()
 		defer b.Close()
-		in := leveret.NewInbox(leveret.InboxConfig{})
-		c, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: in})
-		require.NoError(t, err)
+		c, in := remoteConn(t, b)
 		ch, err := c.Channel()
 		require.NoError(t, err)
 		for _, name := range []string{"classic", "quorum"} {
@@ -217,9 +213,7 @@ func TestChannelOfATimeoutEndsWithClose(t *testing.T) {
 		_, err = b.Publish("", key, leveret.Message{})
 		require.NoError(t, err)
 	}
-	in := leveret.NewInbox(leveret.InboxConfig{})
-	c, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: in})
-	require.NoError(t, err)
+	c, in := remoteConn(t, b)
 	ch, err := c.Channel()
 	require.NoError(t, err)
 	for _, queue := range []string{"timed", "classic"} {

@@ -24,7 +24,7 @@ func spaceBroker(t *testing.T, fs *crashfs.FS, opts ...leveret.Option) *leveret.
 	return b
 }
 
-// remoteConn is a connection that is told of alarms.
+// remoteConn is a connection with an inbox, as a listener has for a client.
 func remoteConn(t *testing.T, b *leveret.Broker) (*leveret.Conn, *leveret.Inbox) {
 	in := leveret.NewInbox(leveret.InboxConfig{})
 	c, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", Inbox: in})

@@ -193,8 +193,8 @@ func compareToNumber(v any, n int64) int {
 	return 1
 }
 
-// usable returns a number that is in force. What is no integer is in force, too, but counts as missing; as a delivery limit of 3.10 it
-// is compared with counts, and what is no number at all is never reached.
+// usable returns what a setting that should be a number comes to. A value that is no integer has won over a policy as a number would,
+// and then counts as missing. As a delivery limit of 3.10 a fraction is compared with counts, and a text is never reached.
 // Rules: Q-18, D-12d.
 func (t *settingRule) usable(s Setting, r *rules) Setting {
 	if _, isInteger := s.Value.(int64); isInteger || s.Value == nil || t.field.number == nil {
