@@ -40,8 +40,9 @@ type Consumer struct {
 
 // An ackTimeout is how long a consumer's deliveries may stay unacknowledged.
 type ackTimeout struct {
-	timeout int64 // ms; -1: no limit
-	timer   schedule.Timer[wakeable]
+	timeout     int64 // ms; -1: no limit
+	timer       schedule.Timer[wakeable]
+	watchedFrom uint64 // no delivery with a lower tag may be late: see watchedLocked
 }
 
 // ableLocked reports whether the consumer can take a message now.

@@ -2,6 +2,7 @@ package leveret
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/leveretmq/leveret/internal/schedule"
@@ -41,15 +42,32 @@ func (c *Consumer) nextWake() (at int64, ok bool) {
 
 // oldestLocked is the delivery of c that times out first, nil if none does.
 func (c *Consumer) oldestLocked() *unacked {
-	if c.q.deleted && !c.ch.v.rules.channelAckTimeout {
-		return nil // in 4.3 the queue watches the timeout, and the queue is gone
-	}
-	for _, u := range c.ch.tags.All() {
-		if u.c == c && c.ch.watchesLocked(u) {
-			return u // deliveries are in the order of their time
-		}
+	for _, u := range c.watchedLocked() {
+		return u
 	}
 	return nil
+}
+
+// watchedLocked yields the deliveries of c that may time out, with their tags, in the order in which they do. The loop may not change
+// what the channel holds. It begins behind those that cannot be late any more: a client may hold a million that were.
+func (c *Consumer) watchedLocked() iter.Seq2[uint64, *unacked] {
+	return func(yield func(uint64, *unacked) bool) {
+		if c.q.deleted && !c.ch.v.rules.channelAckTimeout {
+			return // in 4.3 the queue watches the timeout, and the queue is gone
+		}
+		first := true
+		for tag, u := range c.ch.tags.From(c.watchedFrom) {
+			if u.c != c || !c.ch.watchesLocked(u) {
+				continue
+			}
+			if first {
+				first, c.watchedFrom = false, tag
+			}
+			if !yield(tag, u) {
+				return
+			}
+		}
+	}
 }
 
 // watchesLocked reports whether u may time out. A channel that watches does not know what its transaction settles any more; the queue
@@ -67,6 +85,7 @@ func (ch *Channel) rolledBackLocked(u *unacked) {
 	case u.c == nil:
 		ch.v.wakeAtLocked(&ch.getters.timer, u.dueLocked(ch.v))
 	case u.c.timeout >= 0:
+		u.c.watchedFrom = 0
 		ch.v.wakeAtLocked(&u.c.timer, u.dueLocked(ch.v))
 	}
 }
@@ -90,8 +109,7 @@ func (c *Consumer) wake(now int64) {
 	case c.ch.v.rules.channelAckTimeout:
 		c.ch.timedOutLocked(c.timeout)
 	default:
-		step := c.oldestLocked().step
-		endUntold(c.q.timedOutLocked(now, func(_ *Channel, u *unacked) bool { return u.c != nil && u.step == step }))
+		endUntold(c.q.endLateLocked(c.lateWithLocked(now)))
 	}
 }
 
@@ -102,59 +120,78 @@ type lateHolder struct {
 	ch   *Channel
 	c    *Consumer // nil: basic.get
 	tags []uint64  // in the order of delivery, of basic.get one
-	up   bool      // its time is up
 }
 
-// lateHoldersLocked returns who holds something of q for too long, if some of it is up, in the order in which q looks at them: consumers
-// in that of their subscription, then what was taken by basic.get.
-// Rules: D-5, D-35.
-func (q *Queue) lateHoldersLocked(now int64, isUp func(*Channel, *unacked) bool) (late []*lateHolder) {
-	for _, ch := range q.v.allChannelsLocked() {
-		of := map[*Consumer]*lateHolder{}
-		for tag, u := range ch.tags.All() {
-			if u.q != q || u.void || !u.timesOutLocked() || u.dueLocked(q.v) > now {
-				continue
-			}
-			h := of[u.c]
-			if h == nil || u.c == nil {
-				h = &lateHolder{ch: ch, c: u.c}
-				of[u.c], late = h, append(late, h)
-			}
-			h.tags = append(h.tags, tag)
-			h.up = h.up || isUp(ch, u)
+// lateSteps tells who is late with what a queue has delivered in one step.
+type lateSteps map[lateStep][]*Consumer
+
+type lateStep struct {
+	q    *Queue
+	step uint32
+}
+
+// add notes with what c is late.
+func (l lateSteps) add(c *Consumer, now int64) {
+	for _, u := range c.watchedLocked() {
+		if u.dueLocked(c.ch.v) > now {
+			return
+		}
+		if s := (lateStep{c.q, u.step}); len(l[s]) == 0 || l[s][len(l[s])-1] != c {
+			l[s] = append(l[s], c)
 		}
 	}
-	late = slices.DeleteFunc(late, func(h *lateHolder) bool { return !h.up })
-	slices.SortFunc(late, (*lateHolder).compare)
+}
+
+// lateWithLocked returns the consumers that end together with c, which has held something for too long: the queue gave them something that is
+// late in the step in which it gave c the oldest of what c holds. They are in the order of their subscription. Every consumer that is late
+// has a timer that is due. Who is late with what is looked up once for all of them: there may be many thousand.
+// Rules: D-5, D-35.
+func (c *Consumer) lateWithLocked(now int64) (late []*lateHolder) {
+	v := c.q.v
+	step := lateStep{c.q, c.oldestLocked().step}
+	if v.timing.lateSteps[step] == nil {
+		v.timing.lateSteps = lateSteps{}
+		v.timing.lateSteps.add(c, now)
+		for timer := range v.timing.heap.Until(now) {
+			if other, is := timer.Value.(*Consumer); is {
+				v.timing.lateSteps.add(other, now)
+			}
+		}
+	}
+	for _, c := range v.timing.lateSteps[step] {
+		h, up := &lateHolder{ch: c.ch, c: c}, false
+		for tag, u := range c.watchedLocked() {
+			if u.dueLocked(v) > now {
+				break
+			}
+			h.tags, up = append(h.tags, tag), up || u.step == step.step
+		}
+		if up {
+			late = append(late, h)
+		}
+	}
+	delete(v.timing.lateSteps, step)
+	slices.SortFunc(late, func(a, b *lateHolder) int { return cmp.Compare(a.c.number, b.c.number) })
 	return late
 }
 
-// timesOutLocked reports whether u has a timeout.
-func (u *unacked) timesOutLocked() bool {
-	if u.c == nil {
-		return u.at != 0
+// lateGetsLocked returns what ch has taken from q by basic.get and held for too long, in the order in which q looks at it.
+// Rules: D-5, D-35.
+func (ch *Channel) lateGetsLocked(q *Queue, now int64) (late []*lateHolder) {
+	for tag, u := range ch.tags.All() {
+		if u.q == q && u.c == nil && !u.void && u.at != 0 && u.dueLocked(q.v) <= now {
+			late = append(late, &lateHolder{ch: ch, tags: []uint64{tag}})
+		}
 	}
-	return u.c.timeout >= 0
+	slices.SortFunc(late, func(a, b *lateHolder) int { return cmp.Compare(nameOfGet(a.tags[0]), nameOfGet(b.tags[0])) })
+	return late
 }
 
-func (h *lateHolder) compare(o *lateHolder) int {
-	switch {
-	case h.c != nil && o.c != nil:
-		return cmp.Compare(h.c.number, o.c.number)
-	case h.c != nil:
-		return -1
-	case o.c != nil:
-		return 1
-	}
-	return cmp.Or(cmp.Compare(nameOfGet(h.tags[0]), nameOfGet(o.tags[0])), cmp.Compare(h.ch.place(), o.ch.place()))
-}
-
-// timedOutLocked takes back what was held of q for too long and cancels the consumers that held it. All whose time is up end together: none
-// of them gets what another one has given back. The clients are told in the opposite order. The tags stay valid for a later settlement,
+// endLateLocked takes back what was held of q for too long and cancels the consumers that held it. All of late end together: none of
+// them gets what another one has given back. The clients are told in the opposite order. The tags stay valid for a later settlement,
 // which then does nothing. untold are the channels that cannot be told, have cancelled the consumer themselves or used basic.get.
 // Rules: D-35.
-func (q *Queue) timedOutLocked(now int64, isUp func(*Channel, *unacked) bool) (untold []*Channel) {
-	late := q.lateHoldersLocked(now, isUp)
+func (q *Queue) endLateLocked(late []*lateHolder) (untold []*Channel) {
 	var back []entry
 	for _, h := range late {
 		c := h.c
@@ -338,14 +375,14 @@ func (g *getTimer) wake(now int64) {
 func (g *getTimer) lateLocked(now int64) {
 	var queues []*Queue
 	for _, u := range g.ch.tags.All() {
-		late := u.c == nil && u.timesOutLocked() && !u.void && !u.q.deleted && u.dueLocked(g.ch.v) <= now
+		late := u.c == nil && u.at != 0 && !u.void && !u.q.deleted && u.dueLocked(g.ch.v) <= now
 		if late && !slices.Contains(queues, u.q) {
 			queues = append(queues, u.q)
 		}
 	}
 	var untold []*Channel
 	for _, q := range queues {
-		untold = append(untold, q.timedOutLocked(now, func(ch *Channel, u *unacked) bool { return u.c == nil && ch == g.ch })...)
+		untold = append(untold, q.endLateLocked(g.ch.lateGetsLocked(q, now))...)
 	}
 	endUntold(untold)
 }

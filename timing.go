@@ -28,6 +28,8 @@ type timing struct {
 	armed   Timer
 	epochs  epochs
 	armedAt int64
+
+	lateSteps lateSteps // of the consumers whose timers are due, once one of them was woken; nil: not known
 }
 
 // aheadLocked is by how many ns the clock is ahead of the time that has passed.
@@ -137,6 +139,7 @@ func (v *vhost) fireNextLocked() bool {
 	v.putRightLocked()
 	t, at, ok := v.timing.heap.Min()
 	if !ok || v.closed || at > v.nowLocked() {
+		v.timing.lateSteps = nil
 		return false
 	}
 	v.timing.heap.Remove(t)

@@ -2,6 +2,7 @@ package bench_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -30,6 +31,10 @@ func BenchmarkCurves(b *testing.B) {
 		{"consumers-served", 1_000_000, serveConsumers},
 		{"consumers-leave", 1_000_000, cancelConsumers},
 		{"delayed-retries", 1_000_000, retryDelayed},
+		{"late-channels", 10_000, timeOutChannels},
+		{"late-consumers", 10_000, timeOutConsumers},
+		{"late-deliveries", 100_000, timeOutDeliveries},
+		{"late-together", 10_000, timeOutTogether},
 		{"deaths", 100_000, dieAgain},
 		{"history-310", 5_000, dieWithHistory310}, // more does not fit into the properties of a message
 		{"channels", 10_000, openChannels},
@@ -204,6 +209,59 @@ func retryDelayed(b *testing.B, n int) time.Duration {
 		}
 	})
 }
+
+// timeOut has n messages of some queues be late, one so long after the other. Each consumer has a channel of its own.
+func timeOut(b *testing.B, n, queues, consumers int, apart time.Duration) time.Duration {
+	clock := leveret.NewManualClock(time.Unix(1_700_000_000, 0))
+	br := leveret.New(leveret.WithClock(clock))
+	defer br.Close()
+	conn, err := br.Open(leveret.ConnConfig{User: "guest", VHost: "/", ChannelMax: consumers, CancelNotify: true})
+	must(b, err)
+	names := benchQueueNames(queues)
+	for _, name := range names {
+		_, err := br.DeclareQueue(name, leveret.QueueConfig{Durable: true, Arguments: leveret.Table{leveret.ArgQueueType: leveret.QueueTypeQuorum}})
+		must(b, err)
+	}
+	all := make([]*leveret.Consumer, consumers)
+	for i := range all {
+		ch, err := conn.Channel()
+		must(b, err)
+		all[i], err = ch.Consume(names[i%queues], leveret.ConsumeConfig{Prefetch: n / consumers, Handler: func(d *leveret.Delivery) {
+			if d.Redelivered {
+				b.Error("a late consumer gets more")
+			}
+		}})
+		must(b, err)
+	}
+	for i := range n {
+		publish(b, br, "", names[i%queues])
+		clock.Advance(apart)
+	}
+	return took(func() {
+		clock.Advance(time.Hour)
+		for _, c := range all {
+			if !errors.Is(c.Err(), leveret.ErrAckTimeout) {
+				b.Fatal("a consumer is not late:", c.Err())
+			}
+		}
+	})
+}
+
+// timeOutChannels has n consumers of n queues be late.
+func timeOutChannels(b *testing.B, n int) time.Duration { return timeOut(b, n, n, n, time.Millisecond) }
+
+// timeOutConsumers has n consumers of a queue be late.
+func timeOutConsumers(b *testing.B, n int) time.Duration {
+	return timeOut(b, n, 1, n, time.Millisecond)
+}
+
+// timeOutDeliveries has a consumer be late with n messages.
+func timeOutDeliveries(b *testing.B, n int) time.Duration {
+	return timeOut(b, n, 1, 1, time.Millisecond)
+}
+
+// timeOutTogether has n consumers of a queue be late at once.
+func timeOutTogether(b *testing.B, n int) time.Duration { return timeOut(b, n, 1, n, 0) }
 
 // dieAgain has a message die in n queues, one after the other.
 func dieAgain(b *testing.B, n int) time.Duration {

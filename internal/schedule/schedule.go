@@ -3,6 +3,7 @@ package schedule
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 )
 
@@ -60,6 +61,26 @@ func (h *Heap[T]) All() []*Timer[T] {
 		all[i] = entries[i].timer
 	}
 	return all
+}
+
+// Until returns the timers that are set for now or earlier, in no order, at the cost of a step for each. The loop may not change the heap.
+func (h *Heap[T]) Until(now int64) iter.Seq[*Timer[T]] {
+	return func(yield func(*Timer[T]) bool) { h.until(0, now, yield) }
+}
+
+func (h *Heap[T]) until(i int, now int64, yield func(*Timer[T]) bool) bool {
+	if i >= len(h.entries) || h.entries[i].at > now {
+		return true // what is below comes later still
+	}
+	if !yield(h.entries[i].timer) {
+		return false
+	}
+	for child := i*arity + 1; child <= (i+1)*arity; child++ {
+		if !h.until(child, now, yield) {
+			return false
+		}
+	}
+	return true
 }
 
 // Earliest returns the earliest time that real gives for the value of a timer. That time must not be before the time

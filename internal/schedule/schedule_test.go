@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/leveretmq/leveret/internal/schedule"
@@ -71,6 +72,22 @@ func TestHeapGivesTimersInOrder(t *testing.T) {
 				if ok {
 					require.Equal(t, want, at)
 				}
+			},
+			"until": func(t *rapid.T) {
+				now, most := rapid.Int64Range(-21, 21).Draw(t, "now"), rapid.IntRange(1, len(timers)).Draw(t, "most")
+				var want, got []int
+				for i, m := range model {
+					if m.at <= now {
+						want = append(want, i)
+					}
+				}
+				for timer := range h.Until(now) {
+					if got = append(got, timer.Value); len(got) == most {
+						break
+					}
+				}
+				require.Subset(t, append(want, -1), got)
+				require.Len(t, slices.Compact(slices.Sorted(slices.Values(got))), min(len(want), most))
 			},
 			"": func(t *rapid.T) {
 				require.Equal(t, len(model), h.Len())

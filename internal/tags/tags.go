@@ -120,9 +120,12 @@ func (w *Window[T]) remove(tag uint64, s *slot[T]) {
 
 // All returns the outstanding values in place, in ascending order of their tags. The loop may
 // take the current value.
-func (w *Window[T]) All() iter.Seq2[uint64, *T] {
+func (w *Window[T]) All() iter.Seq2[uint64, *T] { return w.From(0) }
+
+// From returns what All does, from a tag on.
+func (w *Window[T]) From(first uint64) iter.Seq2[uint64, *T] {
 	return func(yield func(uint64, *T) bool) {
-		for tag := uint64(0); ; {
+		for tag := max(first, 1) - 1; ; {
 			next, v := w.next(tag)
 			if v == nil || !yield(next, v) {
 				return

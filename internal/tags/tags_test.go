@@ -106,6 +106,13 @@ func (m *windowMachine) check(t *rapid.T) {
 		got = append(got, tag)
 	}
 	require.Equal(t, m.tags(), got)
+
+	from := rapid.Uint64Range(0, m.last+2).Draw(t, "from")
+	got = nil
+	for tag := range m.w.From(from) {
+		got = append(got, tag)
+	}
+	require.True(t, slices.Equal(slices.DeleteFunc(m.tags(), func(tag uint64) bool { return tag < from }), got), "from %d: %v", from, got)
 }
 
 func TestWindowBehavesAsAMap(t *testing.T) {
