@@ -194,11 +194,10 @@ func (ch *Channel) lateGetsLocked(q *Queue, now int64) (late []*lateHolder) {
 func (q *Queue) endLateLocked(late []*lateHolder) (untold []*Channel) {
 	var back []entry
 	for _, h := range late {
-		c := h.c
-		if c == nil || !h.ch.conn.cfg.CancelNotify || c.ended && !c.late {
+		if !h.canBeToldLocked() {
 			untold = append(untold, h.ch)
 		}
-		if c != nil && !c.ended {
+		if c := h.c; c != nil && !c.ended {
 			c.late = true
 			q.impl.countGhosts(1)
 			h.ch.late = append(h.ch.late, c)
@@ -215,17 +214,28 @@ func (q *Queue) endLateLocked(late []*lateHolder) (untold []*Channel) {
 		q.impl.tookBack(inParts(q.impl.takeBack(back, nackRequeue, nil)), nackRequeue, nil)
 	}
 	for _, h := range late {
-		if c := h.c; c != nil {
-			if at, ok := c.nextWake(); ok {
-				q.v.wakeAtLocked(&c.timer, at) // it holds younger ones
-			}
-			if q.args.singleActive && c.late && c.unacked == 0 && !c.waiting {
-				c.waitAgainLocked()
-			}
+		if h.c != nil {
+			h.c.outlastLocked()
 		}
 	}
 	q.leftLocked()
 	return untold
+}
+
+// canBeToldLocked reports whether the client can be told that its consumer ends.
+func (h *lateHolder) canBeToldLocked() bool {
+	return h.c != nil && h.ch.conn.cfg.CancelNotify && (!h.c.ended || h.c.late)
+}
+
+// outlastLocked follows the end of c, which was late: c may hold what is younger.
+// Rules: D-35.
+func (c *Consumer) outlastLocked() {
+	if at, ok := c.nextWake(); ok {
+		c.q.v.wakeAtLocked(&c.timer, at)
+	}
+	if c.q.args.singleActive && c.late && c.unacked == 0 && !c.waiting {
+		c.waitAgainLocked()
+	}
 }
 
 // endUntold ends channels that were too slow and could not be told so in another way, the last one first.
