@@ -5,6 +5,8 @@ import (
 	"crypto/x509"
 	"net"
 	"slices"
+
+	"github.com/leveretmq/leveret"
 )
 
 // The SASL mechanisms.
@@ -87,7 +89,7 @@ func (c *conn) identify(mechanism string, response []byte) (user string, err err
 		}
 		return user, nil
 	}
-	user, password, err := c.srv.credentials(mechanism, response)
+	user, password, err := c.credentials(mechanism, response)
 	if err != nil || broker.Authenticate(user, password) == nil {
 		return user, err
 	}
@@ -98,17 +100,17 @@ func (c *conn) identify(mechanism string, response []byte) (user string, err err
 }
 
 // credentials returns what a response says.
-func (s *Server) credentials(mechanism string, response []byte) (user, password string, err error) {
+func (c *conn) credentials(mechanism string, response []byte) (user, password string, err error) {
 	switch mechanism {
 	case mechAnonymous:
-		if s.AnonymousUser != "" {
+		if s := c.srv; s.AnonymousUser != "" {
 			return s.AnonymousUser, s.AnonymousPassword, nil
 		}
 		return "guest", "guest", nil
 	case mechPlain:
 		return plainCredentials(response)
 	}
-	return amqplainCredentials(response)
+	return c.release.amqplainCredentials(response)
 }
 
 // plainCredentials takes apart NUL, user, NUL, password. An identity to act as is not supported.
@@ -120,24 +122,57 @@ func plainCredentials(response []byte) (user, password string, err error) {
 	return string(parts[1]), string(parts[2]), nil
 }
 
-// amqplainCredentials takes a table apart. A password that is no string is a wrong one.
+// amqplainCredentials takes a table apart. A password that is no string is a wrong one, and so is the name of a user that is none but
+// can be printed as one.
 // Rules: A-12.
-func amqplainCredentials(response []byte) (user, password string, err error) {
+func (r *release) amqplainCredentials(response []byte) (user, password string, err error) {
 	fields, ok := decodeFields(response)
 	if !ok {
 		return "", "", errNoTable
 	}
 	t := tableOf(fields)
-	user, hasUser := text(t["LOGIN"])
+	login, hasUser := t["LOGIN"]
 	given, hasPassword := t["PASSWORD"]
+	user, isName := text(login)
 	password, isText := text(given)
 	switch {
-	case !hasUser || !hasPassword:
+	case !hasUser || !hasPassword || !r.takesLogin(login, given):
 		return user, "", errMalformed
+	case !isName && !printsAsText(login):
+		return "", "", errMalformed
+	case !isName:
+		return "", "", loginRefusal("no such user")
 	case !isText:
 		return user, "", loginRefusal("wrong password")
 	}
 	return user, password, nil
+}
+
+// takesLogin reports whether RabbitMQ goes on with a login after a look at the types of its fields. It looks for one string among
+// the two; what 4.3 says of octets depends on the other field.
+// Rules: A-12.
+func (r *release) takesLogin(user, password any) bool {
+	_, isString := user.(string)
+	_, isOctets := user.([]byte)
+	_, hasString := password.(string)
+	_, hasOctets := password.([]byte)
+	if r.takesOctets {
+		return isString || isOctets && hasString || hasOctets
+	}
+	return isString || hasString
+}
+
+// printsAsText reports whether a field that is no string can stand where the log has the name of a user.
+func printsAsText(v any) bool {
+	switch v := v.(type) {
+	case nil, bool:
+		return true
+	case leveret.Fields:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
 }
 
 func text(v any) (string, bool) {

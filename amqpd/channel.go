@@ -45,20 +45,53 @@ type confirmRun struct {
 	stored bool // one of its messages is confirmed when the disk has it
 }
 
+// admitLocked takes a channel from the session. The session checks the limit of the connection too, but knows nothing of channels
+// whose close the client has not answered yet, nor of those that it closed in front of frames that were read together. They count.
+// Rules: C-16.
+func (c *conn) admitLocked(number uint16) (*leveret.Channel, error) {
+	if n := c.countChannelsLocked(); c.tune.channelMax >= 0 && n >= c.tune.channelMax {
+		return nil, unattributed{&leveret.Error{Code: leveret.NotAllowed, Reason: wire.TooManyChannels(n, c.tune.channelMax)}}
+	}
+	ch, err := c.session.OpenChannel(number)
+	if err != nil {
+		return nil, withoutMethod(err)
+	}
+	return ch, nil
+}
+
+func (c *conn) countChannelsLocked() int {
+	n := len(c.open.byNumber)
+	for i, number := range c.batch.closed {
+		if c.open.byNumber[number] == nil && !slices.Contains(c.batch.closed[:i], number) {
+			n++
+		}
+	}
+	return n
+}
+
+// admitFrameLocked returns the error of a frame on a channel that is not open, if there may not be one more. RabbitMQ makes a channel
+// for each such frame before it asks what the frame is.
+// Rules: C-16.
+func (c *conn) admitFrameLocked(number uint16) error {
+	if slices.Contains(c.batch.closed, number) {
+		return nil
+	}
+	ch, err := c.admitLocked(number)
+	if err == nil {
+		ch.Close()
+	}
+	return err
+}
+
 // Rules: E-2, C-16.
 func (c *conn) openChannelLocked(number uint16, a *args) error {
+	lch, err := c.admitLocked(number)
+	if err != nil {
+		return err
+	}
 	a.short()
 	if err := a.end(); err != nil {
 		return err
-	}
-	// The session checks the limit too, but knows nothing of channels whose close the client has not answered yet. They
-	// count.
-	if n := len(c.open.byNumber); c.tune.channelMax >= 0 && n >= c.tune.channelMax {
-		return unattributed{&leveret.Error{Code: leveret.NotAllowed, Reason: wire.TooManyChannels(n, c.tune.channelMax)}}
-	}
-	lch, err := c.session.OpenChannel(number)
-	if err != nil {
-		return withoutMethod(err)
 	}
 	ch := &channel{number: number, ch: lch}
 	c.open.byNumber[number] = ch

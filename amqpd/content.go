@@ -2,6 +2,7 @@ package amqpd
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 
 	"github.com/leveretmq/leveret"
@@ -92,7 +93,7 @@ func (m *assembly) add(piece []byte) {
 func (c *conn) contentFrameLocked(f frame) error {
 	ch := c.channelLocked(f.channel)
 	if ch == nil {
-		c.failLocked((&assembly{}).unexpected(), 0)
+		c.failLocked(cmp.Or(c.admitFrameLocked(f.channel), (&assembly{}).unexpected()), 0)
 		return nil
 	}
 	var err error

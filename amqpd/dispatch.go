@@ -168,11 +168,14 @@ func (p *protocol) handler(id methodID) (h handler, known bool) {
 // unopenedLocked handles a method on a channel that is not open.
 // Rules: C-15.
 func (c *conn) unopenedLocked(number uint16, id methodID, a *args) error {
+	if !c.protocol.knows(id) {
+		return errDrop
+	}
 	if id == channelOpen {
 		return c.handledLocked(nil, c.openChannelLocked(number, a), id)
 	}
-	if !c.protocol.knows(id) {
-		return errDrop
+	if err := c.admitFrameLocked(number); err != nil {
+		return c.handledLocked(nil, err, id)
 	}
 	switch id {
 	case basicPublish, basicReturn, basicDeliver, basicGetOk: // what follows must be its content; then it is refused

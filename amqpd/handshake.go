@@ -276,12 +276,12 @@ func (c *conn) expected(f frame, want methodID) error {
 		return refused{c.release.frameProblem(leveret.UnexpectedFrame, f, nil), 0}
 	case !wellFormed(f) && opening:
 		return refused{c.release.frameProblem(leveret.FrameError, f, erl.Atom("unknown_frame")), 0}
-	case !wellFormed(f):
+	case !wellFormed(f) || f.channel != 0: // on a channel nobody asks which method it is
 		return errSilent
 	case f.typ == frameMethod && !c.protocol.knows(methodOf(f)):
 		return errDrop
 	}
-	isWanted := f.channel == 0 && f.typ == frameMethod && methodOf(f) == want
+	isWanted := f.typ == frameMethod && methodOf(f) == want
 	switch {
 	case !opening && isWanted:
 		return nil

@@ -11,6 +11,7 @@ type release struct {
 	minFrameMax   int          // what a client must at least accept, and the limit before tuning
 	refusal       string       // the protocol header sent to a client that speaks another protocol
 	maxBody       uint64       // of a message, in octets, when its header announces it; 0: no limit
+	takesOctets   bool         // a login by AMQPLAIN may have octets in place of strings
 	takesCancelOk bool         // D-14: basic.cancel-ok of a client cancels its consumer
 	looseUTF8     bool         // E-12: names may have surrogates and numbers that are no characters
 	latin1Names   bool         // E-12: a name that is not UTF-8 stands in texts as Latin-1, not as it is
@@ -24,7 +25,7 @@ type release struct {
 var releases = map[leveret.Profile]*release{
 	leveret.RabbitMQ43: {
 		mechanisms:  []string{mechAMQPlain, mechAnonymous, mechPlain},
-		minFrameMax: 8192, refusal: "AMQP\x03\x01\x00\x00", maxBody: 512 << 20, takesCancelOk: true, latin1Names: true,
+		minFrameMax: 8192, refusal: "AMQP\x03\x01\x00\x00", maxBody: 512 << 20, takesOctets: true, takesCancelOk: true, latin1Names: true,
 	},
 	leveret.RabbitMQ310: {
 		mechanisms:  []string{mechAMQPlain, mechPlain},

@@ -98,6 +98,11 @@ var capable = ss("capabilities") + "F" + ls(ss("authentication_failure_close")+"
 
 func startOk(mechanism, response string) string { return startOkWith(capable, mechanism, response) }
 
+// startOkAMQPlain logs in by AMQPLAIN with field values.
+func startOkAMQPlain(user, password string) string {
+	return startOk("AMQPLAIN", ss("LOGIN")+user+ss("PASSWORD")+password)
+}
+
 func tuneOk(channelMax uint16, frameMax uint32, heartbeat uint16) string {
 	return call(0, connectionTuneOk, u16(channelMax), u32(frameMax), u16(heartbeat))
 }
@@ -165,6 +170,7 @@ var wireCases = []wireCase{
 	{"start, channel.open", greeted, openChan(1), 5 * time.Second},
 	{"start, unknown frame type", greeted, fr(9, 0, ""), 5 * time.Second},
 	{"start, heartbeat", greeted, fr(frameHeartbeat, 0, ""), 0},
+	{"start, unknown method on a channel", greeted, call(1, 10<<16+99), 0},
 	{"start, unknown method", greeted, call(0, 10<<16+99), 5 * time.Second},
 	{"start, frame too large", greeted, "\x01\x00\x00\x00\x00\x27\x10", 5 * time.Second},
 	{"start, largest frame", greeted, "\x01\x00\x00\x00\x00\x20\x00", 0},
@@ -185,6 +191,17 @@ var wireCases = []wireCase{
 	{"amqplain without password", greeted, startOk("AMQPLAIN", ss("LOGIN")+"S"+ls("guest")), 5 * time.Second},
 	{"amqplain, password of another type", greeted, startOk("AMQPLAIN",
 		ss("LOGIN")+"S"+ls("guest")+ss("PASSWORD")+"I"+u32(1)), 0},
+	{"amqplain, octets", greeted, startOkAMQPlain("x"+ls("guest"), "x"+ls("guest")), 0},
+	{"amqplain, a user of octets", greeted, startOkAMQPlain("x"+ls("guest"), "S"+ls("guest")), 0},
+	{"amqplain, a password of octets", greeted, startOkAMQPlain("S"+ls("guest"), "x"+ls("guest")), 0},
+	{"amqplain, a user of octets, no password", greeted, startOkAMQPlain("x"+ls("guest"), "V"), 0},
+	{"amqplain, no user, octets", greeted, startOkAMQPlain("V", "x"+ls("guest")), 0},
+	{"amqplain, no user", greeted, startOkAMQPlain("V", "S"+ls("guest")), 0},
+	{"amqplain, a number for a user", greeted, startOkAMQPlain("I"+u32(1), "S"+ls("guest")), 0},
+	{"amqplain, a number for a user, octets", greeted, startOkAMQPlain("I"+u32(1), "x"+ls("guest")), 0},
+	{"amqplain, an empty table for a user", greeted, startOkAMQPlain("F"+ls(""), "S"+ls("guest")), 0},
+	{"amqplain, a bool for a user, octets", greeted, startOkAMQPlain("t\x01", "x"+ls("guest")), 0},
+	{"amqplain, numbers", greeted, startOkAMQPlain("I"+u32(1), "I"+u32(1)), 0},
 	{"anonymous", greeted, startOk("ANONYMOUS", "whoever"), 0},
 
 	// Tuning and opening.
@@ -200,6 +217,7 @@ var wireCases = []wireCase{
 	{"channel-max 2048", tuning1, tuneOk(2048, 131072, 0) + openVHost("amqpd"), 5 * time.Second},
 	{"channel-max 1 exceeded", tuning1, tuneOk(1, 131072, 0) + openVHost("amqpd") + openChan(7) + openChan(8), 0},
 	{"tune, open", tuning1, openVHost("amqpd"), 5 * time.Second},
+	{"tune, unknown method on a channel", tuning1, call(1, 99<<16+99), 0},
 	{"tune, heartbeat", tuning1, fr(frameHeartbeat, 0, ""), 0},
 	{"tune, close", tuning1, closeConn(), 5 * time.Second},
 	{"tune-ok, close", tuning1, tuneOk(2047, 131072, 0) + closeConn(), 0},
@@ -583,11 +601,26 @@ var wireCases = []wireCase{
 	// A channel that is closing counts for channel_max.
 	{"channel_max, one closing", tuning1, tuneOk(1, 131072, 0) + openVHost("/") + openChan(1) + getMissing + openChan(2), 0},
 
+	// Any frame on a channel that is not open needs room for one more.
+	{"channel_max, declare", tuning1, oneChannel + declare(2, ""), 0},
+	{"channel_max, declare cut short", tuning1, oneChannel + call(2, queueDeclare), 0},
+	{"channel_max, unknown field", tuning1, oneChannel + call(2, queueDeclare, u16(0), ss("q"), u8(0), ls(inField+"?")), 0},
+	{"channel_max, get of no queue", tuning1, oneChannel + call(2, basicGet, u16(0), ss(""), u8(0)), 0},
+	{"channel_max, open cut short", tuning1, oneChannel + call(2, channelOpen), 0},
+	{"channel_max, header", tuning1, oneChannel + contentHeader(2, 60, 0, 0, "\x00\x00"), 0},
+	{"channel_max, publish", tuning1, oneChannel + call(2, basicPublish, u16(0), ss(""), ss("k"), u8(0)), 0},
+	{"channel_max, unknown frame type", tuning1, oneChannel + fr(9, 2, "x"), 0},
+	{"channel_max, get of no queue, then another", tuning1, tuneOk(1, 131072, 0) + openVHost("/") +
+		call(7, basicGet, u16(0), ss(""), u8(0)) + openChan(2), 0},
+
 	// Texts of at most 255 characters but more than 255 bytes.
 	{"channel error, long text", tuning1, tuneOk(9, 131072, 0) + openVHost("/") + openChan(1) +
 		call(1, basicGet, u16(0), ss(longName), u8(0)), 0},
 	{"open refused, long text", tuning1, tuneOk(9, 131072, 0) + openVHost(longName), 0},
 }
+
+// oneChannel opens the only channel that there may be.
+var oneChannel = tuneOk(1, 131072, 0) + openVHost("/") + openChan(1)
 
 var close08 = call(0, connectionClose08, u16(200), ss("bye"), u32(0))
 
