@@ -377,6 +377,10 @@ func (c *conn) awaitEnd() {
 			err = cmp.Or(c.closingFrameLocked(f), c.sendLocked())
 			c.mu.Unlock()
 		}
+		if lostSync(err) && c.client.user != "" { // see closingFrameLocked
+			c.nc.SetDeadline(time.Now().Add(silentDelay))
+			c.drain()
+		}
 		if err != nil {
 			return
 		}

@@ -113,6 +113,9 @@ func (c *conn) closingFrameLocked(f frame) error {
 	case !c.protocol.knows(id):
 		return errAnswered // no other answer can come
 	case c.protocol.signatures[id].check(&a) != nil:
+		if c.client.user == "" { // without a user to name in its log RabbitMQ's reader crashes
+			return errAnswered
+		}
 	case id == c.protocol.close:
 		c.out.bare(0, c.protocol.closeOk)
 	case id == c.protocol.closeOk:
