@@ -33,6 +33,18 @@ func ExampleChannel_RefuseBody() {
 	// Output: basic.publish: PRECONDITION_FAILED - message size 5000 is larger than configured max size 1000
 }
 
+func ExampleChannel_RefuseProperties() {
+	b := leveret.New()
+	defer b.Close()
+
+	conn := try(b.Open(leveret.ConnConfig{User: "guest", VHost: "/"}))
+	fmt.Println(try(conn.Channel()).RefuseProperties("nowhere", "", leveret.Message{}))
+	fmt.Println(try(conn.Channel()).RefuseProperties("", "orders", leveret.Message{}))
+	// Output:
+	// basic.publish: NOT_FOUND - no exchange 'nowhere' in vhost '/'
+	// basic.publish: INTERNAL_ERROR
+}
+
 // A listener does not confirm at once that a queue has got over its limit. What its client has sent before the confirm is accepted.
 func ExampleChannel_DeferStops() {
 	b := leveret.New()

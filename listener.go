@@ -21,6 +21,26 @@ func (ch *Channel) RefuseBody(size uint64) error {
 	})
 }
 
+// RefuseProperties does what Publish does with a message whose properties cannot be read, for a listener that decodes them: an error
+// that Publish finds without a look at them or, if there is none, ErrInternal, which ends the connection.
+//
+// Rules: M-1, M-3.
+func (ch *Channel) RefuseProperties(exchange, key string, m Message) error {
+	return ch.do("basic.publish", func() *Error {
+		ch.cache = ch.caches.of(key)
+		x, err := ch.checkTargetLocked(exchange, key, &m, ch.cache.leads(exchange, key, ch.v.topology))
+		if err != nil {
+			return err
+		}
+		if ch.v.rules.oldPublishChecks {
+			if err := ch.checkTopicKeyLocked(&message{exchange: x, key: key}); err != nil {
+				return err
+			}
+		}
+		return &Error{Code: InternalError}
+	})
+}
+
 // Fail does what a method does that fails with err, for a method that the listener itself refuses: it closes what err closes.
 //
 // Rules: E-8.

@@ -7,8 +7,8 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// args reads the arguments of a method in order. The first thing that is not there, or not
-// well-formed, sets a fault, and everything read after it is zero.
+// args reads the arguments of a method in order. What is not there sets a fault, and everything read after it is zero. What is not
+// well-formed sets a fault, too, unless there is one: RabbitMQ looks at what the arguments are when all of them are there.
 type args struct {
 	b     []byte
 	whole []byte // all arguments, for the error text
@@ -30,7 +30,7 @@ func newArgs(b []byte, n *names) args { return args{b: b, whole: b, names: n} }
 
 // take returns the next n octets, or nil.
 func (a *args) take(n int) []byte {
-	if a.fault != noFault || len(a.b) < n {
+	if a.fault == cutShort || len(a.b) < n {
 		a.fail(cutShort)
 		return nil
 	}
@@ -40,7 +40,7 @@ func (a *args) take(n int) []byte {
 }
 
 func (a *args) fail(f fault) {
-	if a.fault == noFault {
+	if a.fault == noFault || f == cutShort {
 		a.fault = f
 	}
 }

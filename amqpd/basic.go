@@ -42,6 +42,11 @@ func (c *conn) publishLocked(ch *channel) error {
 		m.reset()
 		return ch.ch.RefuseBody(size)
 	}
+	if m.unreadable {
+		exchange, key, body := m.exchange, m.key, m.body
+		m.reset()
+		return ch.ch.RefuseProperties(exchange, key, leveret.Message{Body: body, Immediate: immediate})
+	}
 	out, err := ch.ch.Publish(m.exchange, m.key, leveret.Message{
 		Properties: m.props, WireProperties: m.wire, Body: m.body,
 		Mandatory: m.flags.has(0), Immediate: immediate,

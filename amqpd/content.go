@@ -33,6 +33,7 @@ type assembly struct {
 	flags         bits
 	props         *leveret.Properties
 	wire          string // see leveret.Message
+	unreadable    bool   // its properties; RabbitMQ does not look at them before the body is there
 	body          []byte
 	left          uint64 // octets of the body that are still to come
 	refused       uint64 // octets of a body that is too large; 0: it is not. None of them is kept
@@ -159,10 +160,7 @@ func (c *conn) contentHeaderLocked(ch *channel, b []byte) error {
 		return nil
 	}
 	props, wire, ok := c.propertiesLocked(ch, b[contentHead:])
-	if !ok && !ch.closing {
-		return internalError()
-	}
-	ch.content.props, ch.content.wire = props, wire
+	ch.content.props, ch.content.wire, ch.content.unreadable = props, wire, !ok
 	ch.content.left = size
 	if size > uint64(c.srv.Broker.MaxMessageSize()) {
 		ch.content.refused = size

@@ -7,8 +7,8 @@ import (
 	"github.com/leveretmq/leveret"
 )
 
-// allProperties are the flags that have a meaning. RabbitMQ ignores bit 1, and cannot read
-// a header whose flags go on in a second word (bit 0).
+// allProperties are the flags that have a meaning. RabbitMQ ignores the other two: to it bit 0, which says that flags go on in a
+// second word, does not say so.
 const allProperties = 0xfffc
 
 // DecodeProperties decodes the property flags and values of a content header frame: what is behind class, weight and body
@@ -22,12 +22,9 @@ func DecodeProperties(b []byte) (*leveret.Properties, bool) { return decodePrope
 func decodeProperties(b []byte, n *names) (*leveret.Properties, bool) {
 	d := propertyDecoder{fieldDecoder: fieldDecoder{b: b}, names: n}
 	flags := leveret.Property(d.uint(2))
-	if d.bad || flags&1 != 0 {
-		return nil, false
-	}
 	flags &= allProperties
 	if flags == 0 {
-		return nil, len(d.b) == 0
+		return nil, !d.bad && len(d.b) == 0
 	}
 	p := &leveret.Properties{Present: flags}
 	d.decode(p, flags)

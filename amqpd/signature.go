@@ -1,10 +1,6 @@
 package amqpd
 
-import (
-	"strings"
-
-	"github.com/leveretmq/leveret"
-)
+import "github.com/leveretmq/leveret"
 
 // RabbitMQ reads the arguments of a method before it asks whether the channel is open, or whether a client may
 // send the method. A handler reads the arguments of its method itself. The signatures are for methods that no
@@ -45,12 +41,10 @@ var signatures = map[methodID]signature{
 // fails itself, unless all that is wrong is a short string that is not UTF-8.
 // Rules: C-17.
 func (s signature) checkOnZero(a *args) error {
-	whole := a.whole
 	if s.check(a) == nil {
 		return nil
 	}
-	octets := signature(strings.NewReplacer("s", "r", "t", "l").Replace(string(s)))
-	if again := newArgs(whole, a.names); a.fault == badUTF8 && octets.check(&again) == nil {
+	if a.fault == badUTF8 {
 		return errorf(leveret.FrameError, malformedUTF8)
 	}
 	return internalError()

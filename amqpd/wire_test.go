@@ -349,6 +349,18 @@ var wireCases = []wireCase{
 		declare(1, ""), 0},
 	{"properties flag 0", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "\x00\x01\x00\x00") +
 		body("x"), 0},
+	{"properties flag 0, nothing else", onChannel1, publish("nowhere", 1) + contentHeader(1, 60, 0, 1, "\x00\x01") + body("x"), 0},
+	{"properties flags 0 and 1, a type, get", onChannel1, declareOwn("amqpd.w18") + publish("amqpd.w18", 0) + odd("\x80\x03\x02ab") + getFrom("amqpd.w18"), 0},
+	{"properties cut short, no exchange", onChannel1, publishTo("nope", "k", 0) + unreadable, 0},
+	{"properties cut short, immediate", onChannel1, publish("nowhere", 2) + unreadable, 0},
+	{"properties cut short, no body yet", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "\x80\x00\x05ab"), 0},
+	{"properties cut short, method", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "\x80\x00\x05ab") + declare(1, ""), 0},
+	{"properties cut short, not open", opened, publish("nowhere", 0) + unreadable, 0},
+	{"properties cut short, channel error", onChannel1, getMissing + publish("nowhere", 0) + unreadable + call(1, channelCloseOk), 0},
+	{"properties cut short, basic.deliver", onChannel1, serverDeliver(1) + unreadable, 0},
+	{"properties cut short, internal exchange", onChannel1, publishTo("amq.rabbitmq.trace", "k", 0) + unreadable, 0},
+	{"properties cut short, confirms", onChannel1, call(1, confirmSelect, u8(0)) + publish("nowhere", 0) + header(0) + publish("nowhere", 0) + unreadable, 0},
+	{"properties cut short, a body that is too large", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1<<40, "\x80\x00\x05ab"), 0},
 	{"properties without flags", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "") + body("x"), 0},
 	{"headers malformed", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 0, 1, "\x20\x00"+ls(inField+"?\x00")) +
 		body("x"), 0},
@@ -380,6 +392,12 @@ var wireCases = []wireCase{
 	{"queue.declare on channel 0, a table that is none", opened, call(0, queueDeclare, u16(0), ss("a"), u8(0), ls("\x01aZ")), 0},
 	{"connection.close with a text that is not UTF-8", opened, call(0, connectionClose, u16(200), ss("\xff"), u32(0)), 0},
 	{"channel.close with a rest", onChannel1, call(1, channelClose, u16(200), ss(""), u32(0), "z"), 0},
+	{"name not utf-8, a rest", onChannel1, call(1, queueDeclare, u16(0), ss("\xff"), u8(0), u32(0), "z"), 0},
+	{"name not utf-8, cut short", onChannel1, call(1, queueDeclare, u16(0), ss("\xff"), u8(0)), 0},
+	{"unknown field, a rest", onChannel1, call(1, queueDeclare, u16(0), ss("q"), u8(0), ls(inField+"?"), "z"), 0},
+	{"unknown field, name not utf-8", onChannel1, call(1, queueDeclare, u16(0), ss("\xff"), u8(0), ls(inField+"?")), 0},
+	{"consume-ok not utf-8, a rest", onChannel1, call(1, basicConsumeOk, ss("\xff"), "z"), 0},
+	{"queue.declare on channel 0, not utf-8, a rest", opened, call(0, queueDeclare, u16(0), ss("\xff"), u8(0), u32(0), "z"), 0},
 	{"channel.open with a rest", opened, call(1, channelOpen, ss(""), "zz"), 0},
 	{"channel.open without arguments", opened, call(1, channelOpen), 0},
 
@@ -630,6 +648,9 @@ var wireCases = []wireCase{
 	{"open refused, long text", tuning1, tuneOk(9, 131072, 0) + openVHost(longName), 0},
 }
 
+// unreadable is the content of an empty message whose properties end too early.
+var unreadable = odd("\x80\x00\x05ab")
+
 // oneChannel opens the only channel that there may be.
 var oneChannel = tuneOk(1, 131072, 0) + openVHost("/") + openChan(1)
 
@@ -802,7 +823,7 @@ func describe(f frame) string {
 	id := methodOf(f)
 	a := newArgs(f.payload[4:], new(names))
 	if id == connectionClose || id == channelClose {
-		code, reason, class, method := a.u16(), a.short(), a.u16(), a.u16()
+		code, reason, class, method := a.u16(), a.raw(), a.u16(), a.u16()
 		return fmt.Sprintf("%d %d.%d %d %q %d.%d", f.channel, id>>16, id&0xffff, code, reason, class, method)
 	}
 	if id == connectionStart {

@@ -40,7 +40,7 @@ var mostCalled = []reflect.Type{reflect.TypeFor[*leveret.Broker](), reflect.Type
 
 var seldomCalled = map[string]bool{"Close": true, "Stop": true, "Reset": true, "Restart": true, "DeleteVHost": true, "DeleteUser": true, "SetLimits": true,
 	"SetUserLimits": true, "CloseConnection": true, "Fail": true, "Delete": true, "DeleteQueue": true, "Purge": true, "PurgeQueue": true, "SetAlarm": true,
-	"SetMemoryLimit": true, "SetDiskFreeLimit": true, "ReportMemory": true, "RefuseBody": true}
+	"SetMemoryLimit": true, "SetDiskFreeLimit": true, "ReportMemory": true, "RefuseBody": true, "RefuseProperties": true}
 
 // TestAnyCalls has programs of arbitrary calls, none of which may panic, wait without end or break the broker.
 func TestAnyCalls(t *testing.T) {
