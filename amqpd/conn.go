@@ -90,6 +90,18 @@ type batch struct {
 	confirms []*channel // with confirms that were not sent yet
 	commits  []*channel // with a commit that was not answered yet
 	args     args       // of the method that is executed: kept here they cost no allocation
+	channel  uint16     // of the frame that is executed
+	failed   bool       // a channel has ended the connection
+}
+
+// endsConnection notes why the connection ends. RabbitMQ's reader does not hear what a channel finds before it has read the frames
+// that were read together: to a connection.close among them it does not answer.
+// Rules: C-17.
+func (b *batch) endsConnection(err error) {
+	var e *leveret.Error
+	var u unattributed
+	isLimit := errors.As(err, &u) && errors.As(err, &e) && e.Code == leveret.NotAllowed
+	b.failed = b.channel != 0 && !aboutFrame(err) && !isLimit
 }
 
 // A connLock is the lock of a connection. It is a channel because the reader keeps it while the broker runs the event hooks
@@ -174,6 +186,7 @@ func (c *conn) execute() error {
 	c.in.executed(c.out.size() > 0)
 	c.batch.closed = c.batch.closed[:0]
 	c.batch.args = args{} // lets go of the read buffer
+	c.batch.channel, c.batch.failed = 0, false
 	c.open.stream = c.streamableLocked()
 	return nil
 }
@@ -260,6 +273,7 @@ func (r *release) frameSyncError(err error) error {
 // Rules: E-8.
 func (c *conn) failLocked(err error, cause methodID) {
 	if c.stage == running {
+		c.batch.endsConnection(err)
 		c.takeNoticesLocked()
 		if aboutFrame(err) {
 			for _, ch := range c.batch.confirms {

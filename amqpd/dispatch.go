@@ -20,6 +20,7 @@ func (e badFrameEnd) term() erl.Tuple { return erl.Tuple{erl.Atom("invalid_frame
 // frameLocked handles one frame. An error ends the connection at once; errors that the client is told are
 // dealt with before it returns.
 func (c *conn) frameLocked(f frame) error {
+	c.batch.channel = f.channel
 	switch {
 	case c.stage != running:
 		return c.closingFrameLocked(f)
@@ -116,6 +117,8 @@ func (c *conn) closingFrameLocked(f frame) error {
 		if c.client.user == "" { // without a user to name in its log RabbitMQ's reader crashes
 			return errAnswered
 		}
+	case id == c.protocol.close && c.batch.failed:
+		c.batch.failed = false
 	case id == c.protocol.close:
 		c.out.bare(0, c.protocol.closeOk)
 	case id == c.protocol.closeOk:
