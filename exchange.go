@@ -110,16 +110,14 @@ func (x *Exchange) findPolicyLocked() *Error {
 }
 
 // setPolicyLocked puts a policy in force, which with the exchange's arguments names its alternate exchange; nil: none
-// applies. The default exchange has a policy, but never an alternate exchange.
+// applies. An argument that is no string names none, and keeps a policy's from counting.
 // Rules, P-13.
 func (x *Exchange) setPolicyLocked(p *policy) {
 	x.policy = p
-	if x.name == "" {
-		return
-	}
 	arg, given := x.args.Get(ArgAlternateExchange)
-	name, _ := arg.(string)
+	name, isText := arg.(string)
 	x.alt, x.hasAlt = alternateExchange(name, given, p)
+	x.hasAlt = x.hasAlt && (isText || !given)
 }
 
 func (x *Exchange) matchedBy(p *policy) (bool, *Error) { return p.matchesExchange(x.name, x.v) }

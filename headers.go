@@ -3,6 +3,7 @@ package leveret
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -128,12 +129,13 @@ func lastOfEachName(h Fields) Fields {
 	return h[:n]
 }
 
-// milliseconds returns a timestamp as a header's value. One beyond all integers equals none.
+// milliseconds returns a timestamp as a header's value.
 // Rules: X-29.
 func milliseconds(t time.Time) any {
 	const perSecond = int64(time.Second / time.Millisecond)
 	if s := t.Unix(); s >= 0 && s <= math.MaxInt64/perSecond {
 		return s * perSecond
 	}
-	return nil
+	seconds := new(big.Int).SetUint64(uint64(t.Unix()))
+	return seconds.Mul(seconds, big.NewInt(perSecond))
 }

@@ -1,6 +1,7 @@
 package leveret
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -172,7 +173,8 @@ func TestRoutableHeadersAreNotCopiedInVain(t *testing.T) {
 	require.Same(t, &h[0], &routableHeaders(h, RabbitMQ310.rules())[0])
 	require.Equal(t, Fields{{"a", "1"}, {"b", int64(1000)}}, routableHeaders(h, RabbitMQ43.rules()))
 	require.Same(t, &h[0], &routableHeaders(h[:1], RabbitMQ43.rules())[0])
-	require.Equal(t, nil, milliseconds(seconds(math.MaxInt64)))
+	require.Equal(t, "9223372036854775807000", fmt.Sprint(milliseconds(seconds(math.MaxInt64))))
+	require.Equal(t, "18446744073709551615000", fmt.Sprint(milliseconds(seconds(-1)))) // no sign
 }
 
 // TestHeadersMatchAsDefined compares with the definition for 4.3: each demand is looked up by itself.

@@ -137,7 +137,8 @@ func (r *router) sortByBindingKeys() {
 	}
 }
 
-// through adds what one exchange leads to, or its alternate exchange when it leads nowhere.
+// through adds what one exchange leads to, or its alternate exchange when it leads nowhere. To reach the default exchange is not to
+// publish to it: its bindings are those that an import made, and it may have an alternate exchange.
 // Rules.
 func (r *router) through(x *Exchange, m *message) {
 	r.found = false
@@ -171,7 +172,7 @@ func (r *router) through(x *Exchange, m *message) {
 			r.to(o.byHash(r.keys(m)))
 		}
 	}
-	if !r.found && x.hasAlt && x.alt != "" {
+	if !r.found && x.hasAlt {
 		if alt := x.v.exchanges[x.alt]; alt != nil {
 			r.toExchange(alt)
 		}

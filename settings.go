@@ -175,7 +175,7 @@ func (f settingField) argument(args Fields, name string) any {
 	}
 	switch v := v.(type) {
 	case time.Time:
-		return v.Unix()
+		return int64(min(uint64(v.Unix()), math.MaxInt64)) // it has no sign
 	case float32:
 		return float64(v)
 	}

@@ -168,14 +168,9 @@ func (c comparison) untyped(a, b any) bool {
 		y, ok := asBytes(b)
 		return ok && x == y
 	}
-	if equal, large := equalLarge(a, b); large {
+	a, b = timestampNumber(a), timestampNumber(b)
+	if equal, large := c.equalLarge(a, b); large {
 		return equal
-	}
-	if t, ok := a.(time.Time); ok {
-		a = t.Unix()
-	}
-	if t, ok := b.(time.Time); ok {
-		b = t.Unix()
 	}
 	if x, ok := asInteger(a); ok {
 		y, ok := asInteger(b)
@@ -191,12 +186,36 @@ func (c comparison) untyped(a, b any) bool {
 	return c.composite(a, b)
 }
 
-// equalLarge reports whether a or b is an integer of more than 64 bits, and if so whether they are equal. No other
-// number has so many.
-func equalLarge(a, b any) (equal, large bool) {
+// timestampNumber returns the number of seconds that a timestamp is, which has 64 bits and no sign, and other values as they are.
+func timestampNumber(v any) any {
+	t, ok := v.(time.Time)
+	switch {
+	case !ok:
+		return v
+	case t.Unix() < 0:
+		return new(big.Int).SetUint64(uint64(t.Unix()))
+	}
+	return t.Unix()
+}
+
+// equalLarge reports whether a or b is an integer of more than 63 bits, and if so whether they are equal.
+func (c comparison) equalLarge(a, b any) (equal, large bool) {
 	x, xLarge := a.(*big.Int)
 	y, yLarge := b.(*big.Int)
-	return xLarge && yLarge && x.Cmp(y) == 0, xLarge || yLarge
+	switch {
+	case xLarge && yLarge:
+		return x.Cmp(y) == 0, true
+	case xLarge:
+		return c == equalNumbers && largeEqualsFloat(x, b), true
+	case yLarge:
+		return c == equalNumbers && largeEqualsFloat(y, a), true
+	}
+	return false, false
+}
+
+func largeEqualsFloat(n *big.Int, v any) bool {
+	f, ok := asFloat(v)
+	return ok && f == f && new(big.Float).SetInt(n).Cmp(big.NewFloat(f)) == 0
 }
 
 // composite is untyped for the remaining types.

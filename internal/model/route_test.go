@@ -56,7 +56,7 @@ func (m *model) route(x *mExchange, msg *mMessage) []*mQueue {
 					work = append(work, next)
 				}
 			}
-			if alt := m.exchange(m.alternate(work[i])); !matched && alt != nil && alt.name != "" && !slices.Contains(work, alt) {
+			if alt := m.exchange(m.alternate(work[i])); !matched && alt != nil && !slices.Contains(work, alt) {
 				work = append(work, alt)
 			}
 		}
