@@ -483,7 +483,11 @@ func (ch *Channel) DeclareQueue(name string, cfg QueueConfig) (QueueState, error
 		if isReplyQueue(name) {
 			return ch.replyStateLocked(name, &s)
 		}
-		q, err := ch.declareQueueLocked(name, cfg)
+		declare := ch.declareQueueLocked
+		if cfg.Passive {
+			declare = ch.checkQueueLocked
+		}
+		q, err := declare(name, cfg)
 		if err == nil {
 			s = q.stateLocked()
 			ch.lastQueue = q.name
@@ -494,23 +498,8 @@ func (ch *Channel) DeclareQueue(name string, cfg QueueConfig) (QueueState, error
 }
 
 // CheckQueue is a passive queue.declare.
-//
-// Rules: M-19, M-20, Q-3.
 func (ch *Channel) CheckQueue(name string) (QueueState, error) {
-	var s QueueState
-	err := ch.do("queue.declare", func() *Error {
-		name := withoutLineBreaks(name)
-		if isReplyQueue(name) {
-			return ch.replyStateLocked(name, &s)
-		}
-		q, err := ch.checkQueueLocked(name)
-		if err == nil {
-			s = q.stateLocked()
-			ch.lastQueue = q.name
-		}
-		return err
-	})
-	return s, err
+	return ch.DeclareQueue(name, QueueConfig{Passive: true})
 }
 
 // DeleteQueue is queue.delete. It returns how many ready messages went with the queue;

@@ -265,9 +265,9 @@ func (v *vhost) checkProperties(name string, kind queueKind, cfg QueueConfig) *E
 	return nil
 }
 
-// checkQueueLocked is a passive declare.
+// checkQueueLocked is a passive declare. It counts as use of a queue that another connection owns, too.
 // Rules.
-func (ch *Channel) checkQueueLocked(name string) (*Queue, *Error) {
+func (ch *Channel) checkQueueLocked(name string, cfg QueueConfig) (*Queue, *Error) {
 	v := ch.v
 	if err := ch.checkPassiveLocked(queueResource, name); err != nil {
 		return nil, err
@@ -276,11 +276,11 @@ func (ch *Channel) checkQueueLocked(name string) (*Queue, *Error) {
 	if q == nil {
 		return nil, v.noQueue(name)
 	}
+	if q.traits.usedByDeclare && !cfg.NoWait {
+		q.touchLocked()
+	}
 	if err := ch.checkOwner(q); err != nil {
 		return nil, err
-	}
-	if q.traits.usedByDeclare {
-		q.touchLocked()
 	}
 	return q, nil
 }

@@ -57,6 +57,9 @@ type QueueConfig struct {
 	// NoWait is for listeners: the client expects no answer. Such a redeclare does not restart the idle time of a classic
 	// queue.
 	NoWait bool
+
+	// Passive is for listeners, too: DeclareQueue does what CheckQueue does, with regard to NoWait.
+	Passive bool
 }
 
 // Name returns the queue's name.

@@ -159,10 +159,11 @@ func (c *conn) basicConsumeLocked(ch *channel, a *args) error {
 // replyQueue is what a client consumes to get direct replies.
 const replyQueue = "amq.rabbitmq.reply-to"
 
-// The kinds of notices that the connection puts among the broker's: the answers to basic.consume and basic.cancel.
+// The kinds of notices that the connection puts among the broker's: the answers to basic.consume, basic.cancel and basic.credit.
 const (
 	consumeOk leveret.NotificationKind = 255 - iota
 	cancelOk
+	creditOk
 )
 
 func (c *conn) consumeOkLocked(ch *channel, tag string) {
@@ -215,7 +216,7 @@ func (c *conn) dropConsumeOkLocked(ch *channel, tag string) {
 // Rules: D-14, D-15.
 func (c *conn) dropAnswersLocked(ch *channel) {
 	c.inbox.notices = slices.DeleteFunc(c.inbox.notices, func(n leveret.Notification) bool {
-		return n.Channel == ch.ch && (n.Kind == consumeOk || n.Kind == cancelOk)
+		return n.Channel == ch.ch && n.Kind <= consumeOk && n.Kind >= creditOk
 	})
 }
 
@@ -240,6 +241,32 @@ func (c *conn) basicCancelOkLocked(ch *channel, a *args) error {
 	c.takeNoticesLocked()
 	c.dropConsumeOkLocked(ch, tag)
 	return nil
+}
+
+// basicCreditLocked answers basic.credit, by which a client of 3.10 says how many messages a consumer gets. It has no effect here.
+// Rules: D-18.
+func (c *conn) basicCreditLocked(ch *channel, a *args) error {
+	tag := a.short()
+	a.u32()  // credit
+	a.bits() // 0: drain
+	if err := a.end(); err != nil {
+		return err
+	}
+	switch {
+	case !c.release.takesCredit:
+		return errUnimplemented()
+	case !ch.ch.Consumes(tag):
+		return errorf(leveret.PreconditionFailed, "unknown consumer tag '%s'", tag)
+	}
+	c.takeNoticesLocked()
+	c.inbox.notices = append(c.inbox.notices, leveret.Notification{Kind: creditOk, Channel: ch.ch, ConsumerTag: tag})
+	return nil
+}
+
+func (c *conn) creditOkLocked(ch *channel) {
+	at := c.out.method(ch.number, basicCreditOk)
+	c.out.u32(0) // messages that are ready
+	c.out.end(at)
 }
 
 func (c *conn) basicGetLocked(ch *channel, a *args) error {

@@ -70,6 +70,11 @@ const (
 	basicRecoverOk    methodID = 60<<16 + 111
 	basicNack         methodID = 60<<16 + 120
 
+	// RabbitMQ's own, of which clients know nothing.
+	basicCredit        methodID = 60<<16 + 200
+	basicCreditOk      methodID = 60<<16 + 201
+	basicCreditDrained methodID = 60<<16 + 202
+
 	confirmSelect   methodID = 85<<16 + 10
 	confirmSelectOk methodID = 85<<16 + 11
 
@@ -111,6 +116,7 @@ var methods = map[methodID]handler{
 	basicRecover: (*conn).basicRecoverLocked, basicRecoverAsync: (*conn).basicRecoverAsyncLocked,
 	basicGet: (*conn).basicGetLocked, basicConsume: (*conn).basicConsumeLocked, basicCancel: (*conn).basicCancelLocked,
 	basicQos: (*conn).basicQosLocked, basicCancelOk: (*conn).basicCancelOkLocked,
+	basicCredit: (*conn).basicCreditLocked, basicCreditOk: nil, basicCreditDrained: nil,
 	basicQosOk: nil, basicConsumeOk: nil, basicGetEmpty: nil,
 	basicReturn:  serverContent(basicReturn, signatures[basicReturn]),
 	basicDeliver: serverContent(basicDeliver, signatures[basicDeliver]),

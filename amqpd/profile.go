@@ -13,6 +13,7 @@ type release struct {
 	maxBody       uint64       // of a message, in octets, when its header announces it; 0: no limit
 	takesOctets   bool         // a login by AMQPLAIN may have octets in place of strings
 	takesCancelOk bool         // D-14: basic.cancel-ok of a client cancels its consumer
+	takesCredit   bool         // D-18: basic.credit is a method for clients
 	looseUTF8     bool         // E-12: names may have surrogates and numbers that are no characters
 	latin1Names   bool         // E-12: a name that is not UTF-8 stands in texts as Latin-1, not as it is
 	terms         erl.Notation // E-6: how error texts print terms
@@ -29,7 +30,7 @@ var releases = map[leveret.Profile]*release{
 	},
 	leveret.RabbitMQ310: {
 		mechanisms:  []string{mechAMQPlain, mechPlain},
-		minFrameMax: 4096, refusal: protocolHeader, looseUTF8: true, waitsBeyond: true, terms: erl.Octets,
+		minFrameMax: 4096, refusal: protocolHeader, takesCredit: true, looseUTF8: true, waitsBeyond: true, terms: erl.Octets,
 		speaks08: true, forwardsProperties: true,
 	},
 }

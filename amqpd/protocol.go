@@ -96,7 +96,7 @@ func methods08() map[methodID]handler {
 	m := maps.Clone(methods)
 	for _, id := range []methodID{
 		connectionCloseOk, connectionUpdateSecret, connectionUpdateSecretOk, basicNack, confirmSelect, confirmSelectOk,
-		exchangeBind, exchangeBindOk, exchangeUnbind, exchangeUnbindOk,
+		exchangeBind, exchangeBindOk, exchangeUnbind, exchangeUnbindOk, basicCredit, basicCreditOk, basicCreditDrained,
 	} {
 		delete(m, id)
 	}

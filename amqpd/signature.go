@@ -31,6 +31,7 @@ var signatures = map[methodID]signature{
 	basicPublish: "hrrb", basicReturn: "hrrr", basicDeliver: "rqbrr", basicGet: "hsb",
 	basicGetOk: "qbrrw", basicGetEmpty: "s", basicAck: "qb", basicReject: "qb",
 	basicRecoverAsync: "b", basicRecover: "b", basicRecoverOk: "", basicNack: "qb",
+	basicCredit: "swb", basicCreditOk: "w", basicCreditDrained: "sw",
 
 	confirmSelect: "b", confirmSelectOk: "",
 

@@ -100,15 +100,10 @@ func (c *conn) queueDeclareLocked(ch *channel, a *args) error {
 	if err := a.end(); err != nil {
 		return err
 	}
-	var state leveret.QueueState
-	var err error
-	if f.has(0) {
-		state, err = ch.ch.CheckQueue(name)
-	} else {
-		state, err = ch.ch.DeclareQueue(name, leveret.QueueConfig{
-			Durable: f.has(1), Exclusive: f.has(2), AutoDelete: f.has(3), NoWait: f.has(4), ArgumentFields: arguments,
-		})
-	}
+	state, err := ch.ch.DeclareQueue(name, leveret.QueueConfig{
+		Passive: f.has(0), Durable: f.has(1), Exclusive: f.has(2), AutoDelete: f.has(3), NoWait: f.has(4),
+		ArgumentFields: arguments,
+	})
 	if err != nil || f.has(4) {
 		return err
 	}

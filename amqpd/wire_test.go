@@ -331,6 +331,11 @@ var wireCases = []wireCase{
 	{"basic.cancel-ok", onChannel1, call(1, basicCancelOk, ss("t")), 0},
 	{"queue.declare-ok", onChannel1, call(1, queueDeclareOk, ss("t"), u32(0), u32(0)), 0},
 	{"confirm.select-ok", onChannel1, call(1, confirmSelectOk), 0},
+	{"basic.credit-ok", onChannel1, call(1, basicCreditOk, u32(0)), 0},
+	{"basic.credit-drained", onChannel1, call(1, basicCreditDrained, ss("t"), u32(0)), 0},
+	{"basic.credit cut short", onChannel1, call(1, basicCredit, ss("t")), 0},
+	{"basic.credit of an unknown tag", onChannel1, call(1, basicCredit, ss("t"), u32(5), u8(0)), 0},
+	{"basic.credit", onChannel1, declareOwn("amqpd.credit") + consumeFrom("amqpd.credit") + call(1, basicCredit, ss("t"), u32(5), u8(0)), 0},
 	{"basic.recover-ok", onChannel1, call(1, basicRecoverOk), 0},
 
 	// Content.
@@ -615,6 +620,7 @@ var wireCases = []wireCase{
 	{"0-8: consume", onChannel08, declareOwn("amqpd.o1") + call(1, basicConsume, u16(0), ss("amqpd.o1"), ss("t"), u8(0)), 0},
 	{"0-8: consume with arguments", onChannel08, declareOwn("amqpd.o2") + consumeFrom("amqpd.o2"), 0},
 	{"0-8: publish, get", onChannel08, declareOwn("amqpd.o3") + publish("amqpd.o3", 0) + header(2) + body("hi") + getFrom("amqpd.o3"), 0},
+	{"0-8: basic.credit", onChannel08, call(1, basicCredit, ss("t"), u32(5), u8(0)), 0},
 	{"0-8: get from a missing queue", onChannel08, getMissing, 0},
 	{"0-8: tx, recover", onChannel08, call(1, basicRecover, u8(1)) + call(1, txSelect) + call(1, txRollback), 0},
 	{"0-8: returned", onChannel08, publish("nowhere", 1) + header(0), 0},

@@ -227,6 +227,8 @@ func (c *conn) encodeNoticeLocked(n *leveret.Notification) {
 		c.closeChannelLocked(ch, unattributed{n.Err})
 	case consumeOk:
 		c.consumeOkLocked(ch, n.ConsumerTag)
+	case creditOk:
+		c.creditOkLocked(ch)
 	case cancelOk:
 		c.cancelOkLocked(ch, n.ConsumerTag)
 	}

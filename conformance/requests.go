@@ -51,7 +51,11 @@ func (ch *channel) DeclareQueue(name string, cfg leveret.QueueConfig) (leveret.Q
 	if err != nil {
 		return leveret.QueueState{}, err
 	}
-	q, err := ch.amqp.QueueDeclare(name, cfg.Durable, cfg.AutoDelete, cfg.Exclusive, cfg.NoWait, args)
+	declare := ch.amqp.QueueDeclare
+	if cfg.Passive {
+		declare = ch.amqp.QueueDeclarePassive
+	}
+	q, err := declare(name, cfg.Durable, cfg.AutoDelete, cfg.Exclusive, cfg.NoWait, args)
 	if cfg.NoWait {
 		err = ch.barrier(err)
 	}
@@ -59,8 +63,7 @@ func (ch *channel) DeclareQueue(name string, cfg leveret.QueueConfig) (leveret.Q
 }
 
 func (ch *channel) CheckQueue(name string) (leveret.QueueState, error) {
-	q, err := ch.amqp.QueueDeclarePassive(name, false, false, false, false, nil)
-	return leveret.QueueState{Name: q.Name, Messages: q.Messages, Consumers: q.Consumers}, ch.result(err)
+	return ch.DeclareQueue(name, leveret.QueueConfig{Passive: true})
 }
 
 func (ch *channel) DeleteQueue(name string, cfg leveret.DeleteConfig) (int, error) {

@@ -47,23 +47,18 @@ func declare(r *run, s *session, w *words) ([]string, error) {
 
 func declareQueue(r *run, s *session, w *words) ([]string, error) {
 	name := w.word("a name")
-	var st leveret.QueueState
-	var err error
-	if w.flag("passive") {
-		w.done()
-		st, err = s.ch.CheckQueue(name)
-	} else {
-		cfg := leveret.QueueConfig{Durable: !w.flag("transient"), Exclusive: w.flag("exclusive"),
-			AutoDelete: w.flag("auto-delete"), NoWait: w.flag("nowait")}
+	cfg := leveret.QueueConfig{Passive: w.flag("passive"), NoWait: w.flag("nowait")}
+	if !cfg.Passive {
+		cfg.Durable, cfg.Exclusive, cfg.AutoDelete = !w.flag("transient"), w.flag("exclusive"), w.flag("auto-delete")
 		if w.flag("quorum") {
 			w.named = append(leveret.Fields{{Name: leveret.ArgQueueType, Value: "quorum"}}, w.named...)
 		}
 		cfg.Arguments = w.rest()
-		w.done()
-		st, err = s.ch.DeclareQueue(name, cfg)
-		if cfg.NoWait {
-			st = leveret.QueueState{Name: name}
-		}
+	}
+	w.done()
+	st, err := s.ch.DeclareQueue(name, cfg)
+	if cfg.NoWait {
+		st = leveret.QueueState{Name: name}
 	}
 	if err != nil {
 		return nil, err
