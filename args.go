@@ -184,24 +184,7 @@ func augmentQueueType(args Fields, cfg QueueConfig, r *rules, defaultType string
 	if r.plainQueueType && kind == classicQueue {
 		return args
 	}
-	return withField(args, Field{ArgQueueType, kind.String()})
-}
-
-// withField sets one argument. RabbitMQ sorts a table that it puts a value into; the order
-// decides which of several unsupported arguments is reported.
-func withField(args Fields, f Field) Fields {
-	out := make(Fields, 0, len(args)+1)
-	replaced := false
-	for _, a := range args {
-		if a.Name == f.Name && !replaced {
-			a, replaced = f, true
-		}
-		out = append(out, a)
-	}
-	if !replaced {
-		out = append(out, f)
-	}
-	return out.byName()
+	return args.put(Field{ArgQueueType, kind.String()})
 }
 
 // deadLetterExchangeArg returns the dead-letter exchange that a declaration names. Its type is checked before the other
@@ -238,7 +221,7 @@ func parseQueueArgs(args Fields, r *rules, defaultType string, about subject) (q
 	parsed := queueArgs{declared: args}
 	if t, _ := args.Get(ArgQueueType); !r.plainQueueType && (t == "" || t == "undefined") {
 		kind, _ := parseKind(defaultType) // unknown: classic
-		args = withField(args, Field{ArgQueueType, kind.String()})
+		args = args.put(Field{ArgQueueType, kind.String()})
 	}
 	if v, given := args.Get(ArgQueueType); given {
 		if reason := checkType(v, r); reason != "" {

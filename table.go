@@ -205,9 +205,29 @@ func (f Fields) with(g Fields) Fields {
 	return append(out, g...)
 }
 
+// put returns a copy of f with the fields of g put in, each in the place of the first one of its name. It is in the order of the names, as
+// RabbitMQ sorts a table that it puts a value into. For arguments the order decides which of several unsupported ones is reported.
+func (f Fields) put(g ...Field) Fields {
+	out := append(make(Fields, 0, len(f)+len(g)), f...)
+	for _, x := range g {
+		if i := out.index(x.Name); i >= 0 {
+			out[i] = x
+		} else {
+			out = append(out, x)
+		}
+	}
+	slices.SortStableFunc(out, compareNames)
+	return out
+}
+
+// index returns the place of the first field of that name, -1 if there is none.
+func (f Fields) index(name string) int {
+	return slices.IndexFunc(f, func(x Field) bool { return x.Name == name })
+}
+
 // withoutFirst returns a copy of f without the first field of that name; never nil.
 func (f Fields) withoutFirst(name string) Fields {
-	i := slices.IndexFunc(f, func(x Field) bool { return x.Name == name })
+	i := f.index(name)
 	if i < 0 {
 		return append(Fields{}, f...)
 	}

@@ -218,6 +218,28 @@ func largeEqualsFloat(n *big.Int, v any) bool {
 	return ok && f == f && new(big.Float).SetInt(n).Cmp(big.NewFloat(f)) == 0
 }
 
+// untypedKey returns a key of maps that values share if they are equal when their field types are set aside, and no other
+// values.
+func untypedKey(v any) any {
+	if s, ok := asBytes(v); ok {
+		return s
+	}
+	v = timestampNumber(v)
+	if _, large := v.(*big.Int); !large {
+		if n, ok := asInteger(v); ok {
+			return n
+		}
+		if f, ok := asFloat(v); ok {
+			return f
+		}
+	}
+	switch v.(type) {
+	case nil, bool, Decimal:
+		return v
+	}
+	return [1]string{string(appendValueID(nil, v))} // no text is equal
+}
+
 // composite is untyped for the remaining types.
 // Rules: X-27.
 func (c comparison) composite(a, b any) bool {

@@ -24,7 +24,7 @@ func (m *message) recordInHeaders(d *death) (looked int) {
 	entry := d.freshEntry()
 	v, there := h.Get(headerDeaths)
 	if array, ok := v.([]any); ok { // even an empty one, which only a client can have put there
-		m.setHeaders(h.with(Fields{{headerDeaths, continued(array, d, entry)}}).byName())
+		m.setHeaders(h.put(Field{headerDeaths, continued(array, d, entry)}))
 		return len(array)
 	}
 	set := Fields{{headerDeaths, []any{entry}}}
@@ -32,7 +32,7 @@ func (m *message) recordInHeaders(d *death) (looked int) {
 		set = append(set, Field{headerFirstReason, string(d.reason)}, Field{headerFirstQueue, d.queue},
 			Field{headerFirstExchange, d.exchange.name})
 	}
-	m.setHeaders(h.with(set).byName())
+	m.setHeaders(h.put(set...))
 	return 0
 }
 
@@ -65,9 +65,10 @@ func (m *message) takeKeysOfHistory() {
 // Rules: DL-20, DL-21, DL-22.
 func continued(array []any, d *death, entry Fields) []any {
 	written := entry.byName()
+	this := eventOf(entry)
 	var rest []any
 	for _, t := range slices.Backward(mergeDeaths(array)) {
-		if isDeath(t, d.queue, string(d.reason)) {
+		if eventOf(t) == this {
 			written = countedAgain(t).byName()
 		} else {
 			rest = append(rest, t)
@@ -76,19 +77,29 @@ func continued(array []any, d *death, entry Fields) []any {
 	return append([]any{written}, rest...)
 }
 
+// An event is what an entry of the history counts: deaths in a queue for a reason. A client may have sent values of any type, whose types
+// do not count.
+type event struct{ queue, reason any }
+
+func eventOf(t Fields) event {
+	queue, _ := t.Get("queue")
+	reason, _ := t.Get("reason")
+	return event{untypedKey(queue), untypedKey(reason)}
+}
+
 // mergeDeaths merges the entries that have queue and reason in common: the first of them stays. If the entry has no count, their number
 // is put in front as the count, but not to an entry that is alone in the array.
 // Rules: DL-21.
 func mergeDeaths(array []any) []Fields {
 	var out []Fields
-	var same []int64          // how many entries each of out stands for
-	at := map[[2]string]int{} // of each queue and reason in out
+	var same []int64      // how many entries each of out stands for
+	at := map[event]int{} // of each in out
 	for _, v := range array {
 		t, ok := v.(Fields)
 		if !ok {
 			continue
 		}
-		death := [2]string{t.text("queue"), t.text("reason")}
+		death := eventOf(t)
 		if i, before := at[death]; before {
 			same[i]++
 			continue
@@ -97,20 +108,27 @@ func mergeDeaths(array []any) []Fields {
 		out, same = append(out, t), append(same, 1)
 	}
 	for i, t := range out {
-		if _, counted := t.Get("count"); !counted && len(array) > 1 {
+		if !isCounted(t) && len(array) > 1 {
 			out[i] = append(Fields{{"count", same[i]}}, t...)
 		}
 	}
 	return out
 }
 
-// countedAgain returns the entry of one more such death.
-func countedAgain(t Fields) Fields {
-	return t.withoutFirst("count").with(Fields{{"count", t.number("count") + 1}})
+// isCounted reports whether an entry has a count. One without a value is none.
+func isCounted(t Fields) bool {
+	n, _ := t.Get("count")
+	return n != nil
 }
 
-func isDeath(t Fields, queue, reason string) bool {
-	return t.text("queue") == queue && t.text("reason") == reason
+// countedAgain returns the entry of one more such death. A count that is no number counts as 0.
+func countedAgain(t Fields) Fields {
+	if !isCounted(t) {
+		return append(Fields{{"count", int64(1)}}, t...)
+	}
+	n, _ := t.Get("count")
+	count, _ := asInteger(timestampNumber(n))
+	return t.put(Field{"count", count + 1})
 }
 
 // cyclicHeader is cyclicLocked for a history in a header. What is no table, which only a client can have put there, ends the
@@ -119,10 +137,10 @@ func isDeath(t Fields, queue, reason string) bool {
 func cyclicHeader(h Fields, queue string) bool {
 	for _, e := range h.array(headerDeaths) {
 		t, ok := e.(Fields)
-		switch {
-		case !ok, t.text("reason") == string(Rejected):
+		if !ok || t.text("reason") == string(Rejected) {
 			return false
-		case t.text("queue") == queue:
+		}
+		if v, _ := t.Get("queue"); v == queue {
 			return true
 		}
 	}
