@@ -199,15 +199,49 @@ func (c *quorum) try(d *pendingLetter) bool {
 	if letter.retry {
 		awaits = append(slices.Clip(targets), circles...)
 	}
+	replies, replied := c.reply(d, letter, m)
 	switch {
-	case len(targets)+len(circles) == 0 && d.isTakenBySome():
+	case len(targets)+len(circles)+replies == 0 && d.isTakenBySome():
 		// Nobody is to get it any more, and somebody has it.
+	case replied && len(awaits) == 0:
+		// Replies are not confirmed.
 	case !c.send(d, m, targets, awaits):
 		return false
 	}
 	v.deadLetteredEventLocked(letter, m, targets)
 	c.confirmed(d)
 	return true
+}
+
+// reply hands a dead letter to consumers of direct replies and returns how many names of such consumers are among the targets, and whether
+// any of them gets the dead letter now. To 3.10 they are no targets, so they get the dead letter at each try.
+// Rules: DL-30, M-19c.
+func (c *quorum) reply(d *pendingLetter, l *deadLetter, m *message) (targets int, now bool) {
+	v := c.q.v
+	if m.exchange.name != "" {
+		return 0, false
+	}
+	if v.rules.repliesBypassQueues {
+		v.deadRepliesLocked(l, m)
+		return 0, false
+	}
+	names := slices.DeleteFunc(m.replyNames(), func(name string) bool { return !v.isVolatile(name) })
+	if slices.ContainsFunc(names, func(name string) bool { return d.targets[name] != taken }) {
+		v.deadRepliesLocked(l, m)
+		d.replied(names)
+		now = true
+	}
+	return len(names), now
+}
+
+// replied notes that consumers of direct replies have a dead letter.
+func (d *pendingLetter) replied(names []string) {
+	if d.targets == nil {
+		d.targets = map[string]standing{}
+	}
+	for _, name := range names {
+		d.targets[name] = taken
+	}
 }
 
 // send hands a dead letter to those targets that do not have it, and reports whether all that it awaits have it then. Without

@@ -173,7 +173,8 @@ func (v *vhost) deadLetterLocked(d *deadLetter) {
 	v.tookLocked(len(targets) + len(circles))
 	d.q.diedLocked(d.reason, 1, &v.counters.DeadLetteredAtMostOnce)
 	v.deadLetteredEventLocked(d, m, targets)
-	if len(targets)+len(circles) == 0 {
+	replied := v.deadRepliesLocked(d, m)
+	if len(targets)+len(circles) == 0 && replied == (replies{}) {
 		v.dropLocked(d.q, loss{m: m, parent: d.copy, reason: d.reason, cause: CauseDeadLetterUnroutable})
 	}
 	for _, t := range circles {

@@ -95,7 +95,7 @@ func (ch *Channel) publishLocked(exchange, key string, m *Message) (Outcome, *Er
 			return Outcome{}, err
 		}
 		if ch.tx != nil {
-			p.replies = ch.v.deliverRepliesLocked(stored)
+			p.replies = ch.v.deliverRepliesLocked(nil, loss{m: stored})
 		}
 	}
 	if ch.tx != nil {
@@ -334,7 +334,7 @@ func (ch *Channel) enqueueLocked(p *publication, out *Outcome) {
 	v := ch.v
 	ch.publishedEventLocked(p.m, p.queues)
 	if p.m.mayReply() && p.replies == (replies{}) { // M-19a
-		p.replies = v.deliverRepliesLocked(p.m)
+		p.replies = v.deliverRepliesLocked(nil, loss{m: p.m})
 	}
 	out.Queues = len(p.queues) + p.replies.delivered
 	if len(p.queues) == 0 {

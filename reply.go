@@ -1,6 +1,9 @@
 package leveret
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Direct reply-to: a consumer of the pseudo queue amq.rabbitmq.reply-to makes its channel the
 // target of replies. A request's reply-to property of that name is replaced by a generated
@@ -152,23 +155,40 @@ func (v *vhost) checkReplyNames(m *message) *Error {
 	return nil
 }
 
-// deliverRepliesLocked hands a message to the consumers whose direct reply-to names are among its routing keys. 4.3
-// also routes to names whose consumer is gone: there a copy is lost.
-// Rules: M-18, M-19a.
-func (v *vhost) deliverRepliesLocked(m *message) (n replies) {
+// replyNames are the direct reply-to names among the routing keys, well-formed or not, each once.
+func (m *message) replyNames() (names []string) {
 	for key := range m.eachKey {
-		if !strings.HasPrefix(key, replyPrefix) {
-			continue
+		if strings.HasPrefix(key, replyPrefix) && !slices.Contains(names, key) {
+			names = append(names, key)
 		}
-		ch, _, state := v.findReplyLocked(key)
+	}
+	return names
+}
+
+// deliverRepliesLocked hands a message to the consumers whose direct reply-to names are among its routing keys: l is the message, which q
+// dead-letters, or which was published if q is nil. 4.3 also routes to names whose consumer is gone: there a copy is lost.
+// Rules: M-18, M-19a.
+func (v *vhost) deliverRepliesLocked(q *Queue, l loss) (n replies) {
+	for _, name := range l.m.replyNames() {
+		ch, _, state := v.findReplyLocked(name)
 		switch {
 		case ch != nil:
-			ch.deliverReplyLocked(m)
+			ch.deliverReplyLocked(l.m)
 			n.delivered++
 		case state == replyWellFormed && !v.rules.repliesBypassQueues:
-			v.dropLocked(nil, loss{m: m, cause: CauseNoReplyConsumer})
+			l.cause = CauseNoReplyConsumer
+			v.dropLocked(q, l)
 			n.lost++
 		}
+	}
+	return n
+}
+
+// deadRepliesLocked is deliverRepliesLocked for a dead letter of l that is published as m.
+// Rules: M-19c.
+func (v *vhost) deadRepliesLocked(l *deadLetter, m *message) (n replies) {
+	if m.mayReply() {
+		n = v.deliverRepliesLocked(l.q, loss{m: m, parent: l.copy, reason: l.reason})
 	}
 	return n
 }

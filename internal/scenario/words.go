@@ -17,7 +17,7 @@ type words struct {
 	named leveret.Fields
 }
 
-// newWords takes the arguments of a step. A word that begins with $reply-to begins with the reply-to of the message
+// newWords takes the arguments of a step. A word or a value that begins with $reply-to begins with the reply-to of the message
 // received last.
 func newWords(st *Step, replyTo string) *words {
 	w := &words{step: st}
@@ -28,10 +28,32 @@ func newWords(st *Step, replyTo string) *words {
 		if a.Name == "" {
 			w.pos = append(w.pos, a)
 		} else {
-			w.named = append(w.named, leveret.Field{Name: a.Name, Value: a.Value})
+			w.named = append(w.named, leveret.Field{Name: a.Name, Value: withReplyTo(a.Value, replyTo)})
 		}
 	}
 	return w
+}
+
+func withReplyTo(v any, replyTo string) any {
+	switch v := v.(type) {
+	case string:
+		if rest, ok := strings.CutPrefix(v, "$reply-to"); ok {
+			return replyTo + rest
+		}
+	case []any:
+		all := make([]any, len(v))
+		for i := range v {
+			all[i] = withReplyTo(v[i], replyTo)
+		}
+		return all
+	case leveret.Fields:
+		all := slices.Clone(v)
+		for i := range all {
+			all[i].Value = withReplyTo(v[i].Value, replyTo)
+		}
+		return all
+	}
+	return v
 }
 
 // next takes the next positional argument.
