@@ -52,10 +52,17 @@ type credit struct {
 
 // ties are what a channel has to undo in queues when it ends, besides its deliveries.
 type ties struct {
-	left        []*Queue    // its consumers of these have ended, and the queues still know the channel; deleted ones among them
-	leaving     []*Queue    // detach ended consumers of theirs
-	late        []*Consumer // those that quorum queues have cancelled because they did not settle in time
+	left        []*Queue               // its consumers of these have ended, and the queues still know the channel; deleted ones among them
+	leaving     []*Queue               // detach ended consumers of theirs
+	late        []*Consumer            // those that quorum queues have cancelled because they did not settle in time
+	places      map[placeKey]*Consumer // consumers that have ended and are still in line, see keepsPlace
 	asPublisher publisherState
+}
+
+// A placeKey is by what a channel finds a consumer that has ended and is still in line.
+type placeKey struct {
+	q   *Queue
+	tag string
 }
 
 // Number returns the channel's number on its connection.
@@ -203,6 +210,10 @@ func (ch *Channel) detachLocked(reason *Error) {
 		c.uncountLateLocked()
 	}
 	ch.late = nil
+	for _, c := range ch.places {
+		c.q.consumers.exit(c)
+	}
+	ch.places = nil
 	ch.endConsumersLocked(func(c *Consumer) bool { return c.q == nil || c.q.impl.takesBackFirst() || c.cfg.NoAck })
 }
 

@@ -141,6 +141,7 @@ func (ch *Channel) consumeLocked(name string, cfg ConsumeConfig) (*Consumer, *Er
 	if q.traits.heirs && q.impl.ghosts() > 0 {
 		c.inheritLocked()
 	}
+	c.takePlaceLocked() // with another priority for one message more: see served
 	q.consumers.add(c)
 	q.impl.attach(ch)
 	ch.v.consumerEventLocked(c)

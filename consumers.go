@@ -115,16 +115,18 @@ func (cs *consumers) served(c *Consumer) {
 	if cs.q.args.singleActive || len(cs.lines) == 0 {
 		return
 	}
-	if cs.q.traits.leavesLineWhenFull && c.windowFullLocked() {
+	switch {
+	case cs.q.traits.leavesLineWhenFull && c.windowFullLocked():
 		cs.exit(c)
-		return
-	}
-	if c.priority != cs.lines[0].priority { // c has stood in the place of the cancelled consumer with its tag: D-29
+	case c.priority != cs.lines[0].priority: // c has stood in the place of the cancelled consumer with its tag: D-29
 		cs.exit(c)
 		cs.enter(c)
-		return
+	default:
+		cs.lines[0].Rotate()
 	}
-	cs.lines[0].Rotate()
+	if cs.q.traits.heirs {
+		cs.leaveGone()
+	}
 }
 
 // enter puts a consumer in line.
@@ -151,6 +153,9 @@ func (cs *consumers) exit(c *Consumer) {
 	cs.exits++
 	c.exit = cs.exits
 	c.standing.Leave()
+	if key := (placeKey{c.q, c.tag}); c.ended && c.ch.places[key] == c {
+		delete(c.ch.places, key)
+	}
 	if in.Len() > 0 {
 		return
 	}
@@ -231,7 +236,6 @@ func (c *Consumer) inheritLocked() {
 		} else {
 			c.timeout = old.timeout
 		}
-		c.standing.Replace(&old.standing) // with another priority for one message more: see served
 		c.unacked++
 		if old.unacked--; old.unacked == 0 {
 			c.ch.v.timing.heap.Remove(&old.timer)
@@ -338,18 +342,54 @@ func (c *Consumer) goesBeforeLocked(older *Consumer) bool {
 }
 
 // keepsPlace reports whether a consumer that ends stays in line until its turn comes. A consumer that gets its tag before
-// that has its place. To a quorum queue the two are one, while the cancelled one holds messages.
+// that has its place. To a quorum queue the two are one, while the cancelled one holds messages. In 3.10 they have one place in
+// any case.
 // Rules: D-29.
 func (cs *consumers) keepsPlace(c *Consumer) bool {
-	return cs.q.traits.heirs && c.unacked > 0 && c.ch.err == nil
+	return cs.q.traits.heirs && c.ch.err == nil && (c.unacked > 0 || cs.q.v.rules.holdersByTag)
+}
+
+// keepPlaceLocked has the channel know that c, which has ended, is still in line.
+// Rules: D-29.
+func (c *Consumer) keepPlaceLocked() {
+	if c.ch.places == nil {
+		c.ch.places = map[placeKey]*Consumer{}
+	}
+	c.ch.places[placeKey{c.q, c.tag}] = c
+}
+
+// takePlaceLocked puts c in the place of a consumer that has ended and had its tag.
+// Rules: D-29.
+func (c *Consumer) takePlaceLocked() {
+	key := placeKey{c.q, c.tag}
+	if old := c.ch.places[key]; old != nil {
+		c.standing.Replace(&old.standing)
+		delete(c.ch.places, key)
+	}
+}
+
+// leaveGone takes consumers out of line that have ended and hold nothing, when their turn comes: that needs no message.
+// Rules: D-29.
+func (cs *consumers) leaveGone() {
+	for len(cs.lines) > 0 {
+		c := cs.lines[0].Front().Value
+		if !c.ended || c.unacked > 0 {
+			return
+		}
+		cs.exit(c)
+	}
 }
 
 // remove follows the end of a consumer.
 func (cs *consumers) remove(c *Consumer) {
 	c.place.Leave()
-	if !cs.keepsPlace(c) {
+	switch {
+	case !cs.keepsPlace(c):
 		cs.exit(c)
+	case c.inLine() && !c.late:
+		c.keepPlaceLocked()
 	}
+	cs.leaveGone()
 	if cs.exclusive == c {
 		cs.exclusive = nil
 	}

@@ -55,7 +55,7 @@ type rules struct {
 	quorumFIFO                 bool  // D-39: no priorities: one list
 	deliveryLimit              int64 // D-12a: default; -1: none
 	countEveryReturn           bool  // D-7, D-12: every return counts towards the delivery limit; nothing carries over
-	holdersByTag               bool  // D-5, D-20: consumers are served, and taken back from, by tag, not by subscription
+	holdersByTag               bool  // D-5, D-20, D-29: consumers are served, and taken back from, by tag, not by subscription
 	requeueToTail              bool  // D-4: without a delivery limit a settled requeue goes to the tail
 	oldCountHeader             bool  // D-10: x-delivery-count counts returns, from 0 on basic.get; no x-acquired-count
 	noPreemption               bool  // D-22: single active consumer: priorities are ignored

@@ -422,6 +422,11 @@ func (c *Consumer) releasedLocked() {
 	if !c.late {
 		c.q.impl.countGhosts(-1)
 	}
+	if cs := c.q.consumers; c.q.v.rules.holdersByTag {
+		cs.leaveGone()
+	} else {
+		cs.exit(c)
+	}
 }
 
 func saturatingInc(n uint32) uint32 { return max(n, n+1) }
