@@ -133,7 +133,8 @@ func (c *quorum) takeBack(back []entry, how settling, from *Consumer) (over []en
 
 // tookBack follows the return of messages.
 // Rules: L-8, L-9, L-13.
-func (c *quorum) tookBack(over [][]entry, _ settling, from *Consumer) {
+func (c *quorum) tookBack(over [][]entry, how settling, from *Consumer) {
+	c.requeuing(how)
 	// Those over the delivery limit die first. In 3.10 they die after those that are trimmed, and what expires dies last. // L-9
 	var aged *fifo.Queue[entry]
 	if c.q.v.rules.newestTrimmedFirst {

@@ -100,6 +100,18 @@ func (c *quorum) updateRejecting() (stop bool) {
 	return stop
 }
 
+// requeuing notes how full a queue is to which a message has come back as a new one: the message does not count yet, but its bytes do. If it
+// is delivered at once, publishers may go on because of that.
+// Rules: L-11.
+func (c *quorum) requeuing(how settling) {
+	if !c.requeuesAnew(how) {
+		return
+	}
+	n := c.length()
+	n.n--
+	c.soft.low = c.q.set.limited() && c.q.set.low(n)
+}
+
 // tellPublishers tells all publishers that the queue knows to stop or to go on.
 // Rules: L-11.
 func (c *quorum) tellPublishers(stop bool) {
