@@ -138,10 +138,13 @@ func (ch *Channel) consumeLocked(name string, cfg ConsumeConfig) (*Consumer, *Er
 	if q.consumers == nil {
 		q.consumers = &consumers{q: q}
 	}
-	if q.traits.heirs && q.impl.ghosts() > 0 {
+	inherits := q.traits.heirs && q.impl.ghosts() > 0
+	if inherits {
 		c.inheritLocked()
 	}
-	c.takePlaceLocked() // with another priority for one message more: see served
+	if inherits || q.traits.placeStays {
+		c.takePlaceLocked() // with another priority for one message more: see served
+	}
 	q.consumers.add(c)
 	q.impl.attach(ch)
 	ch.v.consumerEventLocked(c)

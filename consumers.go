@@ -124,9 +124,7 @@ func (cs *consumers) served(c *Consumer) {
 	default:
 		cs.lines[0].Rotate()
 	}
-	if cs.q.traits.heirs {
-		cs.leaveGone()
-	}
+	cs.leaveGone()
 }
 
 // enter puts a consumer in line.
@@ -346,7 +344,8 @@ func (c *Consumer) goesBeforeLocked(older *Consumer) bool {
 // any case.
 // Rules: D-29.
 func (cs *consumers) keepsPlace(c *Consumer) bool {
-	return cs.q.traits.heirs && c.ch.err == nil && (c.unacked > 0 || cs.q.v.rules.holdersByTag)
+	t := cs.q.traits
+	return c.ch.err == nil && (t.placeStays || t.heirs && c.unacked > 0)
 }
 
 // keepPlaceLocked has the channel know that c, which has ended, is still in line.

@@ -133,6 +133,7 @@ type traits struct {
 	levelsApart     bool         // DL-10: each priority is a queue: of messages rejected together the highest dies first
 	holdersInOrder  bool         // D-5: it takes back from an ended channel by consumer, not in the order of delivery
 	heirs           bool         // D-29: a consumer with the tag of a cancelled one takes over what that one holds
+	placeStays      bool         // D-29: such a consumer has the place in line of the cancelled one even if that one holds nothing (3.10)
 	byName          bool         // C-10: a transaction finds it by its name, so a queue declared anew gets the message
 	commitHears     bool         // C-10: tx.commit hears when it refuses a message
 	settlesFirst    bool         // C-10: of tx.commit it gets all settlements before the publishes, not just acknowledgements
@@ -202,6 +203,7 @@ func quorumTraits(r *rules) traits {
 	if r.oldCountHeader {
 		t.counts, t.keepsRedelivery = oldCounts, false
 	}
+	t.placeStays = r.holdersByTag
 	if !r.noPreemption {
 		t.electsByPriority, t.electsByWindow, t.preempts = true, true, true
 	}

@@ -422,7 +422,7 @@ func (c *Consumer) releasedLocked() {
 	if !c.late {
 		c.q.impl.countGhosts(-1)
 	}
-	if cs := c.q.consumers; c.q.v.rules.holdersByTag {
+	if cs := c.q.consumers; c.q.traits.placeStays {
 		cs.leaveGone()
 	} else {
 		cs.exit(c)
