@@ -221,6 +221,9 @@ func TestOtherMembersThatRabbitMQFailsAt(t *testing.T) {
 	posts = append(posts,
 		refused{"queues/%2F/q/get", `{"count":1,"encoding":"auto","ackmode":"x"}`, invalid, crash},
 		refused{"queues/%2F/q/get", `{"count":1,"encoding":"auto","ackmode":[[120],""]}`, invalid, crash},
+		refused{"queues/%2F/q/get", `{"count":1,"encoding":"auto","ackmode":120}`, invalid, crash},
+		refused{"queues/%2F/q/get", `{"count":1,"encoding":"auto","ackmode":128}`, crash, unchanged},
+		refused{"queues/%2F/q/get", `{"count":1,"encoding":"auto","ackmode":1.5}`, crash, unchanged},
 		refused{"queues/%2F/q/get", `{"count":1,"encoding":"auto","ackmode":[null]}`, crash, unchanged},
 		refused{"queues/%2F/q/get", `{"count":1,"encoding":"auto","ackmode":null}`, crash, unchanged})
 	notBoolean := answered{400, []any{"not_boolean", ""}}
