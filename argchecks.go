@@ -225,6 +225,4 @@ const masterLocatorDeprecated = "Feature `queue_master_locator` is deprecated.\n
 	"actual version to be determined.\n" +
 	"To continue using this feature when it is not permitted by default, " +
 	"set the following parameter in your configuration:\n" +
-	"    \"deprecated_features.permit.queue_master_locator = true\"\n" +
-	"To test RabbitMQ as if the feature was removed, set this in your configuration:\n" +
-	"    \"deprecated_features.permit.queue_master_locator = false\""
+	"    \"deprecated_features.permit.queue_master_locator = true\""
