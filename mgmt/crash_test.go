@@ -196,6 +196,8 @@ func TestRoutingKeysOfWrongTypes(t *testing.T) {
 		publish(`"routing_key":5,"properties":{},"payload":"m"`, crash, answered{status: 200}),
 		publish(`"routing_key":null,"properties":{},"payload":"m"`, crash, answered{status: 200}),
 		publish(`"routing_key":"k","properties":[],"payload":"m"`, crash, unchanged),
+		publish(`"routing_key":"k","properties":{"delivery_mode":256},"payload":"m"`, answered{status: 200},
+			answered{400, "406 PRECONDITION_FAILED - invalid message: {delivery_mode_unknown,256}"}),
 		publish(`"routing_key":"k","properties":null,"payload":"m"`, crash, unchanged),
 		publish(`"routing_key":"k","properties":5,"payload":"m"`, crash, unchanged),
 		publish(`"routing_key":"k","properties":{},"payload":null`, answered{400, "payload_not_string"}, unchanged),
@@ -228,6 +230,11 @@ func TestOtherMembersThatRabbitMQFailsAt(t *testing.T) {
 		refused{"queues/%2F/q/get", `{"count":1,"encoding":"auto","ackmode":null}`, crash, unchanged})
 	notBoolean := answered{400, []any{"not_boolean", ""}}
 	puts = append(puts,
+		refused{"queues/%2F/new", `{"arguments":{"x-queue-master-locator":"x"}}`, answered{400, "Feature `queue_master_locator` is deprecated.\n" +
+			"By default, this feature is not permitted anymore.\n" +
+			"The feature will be removed from a future major RabbitMQ version, regardless of the configuration; actual version to be determined.\n" +
+			"To continue using this feature when it is not permitted by default, set the following parameter in your configuration:\n" +
+			"    \"deprecated_features.permit.queue_master_locator = true\""}, channelEnd("case_clause")},
 		refused{"queues/%2F/new", `{"durable":""}`, notBoolean, unchanged},
 		refused{"exchanges/%2F/x", `{"internal":""}`, notBoolean, unchanged})
 	compareRefused(t, "PUT", puts)

@@ -66,10 +66,21 @@ func (c *call) message(payload string) (key string, m leveret.Message, err error
 		return "", m, err
 	}
 	if c.takesAnyKey {
-		return c.body.text("routing_key"), m, nil
+		return c.body.text("routing_key"), m, c.checkDeliveryMode()
 	}
 	key, err = c.body.textOnly("routing_key")
 	return key, m, err
+}
+
+// checkDeliveryMode refuses a delivery mode that is no octet, as the broker refuses others that there are not. It is told as it was given.
+func (c *call) checkDeliveryMode() error {
+	var properties body
+	_ = json.Unmarshal(c.body["properties"], &properties) // they were read once
+	mode, given := properties["delivery_mode"]
+	if n, _ := new(big.Int).SetString(string(mode), 10); !given || n.IsUint64() && n.Uint64() <= math.MaxUint8 {
+		return nil
+	}
+	return badRequest("406 PRECONDITION_FAILED - invalid message: {delivery_mode_unknown," + string(mode) + "}")
 }
 
 func (c *call) decodePayload(text string) ([]byte, error) {

@@ -114,6 +114,9 @@ func (c *call) putQueue() (any, error) {
 	}
 	return put(missing == nil), c.operate(v, func(ch *leveret.Channel) error {
 		_, err := ch.DeclareQueue(c.path("queue"), leveret.QueueConfig{Durable: d.durable && !exclusive, AutoDelete: d.autoDelete, Arguments: d.arguments})
+		if isCode(err, leveret.InternalError) && c.replyText(err) == "INTERNAL_ERROR" { // RabbitMQ 3.10 does not know the x-queue-master-locator
+			err = c.crashed("case_clause")
+		}
 		return err
 	})
 }

@@ -261,7 +261,7 @@ func TestTypesOfExchangesThatAreNoTexts(t *testing.T) {
 	invalid := func(kind string) answered { return answered{400, "invalid exchange type '" + kind + "'"} }
 	compareRefused(t, "PUT", []refused{
 		exchange(`1.5`, channelEnd("function_clause"), unchanged), exchange(`{}`, channelEnd("function_clause"), unchanged),
-		exchange(`1`, channelEnd("badarg"), answered{400, "unknown exchange type '1'"}), // RabbitMQ 3.10 says invalid
+		exchange(`1`, channelEnd("badarg"), unchanged), exchange(`100000000000000000000`, channelEnd("badarg"), unchanged),
 		exchange(`true`, invalid("true"), unchanged), exchange(`null`, invalid("null"), unchanged), exchange(`[]`, invalid(""), unchanged),
 		exchange(`["direct"]`, created, unchanged), exchange(`""`, invalid(""), unchanged),
 	})
