@@ -105,6 +105,12 @@ func TestListedMessages(t *testing.T) {
 		assert.Equal(t, want, members(listed[`"quorum"`], names...))
 		assert.Equal(t, want, members(api.raw("queues/%2F/quorum"), names...))
 		assert.Equal(t, profile == leveret.RabbitMQ310, !slices.Contains(api.memberNames("queues/%2F/quorum"), "delivery_limit"))
+		if profile == leveret.RabbitMQ43 {
+			require.Equal(t, 201, api.send("PUT", "queues/%2F/patient", `{"durable":true,"arguments":{"x-queue-type":"quorum","x-delivery-limit":-1}}`).status)
+			assert.Equal(t, `"unlimited"`, string(api.raw("queues/%2F/patient")["delivery_limit"]))
+			assert.Equal(t, "-1", string(api.raw("queues/%2F/patient?disable_stats=true")["delivery_limit"]))
+			require.Equal(t, 204, api.send("DELETE", "queues/%2F/patient", "").status)
+		}
 		// Queues whose messages do not tell stand behind those whose messages do, quorum queues before all.
 		var order []string
 		for _, q := range api.at("queues/%2F?sort=head_message_timestamp&columns=name").([]any) {

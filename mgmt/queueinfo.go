@@ -128,6 +128,9 @@ func (c *call) describeType(o object, q *leveret.Queue, info leveret.QueueInfo) 
 	o["messages_by_priority"], o["messages_active_priorities"] = info.ByPriority, len(info.ByPriority)
 	o["delayed_retry"] = delayedRetry(q.Effective())
 	c.describeDeliveryLimit(o, q)
+	if limit, _ := o["delivery_limit"].(int64); limit < 0 {
+		o["delivery_limit"] = "unlimited"
+	}
 }
 
 // delayedRetry says which messages that come back wait, and how long. None do without a shortest wait.
