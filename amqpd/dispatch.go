@@ -139,16 +139,16 @@ func (c *conn) channelMethodLocked(f frame) error {
 	if ch == nil {
 		return c.unopenedLocked(f.channel, id, a)
 	}
+	h, known := c.protocol.handler(id)
+	if !known {
+		return errDrop
+	}
 	if ch.content.state != noContent {
 		c.failLocked(ch.content.unexpected(), ch.content.method)
 		return nil
 	}
 	if ch.closing {
 		return c.closingChannelLocked(ch, id, a)
-	}
-	h, known := c.protocol.handler(id)
-	if !known {
-		return errDrop
 	}
 	if ch.tx.committing && !passesCommit(id) {
 		return c.refusedLocked(ch, id, a, errCommitting())
@@ -255,9 +255,6 @@ func errNotOpen() error { return errorf(leveret.ChannelError, "expected 'channel
 // leaves to the channel before it asks whether the channel is closing.
 // Rules: E-7, C-15.
 func (c *conn) closingChannelLocked(ch *channel, id methodID, a *args) error {
-	if !c.protocol.knows(id) {
-		return errDrop
-	}
 	if err := c.protocol.signatures[id].check(a); err != nil {
 		return c.handledLocked(nil, err, id)
 	}

@@ -347,6 +347,8 @@ var wireCases = []wireCase{
 	{"header with weight", onChannel1, publish("nowhere", 0) + contentHeader(1, 60, 1, 1, "\x00\x00"), 0},
 	{"body too long", onChannel1, publish("nowhere", 0) + header(1) + body("xx"), 0},
 	{"half a body, method", onChannel1, publish("nowhere", 0) + header(2) + body("x") + declare(1, ""), 0},
+	{"half a body, unknown method", onChannel1, publish("nowhere", 0) + header(2) + body("x") + call(1, 60<<16+99), 0},
+	{"publish, unknown class", onChannel1, publish("nowhere", 0) + call(1, 61<<16+10), 0},
 	{"half a body, header", onChannel1, publish("nowhere", 0) + header(2) + body("x") + header(2), 0},
 	{"body of a terabyte", onChannel1, publish("nowhere", 0) + header(1<<40), 0},
 	{"body of 512 MiB and an octet", onChannel1, publish("nowhere", 0) + header(512<<20+1), 0},
