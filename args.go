@@ -94,12 +94,15 @@ const (
 	argStreamUnfiltered    = "x-stream-match-unfiltered"
 )
 
+// queueModeLazy is the queue mode that has messages on the disk.
+const queueModeLazy = "lazy"
+
 // The values of arguments, and keys of policies, that mean nothing in a single process. As an argument of 4.3
 // x-queue-leader-locator may be min-masters too.
 var (
 	leaderLocators = []string{"client-local", "balanced", "random", "least-leaders"}
 	masterLocators = []string{"min-masters", "client-local", "random"}
-	queueModes     = []string{"default", "lazy"}
+	queueModes     = []string{"default", queueModeLazy}
 )
 
 func isMasterLocator(v any) bool {

@@ -16,6 +16,7 @@ type classic struct {
 	store
 	headTimer schedule.Timer[wakeable]
 	gaps      *gaps // nil: none
+	lazy      bool  // its ready messages are on the disk
 }
 
 // gaps are, by priority, the numbers of messages that a stop has lost before anybody had them: what came behind one of them does
@@ -31,7 +32,33 @@ func (c *classic) init(q *Queue) *store {
 	if n > 0 || n == 0 && !plainZero {
 		c.levels = int16(max(n, 1) + 1) // Q-21, D-38
 	}
+	c.chooseMode()
 	return &c.store
+}
+
+// chooseMode follows the argument x-queue-mode or else the policy. A policy that does not say it any more changes nothing.
+// Rules: Q-18a.
+func (c *classic) chooseMode() {
+	if !c.q.v.rules.diskHidesExpiration {
+		return // 4.3 has no modes
+	}
+	value, _ := c.q.args.declared.Get(argMode)
+	mode, given := asBytes(value)
+	if !given {
+		mode, given = c.q.policy.text("queue-mode")
+	}
+	if given {
+		c.lazy = mode == queueModeLazy
+	}
+}
+
+// onDisk is a ready message as the queue reads it from where it keeps it.
+// Rules: Q-18a.
+func (c *classic) onDisk(e entry) entry {
+	if c.lazy {
+		e.m = e.m.withHiddenExpiration()
+	}
+	return e
 }
 
 // accept takes a message that was routed to the queue.
@@ -66,6 +93,7 @@ func (c *classic) accept(a arrival) bool {
 	// The message goes behind those of its priority. A queue that takes a message while others wait does not look at its
 	// head, even if the message's priority has made it the head.
 	others := c.ready.n > 0
+	e = c.onDisk(e)
 	c.pushBack(e)
 	c.countReady(e, 1)
 	if others {
@@ -146,6 +174,7 @@ func (c *classic) takeBack(back []entry, how settling, _ *Consumer) (over []entr
 		if !c.behindGap(e) {
 			e.returns = saturatingInc(e.returns)
 		}
+		e = c.onDisk(e)
 		c.putBack(e)
 		c.countReady(e, 1)
 		if log := c.q.v.log; log != nil {
@@ -197,6 +226,7 @@ func (c *classic) freed() {
 // reconfigured follows a change of the settings, which were was.
 // Rules: L-9, L-18.
 func (c *classic) reconfigured(was *settings) {
+	c.chooseMode()
 	// The queue forgets for which heads it has set its timer. It looks at the head in the end.
 	c.q.v.timing.heap.Remove(&c.headTimer)
 	// RabbitMQ sets the limits and trims to them before it sets what overflow does.
@@ -233,6 +263,7 @@ func (c *classic) headTime(held *entry) time.Time { return c.oldest(c.head(), he
 
 // inform counts as persistent what a restart keeps: messages that were published as persistent, if the queue is durable.
 func (c *classic) inform(i *QueueInfo) {
+	i.Lazy = c.lazy
 	if c.q.lifetime.durable {
 		i.Persistent = c.ready.persistent.n + c.unacked.persistent.n
 		i.BytesPersistent = c.ready.persistent.bytes + c.unacked.persistent.bytes
@@ -359,6 +390,8 @@ func (c *classic) fill(kept content) {
 // booted begins the idle time anew, and trims to the limits, whatever overflow is: RabbitMQ sets the limits before.
 // Rules.
 func (c *classic) booted() {
+	c.lazy = false // whatever it has been
+	c.chooseMode()
 	c.q.touchLocked()
 	c.trimToLimits(false)
 	c.tookBack(nil, ended, nil)

@@ -68,6 +68,9 @@ type QueueInfo struct {
 
 	// User declared it: the user of a connection. Empty is the broker itself, for a program or an import.
 	User string `json:"-"`
+
+	// Lazy is the mode of a classic queue of RabbitMQ 3.10 that keeps its ready messages on the disk.
+	Lazy bool `json:"-"`
 }
 
 // ExchangeInfo describes an exchange.

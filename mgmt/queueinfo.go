@@ -180,12 +180,20 @@ func (c *call) describeOldQueue(o object, q *leveret.Queue, info leveret.QueueIn
 	o["recoverable_slaves"], o["messages_paged_out"], o["message_bytes_paged_out"] = nil, 0, 0
 	s, n := subject{aQueue, info.VHost, info.Name}, queueFigures(info, q.Counters())
 	rate := func(f figure) decimal { return decimal(c.recorder.rate(s, f, moment{time.Now(), n[f]})) }
-	status := object{"version": given(info, "queue-version", 1), "mode": given(info, "queue-mode", "default"), "target_ram_count": "infinity",
+	status := object{"version": given(info, "queue-version", 1), "mode": mode(info), "target_ram_count": "infinity",
 		"delta": []any{"delta", "undefined", 0, 0, "undefined"}, "q1": 0, "q2": 0, "q3": 0, "q4": info.Ready, "len": info.Ready,
 		"next_seq_id": n[publish], "next_deliver_seq_id": n[deliverGet], "avg_ingress_rate": rate(publish),
 		"avg_egress_rate": rate(deliverGet), "avg_ack_ingress_rate": rate(deliver) + rate(get), "avg_ack_egress_rate": rate(ack)}
 	combineLevels(status, info)
 	o["backing_queue_status"] = status
+}
+
+// mode is the queue mode, which outlasts the policy that has set it.
+func mode(info leveret.QueueInfo) string {
+	if info.Lazy {
+		return "lazy"
+	}
+	return "default"
 }
 
 // given is what the argument for a policy's key says, else the policy, else the default.
