@@ -99,6 +99,29 @@ func TestMembersOfEachRelease(t *testing.T) {
 	}
 }
 
+// 3.10 tells of the mirrors of a queue that a policy mirrors. An exclusive queue has none, and only a durable one has mirrors to recover.
+func TestMirrors(t *testing.T) {
+	b, api := busyBroker(t, leveret.RabbitMQ310)
+	defer b.Close()
+	require.NoError(t, b.SetPolicy(leveret.Policy{Name: "ha", Pattern: "^(q|transient|own)$", Definition: leveret.Table{"ha-mode": "all"}}))
+	for name, cfg := range map[string]leveret.QueueConfig{"transient": {}, "own": {Durable: true, Exclusive: true}, "other": {Durable: true}} {
+		_, err := b.DeclareQueue(name, cfg)
+		require.NoError(t, err)
+	}
+	for name, want := range map[string]struct{ nodes, recoverable, seen string }{
+		"q": {"[]", "[]", "0"}, "transient": {"[]", "null", "0"}, "own": {"", "null", ""}, "other": {"", "null", ""},
+	} {
+		q := api.raw("queues/%2F/" + name)
+		assert.Equal(t, want.nodes, string(q["slave_nodes"]), name)
+		assert.Equal(t, want.nodes, string(q["synchronised_slave_nodes"]), name)
+		assert.Equal(t, want.recoverable, string(q["recoverable_slaves"]), name)
+		var status map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(q["backing_queue_status"], &status))
+		assert.Equal(t, want.seen, string(status["mirror_seen"]), name)
+		assert.Equal(t, want.nodes, string(api.raw("queues/%2F/" + name + "?disable_stats=true")["slave_nodes"]), name)
+	}
+}
+
 // 3.10 tells how a classic queue keeps its messages.
 func TestBackingQueueStatus(t *testing.T) {
 	b, api := busyBroker(t, leveret.RabbitMQ310)

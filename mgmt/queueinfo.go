@@ -15,6 +15,7 @@ func (c *call) describeQueue(v *leveret.VHost, info leveret.QueueInfo) (object, 
 	o := object{"name": info.Name, "vhost": info.VHost, "node": c.NodeName, "internal": false, "internal_owner": false,
 		"arguments": arguments(info.Arguments), "effective_policy_definition": arguments(info.EffectivePolicy)}
 	fill(o, declaredColumns, &info)
+	mirrored := c.describeMirrors(o, info)
 	q, err := v.Queue(info.Name)
 	if c.statsDisabled() {
 		c.withoutStatistics(o, info)
@@ -32,6 +33,9 @@ func (c *call) describeQueue(v *leveret.VHost, info leveret.QueueInfo) (object, 
 	}
 	fill(o, statisticsColumns, &info)
 	c.describeType(o, q, info)
+	if mirrored {
+		describeMirroring(o, info)
+	}
 	c.addTags(o, v, info)
 	c.omitUnknown(o)
 	s, f := subject{aQueue, info.VHost, info.Name}, queueFigures(info, q.Counters())
@@ -171,7 +175,26 @@ func (c *call) describeDeliveryLimit(o object, q *leveret.Queue) {
 	}
 }
 
-// describeOldQueue adds what RabbitMQ 3.10 tells of a classic queue: of its mirrors, of which there are none, and of the stages
+// describeMirrors adds the nodes with mirrors of a queue that a policy of RabbitMQ 3.10 mirrors: there are none but this one. It reports
+// whether there is such a policy.
+func (c *call) describeMirrors(o object, info leveret.QueueInfo) bool {
+	if !c.oldFeatures || info.Type != leveret.QueueTypeClassic || info.Exclusive || info.EffectivePolicy["ha-mode"] == nil {
+		return false
+	}
+	o["slave_nodes"], o["synchronised_slave_nodes"] = []string{}, []string{}
+	return true
+}
+
+// describeMirroring adds to the statistics of a queue what there is if it is mirrored.
+func describeMirroring(o object, info leveret.QueueInfo) {
+	if info.Durable {
+		o["recoverable_slaves"] = []string{}
+	}
+	status := o["backing_queue_status"].(object)
+	status["mirror_seen"], status["mirror_senders"] = 0, 0
+}
+
+// describeOldQueue adds what RabbitMQ 3.10 tells of a classic queue: of its mirrors, if no policy mirrors it, and of the stages
 // in which it keeps its messages. Here all are in the last one, in memory.
 func (c *call) describeOldQueue(o object, q *leveret.Queue, info leveret.QueueInfo) {
 	if !c.oldFeatures {
