@@ -179,8 +179,8 @@ func (ch *Channel) settleAllLocked(chosen []uint64, how settling) {
 	ch.unstallLocked()
 }
 
-// settlePartsLocked settles deliveries of the queues that act later, or of the others: those of basic.get first, then consumer by
-// consumer in the order of their tags, each in the order of delivery. Those of one consumer that follow each other are
+// settlePartsLocked settles deliveries of the queues that act later, or of the others: queue by queue in the order of their names, of each
+// those of basic.get first, then consumer by consumer in the order of their tags, each in the order of delivery. Those of one consumer that follow each other are
 // settled together, each one of basic.get is settled alone. It reports whether some are left to be settled later.
 // Rules: D-5.
 func (ch *Channel) settlePartsLocked(parts [][]uint64, how settling, later bool) (left bool) {
@@ -200,27 +200,36 @@ func (ch *Channel) settlePartsLocked(parts [][]uint64, how settling, later bool)
 	return left
 }
 
-// byConsumerLocked parts the tags of deliveries by the tags of their consumers, in the order of these.
+// byConsumerLocked parts the tags of deliveries by their queues and the tags of their consumers, in the order of the names of these.
 // Rules: D-5.
 func (ch *Channel) byConsumerLocked(chosen []uint64) [][]uint64 {
-	parts := map[string][]uint64{}
-	from, name := 0, ""
+	parts := map[names][]uint64{}
+	from, last := 0, names{}
 	for i, t := range chosen {
-		if u := ch.tags.Get(t); u != nil && u.consumerTag() != name {
-			parts[name] = append(parts[name], chosen[from:i]...)
-			from, name = i, u.consumerTag()
+		if u := ch.tags.Get(t); u != nil && u.names() != last {
+			parts[last] = append(parts[last], chosen[from:i]...)
+			from, last = i, u.names()
 		}
 		ch.v.lookedLocked(i)
 	}
 	if from == 0 {
 		return [][]uint64{chosen}
 	}
-	parts[name] = append(parts[name], chosen[from:]...)
+	parts[last] = append(parts[last], chosen[from:]...)
 	var all [][]uint64
-	for _, name := range slices.Sorted(maps.Keys(parts)) {
-		all = append(all, parts[name])
+	for _, n := range slices.SortedFunc(maps.Keys(parts), names.compare) {
+		all = append(all, parts[n])
 	}
 	return all
+}
+
+// names are by what RabbitMQ's channel knows who holds a delivery.
+type names struct{ queue, consumer string }
+
+func (u *unacked) names() names { return names{u.q.name, u.consumerTag()} }
+
+func (n names) compare(m names) int {
+	return cmp.Or(cmp.Compare(n.queue, m.queue), cmp.Compare(n.consumer, m.consumer))
 }
 
 // settlesWith reports whether what two consumers hold is settled together: one may have the tag that the other had.

@@ -15,6 +15,9 @@ func (m *model) settle(us []*mUnacked, how string) {
 		if us[i].q.quorum != us[j].q.quorum {
 			return us[j].q.quorum
 		}
+		if us[i].q.name != us[j].q.name {
+			return us[i].q.name < us[j].q.name
+		}
 		return us[i].consumer() < us[j].consumer()
 	})
 	for len(us) > 0 {
