@@ -162,7 +162,7 @@ func (s resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.ofVHost, s.who = true, s.scoped
 	}
 	params, valueless, malformed := parseQuery(r.URL.RawQuery)
-	answer, err := s.answer(&call{node: s.node, request: r, params: params, valueless: valueless, malformed: malformed, ofVHost: s.ofVHost, header: h}, run)
+	answer, err := s.answer(&call{node: s.node, request: r, params: params, valueless: valueless, malformed: malformed, ofVHost: s.ofVHost, order: s.order, header: h}, run)
 	if err != nil {
 		fail(w, err)
 		return

@@ -62,7 +62,7 @@ func (c *call) listBindings(which func(leveret.BindingInfo) bool) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			l = append(l, item{vhost: b.VHost, name: b.Source, show: func() object { return o }})
+			l = append(l, shown(o))
 		}
 	}
 	return l, nil

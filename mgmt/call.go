@@ -21,6 +21,7 @@ type call struct {
 	request   *http.Request
 	user      leveret.UserInfo
 	ofVHost   bool            // the path names a virtual host
+	order     order           // of the list that is the answer
 	params    url.Values      // of the query
 	valueless map[string]bool // parameters of the query whose first one has no "="
 	body      body

@@ -22,7 +22,7 @@ func (c *call) consumers() (any, error) {
 	for _, v := range vhosts {
 		for _, o := range c.describeConsumers(v, func(leveret.ConsumerInfo) bool { return true }) {
 			if details, ok := o["channel_details"].(object); c.isMonitor() || ok && details["user"] == c.user.Name {
-				l = append(l, item{vhost: v.Name(), name: o["consumer_tag"].(string), show: func() object { return o }})
+				l = append(l, shown(o))
 			}
 		}
 	}

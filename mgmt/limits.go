@@ -1,7 +1,9 @@
 package mgmt
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/jsondoc"
@@ -34,9 +36,15 @@ func (c *call) vhostLimits() (any, error) {
 	return c.limitsInFull(all), nil
 }
 
-// limitsInFull is a list of limits, which 3.10 cuts to the columns that are wanted, as it does with others.
+// limitsInFull is a list of limits. 4.3 sorts it by what they are, and 3.10 cuts it to the columns that are wanted, as it does with others.
 func (c *call) limitsInFull(all uncut) any {
 	if !c.oldFeatures {
+		slices.SortStableFunc(all, func(a, b object) int {
+			return cmp.Or(compareTerms(sortValue(a["value"]), sortValue(b["value"])), cmp.Compare(a["vhost"].(string), b["vhost"].(string)))
+		})
+		if c.query("sort_reverse") == "true" {
+			slices.Reverse(all)
+		}
 		return all
 	}
 	l := list{}

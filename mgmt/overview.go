@@ -44,6 +44,11 @@ func (c *call) overview() (any, error) {
 		o["release_series_support_status"] = "supported"
 	}
 	if !c.statsDisabled() {
+		if !c.isMonitor() {
+			for _, name := range ofNode {
+				delete(o, name)
+			}
+		}
 		return o, c.overviewStats(o)
 	}
 	for _, name := range []string{"contexts", "listeners", "statistics_db_event_queue"} {
@@ -63,19 +68,32 @@ func (c *call) overview() (any, error) {
 var newInOverview = []string{"cluster_tags", "node_tags", "crypto_lib_version", "default_queue_type", "is_op_policy_updating_enabled",
 	"require_definition_json_extension"}
 
-// overviewStats adds the sums over the virtual hosts that the user may see.
+// ofNode is what only monitors are told.
+var ofNode = []string{"node", "listeners", "contexts"}
+
+// overviewStats adds the sums over the virtual hosts that the user may see. There are no lengths before there was a queue. Columns do not
+// cut the sums.
 func (c *call) overviewStats(o object) error {
 	s, f := c.sum()
 	if err := c.messageStats(o, s, f, sumStats); err != nil {
 		return err
 	}
-	if _, ok := o["message_stats"]; !ok {
-		o["message_stats"] = object{}
+	stats, _ := o["message_stats"].(object)
+	if stats == nil {
+		stats = object{}
 	}
-	totals, churned := object{}, object{}
+	totals, churned, counts := object{}, object{}, c.objectTotals()
 	c.churn.show(churned)
-	o["queue_totals"], o["churn_rates"], o["object_totals"] = totals, churned, c.objectTotals()
-	return c.show(totals, s, f, lengths)
+	if !c.isMonitor() {
+		delete(counts, "consumers")
+	}
+	if counts["queues"] != 0 || len(stats) > 0 {
+		if err := c.show(totals, s, f, lengths); err != nil {
+			return err
+		}
+	}
+	o["message_stats"], o["queue_totals"], o["churn_rates"], o["object_totals"] = whole(stats), whole(totals), whole(churned), counts
+	return nil
 }
 
 // sum returns the figures of all virtual hosts together that the user may see. Rates of the sum are known for those who

@@ -57,7 +57,7 @@ func (c *call) page(l list) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l, err = c.sorted(l, p != nil); err != nil {
+	if l, err = c.sorted(l); err != nil {
 		return nil, err
 	}
 	switch {
@@ -126,33 +126,43 @@ func (c *call) paging() (*paging, error) {
 	return p, nil
 }
 
-// sorted returns a list in the order that the request asks for. A page is sorted in any case, because pages of a list
-// without an order may have an item twice.
-func (c *call) sorted(l list, paged bool) (list, error) {
+// sorted returns a list in the order that the request asks for, or in its own. 3.10 does not sort at all by a column without a name.
+func (c *call) sorted(l list) (list, error) {
 	by, reverse := c.query("sort"), c.query("sort_reverse")
-	unsorted := by == "" && c.params.Has("sort")
+	unsorted := by == "" && c.params.Has("sort") && c.oldFeatures
 	switch {
 	case c.failsAtReverse && len(l) > 0 && !unsorted && c.params.Has("sort_reverse") && reverse != "true" && reverse != "false":
 		return nil, errCrash
-	case unsorted, by == "" && !paged && reverse != "true":
+	case unsorted:
 		return l, nil
 	}
+	columns := c.order.columns
+	if columns == nil {
+		columns = []string{"vhost", "name"}
+	}
+	if by != "" {
+		columns = append([]string{by}, columns...)
+	}
+	s := sorting{l, make([]object, len(l)), make([][]any, len(l)), make([]any, len(l))}
+	var shown [][]string
+	if !c.order.beforeCut {
+		shown = c.columns()
+	}
 	order := make([]int, len(l))
-	values := make([]any, len(l))
 	for i := range l {
 		order[i] = i
-		if by != "" && by != "name" && by != "vhost" {
-			values[i] = sortValue(l[i].value(by))
+		if shown != nil {
+			s.cut[i], _ = cut(l[i].show(), shown).(object)
+			if s.cut[i] == nil {
+				s.cut[i] = object{}
+			}
+		}
+		for _, column := range columns {
+			s.keys[i] = append(s.keys[i], s.key(i, column))
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
-		switch by {
-		case "", "vhost":
-			return cmp.Or(cmp.Compare(l[i].vhost, l[j].vhost), cmp.Compare(l[i].name, l[j].name))
-		case "name":
-			return cmp.Or(cmp.Compare(l[i].name, l[j].name), cmp.Compare(l[i].vhost, l[j].vhost))
-		}
-		return cmp.Or(compareTerms(values[i], values[j]), cmp.Compare(l[i].vhost, l[j].vhost), cmp.Compare(l[i].name, l[j].name))
+		return cmp.Or(slices.CompareFunc(s.keys[i], s.keys[j], compareTerms), compareTerms(s.whole(i), s.whole(j)))
 	})
 	if reverse == "true" {
 		slices.Reverse(order)
@@ -162,6 +172,48 @@ func (c *call) sorted(l list, paged bool) (list, error) {
 		result[i] = l[from]
 	}
 	return result, nil
+}
+
+// An order is that of a list. The items that have the same in its columns are compared as a whole.
+type order struct {
+	columns   []string // nil: virtual host and name
+	beforeCut bool     // columns that the request leaves out are sorted by, too
+}
+
+// sorting is what the items of a list are sorted by.
+type sorting struct {
+	items list
+	cut   []object // what is left of each; nil: all
+	keys  [][]any
+	facts []any
+}
+
+func (s sorting) key(i int, column string) any {
+	switch {
+	case s.cut[i] != nil:
+		return sortValue(at(s.cut[i], strings.Split(column, ".")))
+	case column == "vhost":
+		return s.items[i].vhost
+	case column == "name":
+		return s.items[i].name
+	}
+	return sortValue(s.items[i].value(column))
+}
+
+// whole is an item as RabbitMQ has it: pairs of a name and a value.
+func (s sorting) whole(i int) any {
+	if s.facts[i] == nil {
+		o := s.cut[i]
+		if o == nil {
+			o = s.items[i].show()
+		}
+		pairs := make([]any, 0, len(o))
+		for _, name := range slices.Sorted(maps.Keys(o)) {
+			pairs = append(pairs, []any{name, sortValue(o[name])})
+		}
+		s.facts[i] = pairs
+	}
+	return s.facts[i]
 }
 
 // value returns what an item has in a column.

@@ -2,9 +2,6 @@ package mgmt
 
 import (
 	"bytes"
-	"cmp"
-	"slices"
-	"strings"
 
 	"github.com/leveretmq/leveret"
 )
@@ -33,9 +30,6 @@ func (c *call) parameters() (any, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(l, func(a, b item) int {
-		return cmp.Or(strings.Compare(a.vhost, b.vhost), strings.Compare(a.name, b.name))
-	})
 	return l, nil
 }
 

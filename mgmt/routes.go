@@ -19,6 +19,7 @@ type route struct {
 	ofVHost bool // the path names a virtual host
 	noHead  bool // RabbitMQ does not take HEAD here
 	pages   pages
+	order   order // of the list that GET shows
 
 	only     only     // the release that has the path, if not both have it
 	takes    []string // the kinds of bodies; nil: any
@@ -67,46 +68,48 @@ var routes = []route{
 	{path: "consumers", only: in310, who: anybody, get: (*call).consumers},
 	{path: "consumers/{vhost}", who: consumerViewers, get: (*call).consumers},
 
-	{path: "exchanges", pages: hasPages, who: anybody, scoped: members, get: (*call).exchanges},
-	{path: "exchanges/{vhost}", pages: hasPages, who: members, get: (*call).exchanges},
+	{path: "exchanges", order: inFull, pages: hasPages, who: anybody, scoped: members, get: (*call).exchanges},
+	{path: "exchanges/{vhost}", order: inFull, pages: hasPages, who: members, get: (*call).exchanges},
 	{path: "exchanges/{vhost}/{exchange}", who: members, get: (*call).exchange, put: (*call).putExchange, delete: (*call).deleteExchange},
-	{path: "exchanges/{vhost}/{exchange}/bindings/source", who: members, get: (*call).bindingsOfSource},
-	{path: "exchanges/{vhost}/{exchange}/bindings/destination", who: members, get: (*call).bindingsOfExchange},
+	{path: "exchanges/{vhost}/{exchange}/bindings/source", order: bySource, who: members, get: (*call).bindingsOfSource},
+	{path: "exchanges/{vhost}/{exchange}/bindings/destination", order: bySource, who: members, get: (*call).bindingsOfExchange},
 	{path: "exchanges/{vhost}/{exchange}/publish", who: members, post: (*call).publish},
-	{path: "queues", pages: hasPages, who: anybody, scoped: members, get: (*call).queues},
-	{path: "queues/detailed", pages: hasPages, only: in43, who: anybody, scoped: members, get: (*call).detailedQueues},
+	{path: "queues", order: inFull, pages: hasPages, who: anybody, scoped: members, get: (*call).queues},
+	{path: "queues/detailed", order: inFull, pages: hasPages, only: in43, who: anybody, scoped: members, get: (*call).detailedQueues},
 	{path: "queues/quorum/{vhost}/{queue}/status", only: in43, noHead: true, who: anybody, get: (*call).quorumStatus},
-	{path: "queues/{vhost}", pages: hasPages, who: members, get: (*call).queues},
+	{path: "queues/{vhost}", order: inFull, pages: hasPages, who: members, get: (*call).queues},
 	{path: "queues/{vhost}/{queue}", who: members, get: (*call).queue, put: (*call).putQueue, delete: (*call).deleteQueue},
-	{path: "queues/{vhost}/{queue}/bindings", who: members, get: (*call).bindingsOfQueue},
+	{path: "queues/{vhost}/{queue}/bindings", order: bySource, who: members, get: (*call).bindingsOfQueue},
 	{path: "queues/{vhost}/{queue}/contents", as: &htmlOnly, who: members, delete: (*call).purge},
 	{path: "queues/{vhost}/{queue}/get", who: members, post: (*call).getMessages},
 	{path: "queues/{vhost}/{queue}/actions", as: &htmlOnly, who: administrators, post: (*call).actOnQueue},
-	{path: "bindings", who: anybody, scoped: members, get: (*call).bindings},
-	{path: "bindings/{vhost}", who: members, get: (*call).bindings},
-	{path: "bindings/{vhost}/e/{source}/{kind}/{destination}", who: members, get: (*call).bindingsBetween, post: (*call).bind},
+	{path: "bindings", order: bySource, who: anybody, scoped: members, get: (*call).bindings},
+	{path: "bindings/{vhost}", order: bySource, who: members, get: (*call).bindings},
+	{path: "bindings/{vhost}/e/{source}/{kind}/{destination}", order: bySource, who: members, get: (*call).bindingsBetween, post: (*call).bind},
 	{path: "bindings/{vhost}/e/{source}/{kind}/{destination}/{props}", who: members, get: (*call).binding, delete: (*call).unbind},
 
-	{path: "vhosts", pages: hasPages, who: anybody, get: (*call).listVHosts},
+	{path: "vhosts", order: inFull, pages: hasPages, who: anybody, get: (*call).listVHosts},
 	{path: "vhosts/{vhost}", who: administrators, get: (*call).getVHost, put: (*call).putVHost, delete: (*call).deleteVHost},
-	{path: "vhosts/{vhost}/permissions", who: administrators, get: (*call).permissions},
-	{path: "vhosts/{vhost}/topic-permissions", as: &jsonOnly, who: administrators, get: (*call).topicPermissions},
+	{path: "vhosts/{vhost}/permissions", order: byUser, who: administrators, get: (*call).permissions},
+	{path: "vhosts/{vhost}/topic-permissions", order: byUser, as: &jsonOnly, who: administrators, get: (*call).topicPermissions},
 	{path: "vhosts/{vhost}/deletion/protection", only: in43, as: &htmlOnly, noHead: true, get: (*call).showProtection, who: administrators, post: (*call).protect, delete: (*call).unprotect},
 	{path: "vhosts/{vhost}/start/{node}", as: &htmlOnly, who: administrators, post: (*call).startVHost},
-	{path: "users", pages: newPages, who: administrators, get: (*call).users},
-	{path: "users/without-permissions", pages: newPages, who: administrators, get: (*call).usersWithoutPermissions},
+	{path: "users", only: in43, order: inFull, pages: hasPages, who: administrators, get: (*call).users},
+	{path: "users", only: in310, who: administrators, get: (*call).users},
+	{path: "users/without-permissions", only: in43, order: inFull, pages: hasPages, who: administrators, get: (*call).usersWithoutPermissions},
+	{path: "users/without-permissions", only: in310, who: administrators, get: (*call).usersWithoutPermissions},
 	{path: "users/bulk-delete", who: administrators, post: (*call).deleteUsers},
 	{path: "users/{user}", who: administrators, get: (*call).getUser, put: (*call).putUser, delete: (*call).deleteUser},
-	{path: "users/{user}/queues", pages: hasPages, only: in43, who: anybody, get: (*call).queuesOfUser},
-	{path: "users/{user}/permissions", who: administrators, get: (*call).permissionsOfUser},
-	{path: "users/{user}/topic-permissions", as: &jsonOnly, who: administrators, get: (*call).topicPermissionsOfUser},
-	{path: "user-limits", as: &jsonOnly, who: limitReaders, noHead: true, get: (*call).userLimits},
-	{path: "user-limits/{user}", as: &jsonOnly, who: ownLimitReaders, noHead: true, get: (*call).limitsOfUser},
+	{path: "users/{user}/queues", order: inFull, pages: hasPages, only: in43, who: anybody, get: (*call).queuesOfUser},
+	{path: "users/{user}/permissions", order: byUser, who: administrators, get: (*call).permissionsOfUser},
+	{path: "users/{user}/topic-permissions", order: byUser, as: &jsonOnly, who: administrators, get: (*call).topicPermissionsOfUser},
+	{path: "user-limits", order: order{columns: []string{}}, as: &jsonOnly, who: limitReaders, noHead: true, get: (*call).userLimits},
+	{path: "user-limits/{user}", order: order{columns: []string{}}, as: &jsonOnly, who: ownLimitReaders, noHead: true, get: (*call).limitsOfUser},
 	{path: "user-limits/{user}/{name}", as: &htmlOnly, who: administrators, takes: justJSON, put: (*call).putUserLimit, delete: (*call).deleteUserLimit},
 	{path: "whoami", who: anybody, get: (*call).whoami},
-	{path: "permissions", who: administrators, get: (*call).permissions},
+	{path: "permissions", order: byUser, who: administrators, get: (*call).permissions},
 	{path: "permissions/{vhost}/{user}", who: administrators, get: (*call).permission, put: (*call).putPermission, delete: (*call).deletePermission},
-	{path: "topic-permissions", as: &jsonOnly, who: administrators, get: (*call).topicPermissions},
+	{path: "topic-permissions", order: byUser, as: &jsonOnly, who: administrators, get: (*call).topicPermissions},
 	{path: "topic-permissions/{vhost}/{user}", as: &jsonOnly, who: administrators, get: (*call).topicPermission, put: (*call).putTopicPermission, delete: (*call).deleteTopicPermission},
 	{path: "topic-permissions/{vhost}/{user}/{exchange}", as: &jsonOnly, who: administrators, get: (*call).topicPermission, put: (*call).putTopicPermission, delete: (*call).deleteTopicPermission},
 
@@ -116,13 +119,13 @@ var routes = []route{
 	{path: "parameters/{component}/{vhost}/{name}", who: policymakers, get: (*call).parameter, put: (*call).putParameter, delete: (*call).deleteParameter},
 	{path: "global-parameters", who: globalPolicymakers, get: (*call).globalParameters},
 	{path: "global-parameters/{name}", who: globalPolicymakers, get: (*call).globalParameter, put: (*call).putGlobalParameter, delete: (*call).deleteGlobalParameter},
-	{path: "policies", who: anybody, scoped: members, get: (*call).policies},
-	{path: "policies/{vhost}", who: members, get: (*call).policies},
+	{path: "policies", order: byPriority, who: anybody, scoped: members, get: (*call).policies},
+	{path: "policies/{vhost}", order: byPriority, who: members, get: (*call).policies},
 	{path: "policies/{vhost}/{name}", who: policymakers, get: (*call).policy, put: (*call).putPolicy, delete: (*call).deletePolicy},
-	{path: "operator-policies", as: &jsonOnly, who: anybody, scoped: members, get: (*call).operatorPolicies},
-	{path: "operator-policies/{vhost}", as: &jsonOnly, who: members, get: (*call).operatorPolicies},
+	{path: "operator-policies", order: byPriority, as: &jsonOnly, who: anybody, scoped: members, get: (*call).operatorPolicies},
+	{path: "operator-policies/{vhost}", order: byPriority, as: &jsonOnly, who: members, get: (*call).operatorPolicies},
 	{path: "operator-policies/{vhost}/{name}", as: &jsonOnly, who: administrators, takes: justJSON, get: (*call).operatorPolicy, put: (*call).putOperatorPolicy, delete: (*call).deleteOperatorPolicy},
-	{path: "vhost-limits", as: &jsonOnly, who: anybody, scoped: viewers, noHead: true, get: (*call).vhostLimits},
+	{path: "vhost-limits", order: order{columns: []string{"vhost"}}, as: &jsonOnly, who: anybody, scoped: viewers, noHead: true, get: (*call).vhostLimits},
 	{path: "vhost-limits/{vhost}", as: &jsonOnly, who: viewers, noHead: true, get: (*call).vhostLimits},
 	{path: "vhost-limits/{vhost}/{name}", as: &htmlOnly, who: administrators, takes: justJSON, put: (*call).putVHostLimit, delete: (*call).deleteVHostLimit},
 
@@ -164,6 +167,14 @@ var routes = []route{
 	{path: "login", only: in43, who: anybody, open: true, logsIn: true, takes: forms, post: (*call).signIn, delete: (*call).signOut},
 	{path: "login", only: in310, who: anybody, open: true, logsIn: true, takes: forms, post: (*call).signIn},
 }
+
+// The orders of lists.
+var (
+	inFull     = order{beforeCut: true}
+	bySource   = order{columns: []string{"vhost", "source", "type", "destination", "routing_key", "properties_key"}}
+	byPriority = order{columns: []string{"priority", "vhost", "name"}}
+	byUser     = order{columns: []string{"vhost", "user"}}
+)
 
 // handlerOf returns what answers a method, nil if the route does not have it.
 func (r route) handlerOf(method string) func(*call) (any, error) {

@@ -77,7 +77,7 @@ func (c *call) wholeList(l list) (any, error) {
 	if c.ordersNothing() {
 		return nil, errCrash
 	}
-	l, err := c.sorted(l, false)
+	l, err := c.sorted(l)
 	return c.render(l), err
 }
 

@@ -1,0 +1,100 @@
+package mgmt_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/leveretmq/leveret"
+	"github.com/leveretmq/leveret/mgmt"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Lists have an order without being asked: virtual host and name, or what is said of a kind. Columns that the request leaves out are sorted by in
+// the lists of queues, exchanges, virtual hosts and (4.3) users only. The orders are those of RabbitMQ 4.3.6 and 3.10.8.
+func TestListsHaveAnOrder(t *testing.T) {
+	for _, profile := range []leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310} {
+		b := leveret.New(leveret.WithProfile(profile))
+		v, err := b.CreateVHost("a")
+		require.NoError(t, err)
+		require.NoError(t, v.SetPermissions("guest", leveret.Permissions{Configure: ".*", Write: ".*", Read: ".*"}))
+		connect := func(vhost string) {
+			conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: vhost, Name: fmt.Sprintf("127.0.0.1:%d -> 127.0.0.1:5672", 40000+len(b.Connections()))})
+			require.NoError(t, err)
+			ch, err := conn.Channel()
+			require.NoError(t, err)
+			for _, queue := range []string{"q2", "q1"} {
+				_, err = ch.DeclareQueue(queue, leveret.QueueConfig{Durable: true})
+				require.NoError(t, err)
+				_, err = ch.Consume(queue, leveret.ConsumeConfig{Tag: queue})
+				require.NoError(t, err)
+			}
+		}
+		for _, vhost := range []string{"b", "a", "b"} {
+			if vhost == "b" && len(b.Connections()) == 0 {
+				v, err := b.CreateVHost("b")
+				require.NoError(t, err)
+				require.NoError(t, v.SetPermissions("guest", leveret.Permissions{Configure: ".*", Write: ".*", Read: ".*"}))
+			}
+			connect(vhost)
+		}
+		api := direct{t, mgmt.Handler(b)}
+		for _, path := range []string{"connections", "channels", "connections?sort=user", "connections?page=1"} {
+			list := api.at(path)
+			if o, paged := list.(map[string]any); paged {
+				list = o["items"]
+			}
+			assert.Equal(t, []any{"a", "b", "b"}, values(list.([]any), "vhost"), path)
+		}
+		tags := func(query string) []any { return values(api.at("consumers"+query).([]any), "consumer_tag") }
+		assert.Equal(t, []any{"q1", "q2", "q1", "q2", "q1", "q2"}, tags(""), "by connection")
+		assert.Equal(t, []any{"q1", "q1", "q1", "q2", "q2", "q2"}, tags("?columns=consumer_tag"))
+		for name, priority := range map[string]float64{"b": 0, "a": 1, "c": 0} {
+			require.NoError(t, b.SetPolicy(leveret.Policy{Name: name, Pattern: "zz", Definition: leveret.Table{"max-length": int64(1)}, Priority: priority}))
+		}
+		assert.Equal(t, []any{"b", "c", "a"}, values(api.at("policies").([]any), "name"))
+		assert.Equal(t, []any{"a", "c", "b"}, values(api.at("policies?sort_reverse=true").([]any), "name"))
+		assert.Equal(t, []any{"a", "b", "c"}, values(api.at("policies?columns=name").([]any), "name"))
+		require.NoError(t, b.Close())
+	}
+}
+
+// Limits are listed by what they are in 4.3, and by virtual host in 3.10.
+func TestOrderOfLimits(t *testing.T) {
+	for _, profile := range []leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310} {
+		b := leveret.New(leveret.WithProfile(profile))
+		for name, most := range map[string]int{"a": 2, "b": 1} {
+			v, err := b.CreateVHost(name)
+			require.NoError(t, err)
+			require.NoError(t, v.SetLimits(leveret.VHostLimits{MaxQueues: most, MaxConnections: leveret.NoLimit}))
+		}
+		want := []any{"b", "a"}
+		if profile == leveret.RabbitMQ310 {
+			want = []any{"a", "b"}
+		}
+		api := direct{t, mgmt.Handler(b)}
+		assert.Equal(t, want, values(api.at("vhost-limits").([]any), "vhost"))
+		want[0], want[1] = want[1], want[0]
+		assert.Equal(t, want, values(api.at("vhost-limits?sort_reverse=true").([]any), "vhost"))
+		require.NoError(t, b.Close())
+	}
+}
+
+// Who is no monitor is told of the own virtual hosts, and nothing of the node.
+func TestOverviewOfAMember(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	require.NoError(t, b.AddUser("man", "man", "management"))
+	api := direct{t, mgmt.Handler(b)}
+	overview := func() map[string]any {
+		r := api.send("GET", "overview?columns=node,listeners,contexts,object_totals,queue_totals.messages", "", func(r *http.Request) { r.SetBasicAuth("man", "man") })
+		return r.body.(map[string]any)
+	}
+	none := map[string]any{"queues": 0.0, "exchanges": 0.0, "connections": 0.0, "channels": 0.0}
+	assert.Equal(t, map[string]any{"object_totals": none, "queue_totals": map[string]any{}}, overview())
+	require.NoError(t, b.SetPermissions("man", leveret.Permissions{}))
+	_, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true})
+	require.NoError(t, err)
+	assert.Len(t, overview()["queue_totals"], 6, "columns do not cut it")
+}
