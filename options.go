@@ -103,6 +103,11 @@ func WithConsumerTimeout(d time.Duration) Option {
 	}
 }
 
+// ConsumerTimeout returns what [WithConsumerTimeout] has set.
+func (b *Broker) ConsumerTimeout() time.Duration {
+	return time.Duration(b.ackTimeout) * time.Millisecond
+}
+
 // WithMaxMessageSize sets the largest body a publisher may send, in bytes, from 1 to 512 MiB. The
 // default, which 0 stands for, is the release's own: 16 MiB in RabbitMQ 4.3, 128 MiB in 3.10.
 func WithMaxMessageSize(bytes int) Option {

@@ -1,7 +1,7 @@
 package mgmt
 
 import (
-	"time"
+	"slices"
 
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/activity"
@@ -57,7 +57,7 @@ func (c *call) describeConsumers(v *leveret.VHost, which func(leveret.ConsumerIn
 func (c *call) describeConsumer(cs leveret.ConsumerInfo, queue leveret.QueueInfo, conns map[uint64]leveret.ConnInfo) object {
 	o := object{"consumer_tag": cs.Tag, "queue": object{"name": cs.Queue, "vhost": cs.VHost}, "ack_required": cs.AckRequired,
 		"exclusive": cs.Exclusive, "prefetch_count": cs.Prefetch, "active": cs.Active, "activity_status": c.activity(cs, queue),
-		"arguments": arguments(cs.Arguments), "consumer_timeout": consumerTimeout(cs), "channel_details": []any{}}
+		"arguments": arguments(cs.Arguments), "consumer_timeout": c.consumerTimeout(queue), "channel_details": []any{}}
 	if conn, ok := conns[cs.Conn]; ok {
 		details := c.peer(conn)
 		details["connection_name"] = details["name"]
@@ -78,13 +78,17 @@ func (c *call) activity(cs leveret.ConsumerInfo, queue leveret.QueueInfo) any {
 	return words
 }
 
-// defaultConsumerTimeout is how long a delivery may be unacknowledged unless its consumer says otherwise.
-const defaultConsumerTimeout = 30 * time.Minute
-
-// consumerTimeout returns the consumer's own limit, in milliseconds.
-func consumerTimeout(cs leveret.ConsumerInfo) any {
-	if own, ok := cs.Arguments[leveret.ArgConsumerTimeout]; ok {
-		return own
+// consumerTimeout returns the limit that a queue's argument and policy set, in milliseconds: the lower one; without any the node's. A queue of a
+// type that has no such limit shows its policy's, too, and no consumer its own.
+func (c *call) consumerTimeout(queue leveret.QueueInfo) int64 {
+	var set []int64
+	for _, value := range []any{queue.Arguments[leveret.ArgConsumerTimeout], queue.EffectivePolicy["consumer-timeout"]} {
+		if value != nil {
+			set = append(set, integer(value))
+		}
 	}
-	return defaultConsumerTimeout.Milliseconds()
+	if set == nil {
+		return c.broker.ConsumerTimeout().Milliseconds()
+	}
+	return slices.Min(set)
 }
