@@ -169,7 +169,7 @@ func (m *message) replyNames() (names []string) {
 // dead-letters, or which was published if q is nil. 4.3 also routes to names whose consumer is gone: there a copy is lost.
 // Rules: M-18, M-19a.
 func (v *vhost) deliverRepliesLocked(q *Queue, l loss) (n replies) {
-	for _, name := range l.m.replyNames() {
+	for _, name := range v.deliveredNames(l.m.replyNames()) {
 		ch, _, state := v.findReplyLocked(name)
 		switch {
 		case ch != nil:
@@ -182,6 +182,26 @@ func (v *vhost) deliverRepliesLocked(q *Queue, l loss) (n replies) {
 		}
 	}
 	return n
+}
+
+// deliveredNames returns by which direct reply-to names a message is delivered. 4.3 delivers it by the last name first, and to each channel
+// once: of several names with the same process by the first of these, also if it leads nowhere and another would lead to the consumer.
+// Rules: M-19a, X-18a.
+func (v *vhost) deliveredNames(names []string) []string {
+	if v.rules.repliesBypassQueues || len(names) < 2 {
+		return names
+	}
+	slices.Sort(names)
+	slices.Reverse(names)
+	var served []replyProcess
+	return slices.DeleteFunc(names, func(name string) bool {
+		address, state := parseReplyName(name, v.rules)
+		if state != replyWellFormed || slices.Contains(served, address.process) {
+			return true
+		}
+		served = append(served, address.process)
+		return false
+	})
 }
 
 // deadRepliesLocked is deliverRepliesLocked for a dead letter of l that is published as m.
