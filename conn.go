@@ -38,10 +38,13 @@ type ConnConfig struct {
 
 	Name             string // for listings: "127.0.0.1:50000 -> 127.0.0.1:5672"
 	ClientProperties Table
-	CancelNotify     bool             // the client is told when the broker ends a consumer (consumer_cancel_notify)
-	ChannelMax       int              // how many channels may be open, at most 65535; 0: 2047; NoLimit: any number
-	Inbox            *Inbox           // what the client is told without asking; nil: each consumer has an inbox of its own. See Channel.Close
-	Describe         func() Transport // what carries the connection, asked without any lock; nil: Transport is zero
+	// ClientPropertyFields are the client properties in the order and with the duplicates that a client sent. When they are not nil,
+	// ClientProperties is not looked at.
+	ClientPropertyFields Fields
+	CancelNotify         bool             // the client is told when the broker ends a consumer (consumer_cancel_notify)
+	ChannelMax           int              // how many channels may be open, at most 65535; 0: 2047; NoLimit: any number
+	Inbox                *Inbox           // what the client is told without asking; nil: each consumer has an inbox of its own. See Channel.Close
+	Describe             func() Transport // what carries the connection, asked without any lock; nil: Transport is zero
 
 	// Uncounted is for single operations of an operator's tool, such as the management API: no limit counts the connection and its
 	// channels or refuses them, and no event tells of them.
@@ -76,11 +79,11 @@ func (b *Broker) Open(cfg ConnConfig) (*Conn, error) {
 	if negative || cfg.ChannelMax > maxChannelNumber {
 		return nil, SyntaxError.errorf("", "a connection has at most %d channels, not %d", maxChannelNumber, cfg.ChannelMax)
 	}
-	properties, e := canonicalArguments(cfg.ClientProperties, nil)
+	properties, e := canonicalArguments(cfg.ClientProperties, cfg.ClientPropertyFields)
 	if e != nil {
 		return nil, e
 	}
-	cfg.ClientProperties = properties.Table()
+	cfg.ClientProperties, cfg.ClientPropertyFields = properties.Table(), properties
 	// The limit of the node comes first.
 	if err := b.takeConn(&cfg); err != nil {
 		return nil, err

@@ -133,16 +133,18 @@ type ConsumerInfo struct {
 
 // ConnInfo describes a connection.
 type ConnInfo struct {
-	ID               uint64        `json:"id"`
-	Name             string        `json:"name"`
-	User             string        `json:"user"`
-	VHost            string        `json:"vhost"`
-	ClientProperties Table         `json:"client_properties"`
-	ChannelMax       int           `json:"channel_max"` // how many channels may be open; 0: any number
-	Transport        Transport     `json:"-"`           // zero without ConnConfig.Describe
-	ConnectedAt      time.Time     `json:"-"`
-	Channels         []ChannelInfo `json:"channel_details"`
-	Blocked          bool          `json:"blocked"`
+	ID               uint64 `json:"id"`
+	Name             string `json:"name"`
+	User             string `json:"user"`
+	VHost            string `json:"vhost"`
+	ClientProperties Table  `json:"client_properties"`
+	// ClientPropertyFields are the client properties as they were given: in their order, and with duplicates.
+	ClientPropertyFields Fields        `json:"-"`
+	ChannelMax           int           `json:"channel_max"` // how many channels may be open; 0: any number
+	Transport            Transport     `json:"-"`           // zero without ConnConfig.Describe
+	ConnectedAt          time.Time     `json:"-"`
+	Channels             []ChannelInfo `json:"channel_details"`
+	Blocked              bool          `json:"blocked"`
 }
 
 // ChannelInfo describes a channel.

@@ -354,7 +354,7 @@ func (c *Consumer) infoLocked() ConsumerInfo {
 
 func (c *Conn) infoLocked() ConnInfo {
 	return ConnInfo{ID: c.id, Name: c.cfg.Name, User: c.cfg.User, VHost: c.v.name,
-		ClientProperties: c.cfg.ClientProperties, ChannelMax: max(c.cfg.ChannelMax, 0), ConnectedAt: c.opened,
+		ClientProperties: c.cfg.ClientProperties, ClientPropertyFields: c.cfg.ClientPropertyFields, ChannelMax: max(c.cfg.ChannelMax, 0), ConnectedAt: c.opened,
 		Channels: collect(c.sortedChannelsLocked(), (*Channel).infoLocked), Blocked: c.Blocked()}
 }
 

@@ -7,6 +7,7 @@ import "time"
 
 // Transport describes what carries a connection.
 type Transport struct {
+	Protocol  string        // such as "AMQP 0-9-1"; empty: none that has a name
 	Mechanism string        // the SASL mechanism of the login, such as PLAIN
 	FrameMax  int           // octets in a frame, as agreed with the client; 0: there are no frames
 	Heartbeat time.Duration // as agreed with the client, in whole seconds; 0: none

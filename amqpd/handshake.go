@@ -61,7 +61,7 @@ type agreement struct {
 type clientInfo struct {
 	user         string
 	mechanism    string // of its login
-	properties   leveret.Table
+	properties   leveret.Fields
 	wantsBlocked bool // connection.blocked
 	wantsCancel  bool // basic.cancel from the broker
 	wantsClose   bool // connection.close after a failed login
@@ -310,7 +310,7 @@ func (c *conn) login() error {
 	if err != nil {
 		return err
 	}
-	c.client.properties = a.table()
+	c.client.properties = a.fields()
 	mechanism := a.short()
 	response := a.long()
 	a.short() // the locale, which is not looked at
@@ -334,7 +334,8 @@ func (c *conn) login() error {
 
 // Rules: D-13.
 func (i *clientInfo) readCapabilities() {
-	fields, _ := i.properties["capabilities"].(leveret.Fields)
+	given, _ := i.properties.Get("capabilities")
+	fields, _ := given.(leveret.Fields)
 	capabilities := tableOf(fields)
 	i.wantsBlocked, _ = capabilities["connection.blocked"].(bool)
 	i.wantsCancel, _ = capabilities["consumer_cancel_notify"].(bool)
@@ -377,7 +378,7 @@ func (c *conn) enter() error {
 	}
 	vhost := a.short() // all arguments have been read once, and the others mean nothing
 	session, err := c.srv.Broker.Open(leveret.ConnConfig{
-		User: c.client.user, VHost: vhost, Name: connName(c.nc), ClientProperties: c.client.properties,
+		User: c.client.user, VHost: vhost, Name: connName(c.nc), ClientPropertyFields: c.client.properties,
 		CancelNotify: c.client.wantsCancel, ChannelMax: c.tune.channelMax, Inbox: c.inbox.from,
 		Describe: c.describer(),
 	})

@@ -20,7 +20,8 @@ const (
 
 // A protocol is a version of AMQP, as far as versions differ.
 type protocol struct {
-	major, minor byte // as connection.start tells them
+	name         string // in lists
+	major, minor byte   // as connection.start tells them
 	methods      map[methodID]handler
 	signatures   map[methodID]signature
 	close        methodID // connection.close
@@ -34,9 +35,9 @@ func (p *protocol) knows(id methodID) bool {
 }
 
 var (
-	amqp091 = &protocol{minor: 9, methods: methods, signatures: signatures,
+	amqp091 = &protocol{name: "AMQP 0-9-1", minor: 9, methods: methods, signatures: signatures,
 		close: connectionClose, closeOk: connectionCloseOk, extended: true}
-	amqp08 = &protocol{major: 8, methods: methods08(), signatures: signatures08(),
+	amqp08 = &protocol{name: "AMQP 0-8", major: 8, methods: methods08(), signatures: signatures08(),
 		close: connectionClose08, closeOk: connectionCloseOk08}
 )
 

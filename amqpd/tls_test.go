@@ -76,7 +76,7 @@ func TestTLS(t *testing.T) {
 	require.NoError(t, ch.Publish("", "q", false, false, amqp091.Publishing{Body: make([]byte, 300000)}))
 	listed := b.Connections()[0]
 	listed.Transport.Traffic = leveret.Traffic{}
-	assert.Equal(t, leveret.Transport{Mechanism: "PLAIN", FrameMax: 131072, Heartbeat: 10 * time.Second,
+	assert.Equal(t, leveret.Transport{Protocol: "AMQP 0-9-1", Mechanism: "PLAIN", FrameMax: 131072, Heartbeat: 10 * time.Second,
 		TLS: leveret.TLSInfo{Version: "TLS 1.3", CipherSuite: listed.Transport.TLS.CipherSuite}}, listed.Transport)
 	assert.Contains(t, listed.Transport.TLS.CipherSuite, "TLS_")
 	d, ok, err := ch.Get("q", true)

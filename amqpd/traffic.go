@@ -41,7 +41,7 @@ func (m *meter) traffic() leveret.Traffic {
 
 // describer returns what tells the broker about the connection at any time after the handshake.
 func (c *conn) describer() func() leveret.Transport {
-	t := leveret.Transport{Mechanism: c.client.mechanism, FrameMax: c.tune.frameMax, Heartbeat: c.tune.heartbeat}
+	t := leveret.Transport{Protocol: c.protocol.name, Mechanism: c.client.mechanism, FrameMax: c.tune.frameMax, Heartbeat: c.tune.heartbeat}
 	if nc, ok := c.nc.(secured); ok {
 		s := nc.ConnectionState()
 		t.TLS = leveret.TLSInfo{Version: tls.VersionName(s.Version), CipherSuite: tls.CipherSuiteName(s.CipherSuite)}

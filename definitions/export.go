@@ -204,7 +204,7 @@ func (x *exporter) queues(v *leveret.VHost) {
 			continue
 		}
 		e := Queue{Name: q.Name, VHost: q.VHost, Durable: &q.Durable, AutoDelete: &q.AutoDelete,
-			Arguments: Arguments{lastOf(q.ArgumentFields)}}
+			Arguments: ArgumentsOf(q.ArgumentFields)}
 		if !x.oldShape {
 			e.Type = string(q.Type)
 		}
@@ -224,7 +224,7 @@ func (x *exporter) exchanges(v *leveret.VHost) {
 			continue
 		}
 		e := Exchange{Name: info.Name, VHost: info.VHost, Type: string(info.Type), Durable: &info.Durable,
-			AutoDelete: info.AutoDelete, Arguments: Arguments{lastOf(info.ArgumentFields)}}
+			AutoDelete: info.AutoDelete, Arguments: ArgumentsOf(info.ArgumentFields)}
 		if x.exportsInternal {
 			e.Internal = &info.Internal
 		}
@@ -249,7 +249,7 @@ func (x *exporter) bindings(v *leveret.VHost) {
 		}
 		x.out.Bindings = append(x.out.Bindings,
 			Binding{b.Source, b.VHost, b.Destination, string(b.DestinationType), b.RoutingKey,
-				Arguments{lastOf(b.ArgumentFields)}})
+				ArgumentsOf(b.ArgumentFields)})
 	}
 }
 

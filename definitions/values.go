@@ -39,6 +39,10 @@ func (t Arguments) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m)
 }
 
+// ArgumentsOf returns arguments as a client gave them.
+// Rules: J-6.
+func ArgumentsOf(f leveret.Fields) Arguments { return Arguments{lastOf(f)} }
+
 // lastOf returns fields as a table. Of a name that occurs twice the last counts, as in a JSON object that RabbitMQ
 // writes.
 // Rules: J-6.

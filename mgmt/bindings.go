@@ -71,7 +71,7 @@ func (c *call) listBindings(which func(leveret.BindingInfo) bool) (any, error) {
 func describeBinding(b leveret.BindingInfo) (object, error) {
 	key, err := shownKey(b.RoutingKey, b.ArgumentFields)
 	return object{"source": b.Source, "vhost": b.VHost, "destination": b.Destination, "destination_type": b.DestinationType,
-		"routing_key": b.RoutingKey, "arguments": arguments(b.Arguments), "properties_key": key}, err
+		"routing_key": b.RoutingKey, "arguments": fields(b.ArgumentFields), "properties_key": key}, err
 }
 
 // between returns the kind of destination in the path, and which bindings are between its two ends.

@@ -84,9 +84,9 @@ func (c *call) describeConnection(conn leveret.ConnInfo) (object, error) {
 	o := c.peer(conn)
 	for name, value := range map[string]any{
 		"user": conn.User, "user_who_performed_action": conn.User, "vhost": conn.VHost, "node": c.NodeName,
-		"host": host(e.local), "port": e.local.Port(), "protocol": "AMQP 0-9-1", "type": "network", "state": "running",
+		"host": host(e.local), "port": e.local.Port(), "protocol": cmp.Or(t.Protocol, "AMQP 0-9-1"), "type": "network", "state": "running",
 		"connected_at": conn.ConnectedAt.UnixMilli(), "channels": len(conn.Channels), "channel_max": conn.ChannelMax,
-		"client_properties": arguments(conn.ClientProperties), "auth_mechanism": textOrNull(t.Mechanism), "frame_max": t.FrameMax,
+		"client_properties": fields(conn.ClientPropertyFields), "auth_mechanism": textOrNull(t.Mechanism), "frame_max": t.FrameMax,
 		"timeout": int64(t.Heartbeat.Seconds()), "recv_cnt": t.Traffic.Reads, "send_cnt": t.Traffic.Writes, "send_pend": t.Traffic.Pending,
 	} {
 		o[name] = value

@@ -57,7 +57,7 @@ func (c *call) describeConsumers(v *leveret.VHost, which func(leveret.ConsumerIn
 func (c *call) describeConsumer(cs leveret.ConsumerInfo, queue leveret.QueueInfo, conns map[uint64]leveret.ConnInfo) object {
 	o := object{"consumer_tag": cs.Tag, "queue": object{"name": cs.Queue, "vhost": cs.VHost}, "ack_required": cs.AckRequired,
 		"exclusive": cs.Exclusive, "prefetch_count": cs.Prefetch, "active": cs.Active, "activity_status": c.activity(cs, queue),
-		"arguments": arguments(cs.Arguments), "consumer_timeout": c.consumerTimeout(queue), "channel_details": []any{}}
+		"arguments": fields(cs.ArgumentFields), "consumer_timeout": c.consumerTimeout(queue), "channel_details": []any{}}
 	if conn, ok := conns[cs.Conn]; ok {
 		details := c.peer(conn)
 		details["connection_name"] = details["name"]

@@ -34,7 +34,7 @@ func (c *call) exchanges() (any, error) {
 
 func (c *call) describeExchange(info leveret.ExchangeInfo) (object, error) {
 	o := object{"name": info.Name, "vhost": info.VHost, "type": info.Type, "durable": info.Durable, "auto_delete": info.AutoDelete,
-		"internal": info.Internal, "arguments": arguments(info.Arguments), "user_who_performed_action": internalUser}
+		"internal": info.Internal, "arguments": fields(info.ArgumentFields), "user_who_performed_action": internalUser}
 	if info.Name == "" || strings.HasPrefix(info.Name, "amq.") {
 		o["user_who_performed_action"] = c.creator(info.VHost)
 	} else if user := c.makerOfExchange(&info); user != "" {

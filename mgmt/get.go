@@ -194,7 +194,7 @@ func describeProperties(d *leveret.Delivery) any {
 		}
 	}
 	if headers := d.WireHeaders(); headers != nil {
-		o["headers"] = arguments(headers.Table())
+		o["headers"] = fields(headers)
 	}
 	if len(o) == 0 {
 		return []any{}

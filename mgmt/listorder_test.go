@@ -98,3 +98,27 @@ func TestOverviewOfAMember(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, overview()["queue_totals"], 6, "columns do not cut it")
 }
+
+// Of arguments that have the same name the last one is shown, and of a client's names the first one is the connection's.
+func TestLastOfTheSameName(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	twice := leveret.Fields{{Name: "connection_name", Value: "one"}, {Name: "connection_name", Value: "two"}}
+	conn, err := b.Open(leveret.ConnConfig{User: "guest", VHost: "/", ClientPropertyFields: twice})
+	require.NoError(t, err)
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	_, err = ch.DeclareQueue("q", leveret.QueueConfig{Durable: true, ArgumentFields: twice})
+	require.NoError(t, err)
+	_, err = ch.Consume("q", leveret.ConsumeConfig{ArgumentFields: twice})
+	require.NoError(t, err)
+	api := direct{t, mgmt.Handler(b)}
+	assert.Equal(t, "two", api.at("queues/%2F/q", "arguments").(map[string]any)["connection_name"])
+	for path, member := range map[string]string{"consumers": "arguments", "connections": "client_properties"} {
+		shown := api.at(path).([]any)[0].(map[string]any)
+		assert.Equal(t, map[string]any{"connection_name": "two"}, shown[member], path)
+		if path == "connections" {
+			assert.Equal(t, "one", shown["user_provided_name"])
+		}
+	}
+}

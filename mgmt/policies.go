@@ -76,6 +76,9 @@ func number(f float64) any {
 // arguments is a table as JSON shows it.
 func arguments(t leveret.Table) any { return definitions.Arguments{Table: t} }
 
+// fields are arguments as a client gave them.
+func fields(f leveret.Fields) any { return definitions.ArgumentsOf(f) }
+
 func findPolicy(kind policyKind, v *leveret.VHost, name string) (leveret.Policy, bool) {
 	all := kind.list(v)
 	i := slices.IndexFunc(all, func(p leveret.Policy) bool { return p.Name == name })

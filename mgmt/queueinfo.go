@@ -13,7 +13,7 @@ import (
 // describeQueue is a queue as details have it.
 func (c *call) describeQueue(v *leveret.VHost, info leveret.QueueInfo) (object, error) {
 	o := object{"name": info.Name, "vhost": info.VHost, "node": c.NodeName, "internal": false, "internal_owner": false,
-		"arguments": arguments(info.Arguments), "effective_policy_definition": arguments(info.EffectivePolicy)}
+		"arguments": fields(info.ArgumentFields), "effective_policy_definition": arguments(info.EffectivePolicy)}
 	fill(o, declaredColumns, &info)
 	mirrored := c.describeMirrors(o, info)
 	q, err := v.Queue(info.Name)
