@@ -122,3 +122,25 @@ func TestLastOfTheSameName(t *testing.T) {
 		}
 	}
 }
+
+// A timestamp has no sign, and an ackmode that is a number is told as the character.
+func TestOddProperties(t *testing.T) {
+	for _, profile := range []leveret.Profile{leveret.RabbitMQ43, leveret.RabbitMQ310} {
+		b := leveret.New(leveret.WithProfile(profile))
+		_, err := b.DeclareQueue("q", leveret.QueueConfig{Durable: true})
+		require.NoError(t, err)
+		api := direct{t, mgmt.Handler(b)}
+		publish := func(properties string) int {
+			return api.send("POST", "exchanges/%2F/amq.default/publish",
+				`{"routing_key":"q","payload":"","payload_encoding":"string","properties":`+properties+`}`, func(*http.Request) {}).status
+		}
+		assert.Equal(t, 200, publish(`{"timestamp":18446744073709551615}`))
+		r := api.send("POST", "queues/%2F/q/get", `{"count":1,"ackmode":"ack_requeue_false","encoding":"auto"}`, func(*http.Request) {})
+		assert.InEpsilon(t, 18446744073709551615.0, r.body.([]any)[0].(map[string]any)["properties"].(map[string]any)["timestamp"], 1e-9)
+		r = api.send("POST", "queues/%2F/q/get", `{"count":1,"ackmode":5,"encoding":"auto"}`, func(*http.Request) {})
+		if profile == leveret.RabbitMQ43 {
+			assert.Contains(t, reasonOf(r), "Invalid ackmode value: \x05.")
+		}
+		require.NoError(t, b.Close())
+	}
+}
