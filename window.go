@@ -58,7 +58,7 @@ func (ch *Channel) countSettledLocked() {
 // unstallLocked takes settled deliveries out of the channel's window and lets the consumers go on that wait for room in
 // it. Their queues know of the settlement already: a consumer that waited for room in its own window has got its
 // messages before the channel has room again.
-// Rules: D-27.
+// Rules: D-21, D-27.
 func (ch *Channel) unstallLocked() {
 	if ch.settled > 0 {
 		ch.countSettledLocked()
@@ -67,8 +67,10 @@ func (ch *Channel) unstallLocked() {
 	for n := ch.stalled.queues.Len(); n > 0 && !ch.stalled.none() && !ch.windowFullLocked(); n-- {
 		of := ch.stalled.queues.Front().Value
 		ch.stalled.leave(of)
-		of.q.lineUpLocked(of.take())
-		if !of.q.deleted && of.q.store.ready.n > 0 {
+		// A queue of 3.10 that only ended consumers waited for stays idle. // D-21
+		waited := of.take()
+		of.q.lineUpLocked(waited)
+		if len(waited) > 0 && !of.q.deleted && of.q.store.ready.n > 0 {
 			of.q.impl.freed()
 		}
 		ch.v.tookLocked(1)
