@@ -27,6 +27,14 @@ func ExampleChannel_Number() {
 }
 
 // A delivery may stay unacknowledged for as long as the broker's consumer timeout says.
+func ExampleBroker_ConsumerTimeout() {
+	b := leveret.New()
+	defer b.Close()
+
+	fmt.Println(b.ConsumerTimeout())
+	// Output: 30m0s
+}
+
 func ExampleWithConsumerTimeout() {
 	clock := leveret.NewManualClock(time.Unix(1, 0))
 	b := leveret.New(leveret.WithProfile(leveret.RabbitMQ310), leveret.WithClock(clock), leveret.WithConsumerTimeout(20*time.Second))

@@ -3,10 +3,11 @@ package mgmt
 import (
 	"slices"
 
+	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/internal/features"
 )
 
-// There are no feature flags that could be off, and no deprecated features to be counted.
+// There are no feature flags that could be off.
 
 func (c *call) featureFlags() (any, error) {
 	l := list{}
@@ -34,10 +35,33 @@ func (c *call) deprecatedFeatures() (any, error) {
 	for _, d := range features.Deprecations(c.broker) {
 		all = append(all, object{"name": d.Name, "desc": "", "doc_url": d.Page, "state": d.State, "deprecation_phase": d.Phase, "provided_by": d.Provider})
 	}
+	if c.query("sort_reverse") == "true" {
+		slices.Reverse(all)
+	}
 	return all, nil
 }
 
-func (c *call) usedDeprecatedFeatures() (any, error) { return uncut{}, nil }
+// usedDeprecatedFeatures lists the only deprecation of which RabbitMQ looks whether it is used.
+func (c *call) usedDeprecatedFeatures() (any, error) {
+	used := uncut{}
+	for _, d := range features.Deprecations(c.broker) {
+		if d.Name == features.TransientQueues && c.hasTransientQueues() {
+			used = append(used, object{"name": d.Name, "desc": "", "doc_url": d.Page, "deprecation_phase": d.Phase, "provided_by": d.Provider})
+		}
+	}
+	return used, nil
+}
+
+// hasTransientQueues reports whether there is a queue that is neither durable nor exclusive.
+func (c *call) hasTransientQueues() bool {
+	for _, info := range c.broker.VHosts() {
+		v, err := c.broker.VHost(info.Name)
+		if err == nil && slices.ContainsFunc(v.Queues(), func(q leveret.QueueInfo) bool { return !q.Durable && !q.Exclusive }) {
+			return true
+		}
+	}
+	return false
+}
 
 // authAttempts lists the attempts to log in over each protocol.
 // Rules: A-19.

@@ -188,10 +188,13 @@ func describeProperties(d *leveret.Delivery) any {
 		}
 	}
 	for property, n := range map[leveret.Property]int64{leveret.PropDeliveryMode: int64(p.DeliveryMode),
-		leveret.PropPriority: int64(p.Priority), leveret.PropTimestamp: p.Timestamp.Unix()} {
+		leveret.PropPriority: int64(p.Priority)} {
 		if has&property != 0 {
 			o[numberNames[property]] = n
 		}
+	}
+	if has&leveret.PropTimestamp != 0 {
+		o["timestamp"] = uint64(p.Timestamp.Unix())
 	}
 	if headers := d.WireHeaders(); headers != nil {
 		o["headers"] = fields(headers)
@@ -203,4 +206,4 @@ func describeProperties(d *leveret.Delivery) any {
 }
 
 var numberNames = map[leveret.Property]string{
-	leveret.PropDeliveryMode: "delivery_mode", leveret.PropPriority: "priority", leveret.PropTimestamp: "timestamp"}
+	leveret.PropDeliveryMode: "delivery_mode", leveret.PropPriority: "priority"}

@@ -8,6 +8,7 @@ import (
 	"github.com/leveretmq/leveret"
 	"github.com/leveretmq/leveret/mgmt"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func as(user, password string) func(*http.Request) {
@@ -331,4 +332,30 @@ func TestDeprecatedFeatures(t *testing.T) {
 	denying := leveret.New(leveret.WithGlobalQos(false))
 	defer denying.Close()
 	assert.Equal(t, "denied", direct{t, mgmt.Handler(denying)}.at("deprecated-features").([]any)[1].(map[string]any)["state"])
+}
+
+// Queues that are neither durable nor exclusive are the deprecated feature that RabbitMQ 4.3 finds used. The list of all is reversed on demand.
+func TestUsedDeprecatedFeatures(t *testing.T) {
+	b := leveret.New()
+	defer b.Close()
+	api := direct{t, mgmt.Handler(b)}
+	names := func(path string) (all []any) {
+		for _, feature := range api.at(path).([]any) {
+			all = append(all, feature.(map[string]any)["name"])
+		}
+		return all
+	}
+	for _, queue := range []leveret.QueueConfig{{Durable: true}, {Exclusive: true}} {
+		_, err := b.DeclareQueue("q", queue)
+		require.NoError(t, err)
+		assert.Empty(t, names("deprecated-features/used"))
+		_, err = b.DeleteQueue("q", leveret.DeleteConfig{})
+		require.NoError(t, err)
+	}
+	_, err := b.DeclareQueue("q", leveret.QueueConfig{AutoDelete: true})
+	require.NoError(t, err)
+	assert.Equal(t, []any{"transient_nonexcl_queues"}, names("deprecated-features/used"))
+
+	assert.Equal(t, "queue_master_locator", names("deprecated-features")[0])
+	assert.Equal(t, "ram_node_type", names("deprecated-features?sort_reverse=true")[0])
 }

@@ -80,6 +80,9 @@ func Deprecations(b *leveret.Broker) []Deprecation {
 
 const globalQos = "global_qos"
 
+// TransientQueues is the name of the deprecation of queues that are neither durable nor exclusive.
+const TransientQueues = "transient_nonexcl_queues"
+
 var deprecations = []Deprecation{
 	{Name: "queue_master_locator", Phase: deniedByDefault, Provider: broker},
 	{Name: globalQos, Phase: deniedByDefault, Page: announcement + "removal-of-global-qos", Provider: broker},
@@ -88,7 +91,7 @@ var deprecations = []Deprecation{
 	{Name: "amqp_address_v1", Phase: deniedByDefault, Page: "https://www.rabbitmq.com/docs/amqp#addresses", Provider: broker},
 	{Name: "management_metrics_collection", Phase: permittedByDefault, Provider: agent,
 		Page: announcement + "disable-metrics-delivery-via-the-management-api--ui"},
-	{Name: "transient_nonexcl_queues", Phase: permittedByDefault, Page: announcement + "removal-of-transient-non-exclusive-queues", Provider: broker},
+	{Name: TransientQueues, Phase: permittedByDefault, Page: announcement + "removal-of-transient-non-exclusive-queues", Provider: broker},
 	{Name: "classic_queue_mirroring", Phase: removed, Page: announcement + "removal-of-classic-queue-mirroring", Provider: broker},
 	{Name: "ram_node_type", Phase: removed, Page: announcement + "removal-of-ram-nodes", Provider: broker},
 }
