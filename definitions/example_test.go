@@ -195,6 +195,12 @@ func ExampleOfVHost() {
 	// Output: shop 1 true
 }
 
+func ExampleArgumentsOf() {
+	twice := leveret.Fields{{Name: "x-max-length", Value: 5}, {Name: "x-max-length", Value: 7}}
+	fmt.Println(string(try(json.Marshal(definitions.ArgumentsOf(twice)))))
+	// Output: {"x-max-length":7}
+}
+
 func try[T any](value T, err error) T {
 	check(err)
 	return value

@@ -39,7 +39,7 @@ func (t Arguments) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// ArgumentsOf returns arguments as a client gave them.
+// ArgumentsOf returns arguments as a client gave them. Of a name that occurs twice the last counts.
 // Rules: J-6.
 func ArgumentsOf(f leveret.Fields) Arguments { return Arguments{lastOf(f)} }
 
