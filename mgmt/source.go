@@ -28,13 +28,20 @@ func (s source) Ask(r *http.Request, q page.Question) (any, error) {
 	if !ok {
 		return nil, refused(errNoObject)
 	}
-	c.ofVHost = route.ofVHost
+	c.ofVHost, c.order = route.ofVHost, route.order
 	if err := (resource{s.node, route}).admit(c); err != nil {
 		return nil, refused(err)
 	}
 	answer, err := route.handlerOf(c.request.Method)(c)
 	if err == nil {
 		answer, err = c.shape(answer, hasPages)
+	}
+	if o, ok := answer.(object); ok {
+		for name, member := range o {
+			if w, is := member.(whole); is {
+				o[name] = object(w) // the pages have no columns to cut
+			}
+		}
 	}
 	return answer, refused(err)
 }
