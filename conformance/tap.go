@@ -181,6 +181,7 @@ const (
 
 	connectionStartOk = 10<<16 | 11
 	connectionClose   = 10<<16 | 50
+	connectionCloseOk = 10<<16 | 51
 	channelOpen       = 20<<16 | 10
 	channelCloseOk    = 20<<16 | 41
 	connectionClass   = 10

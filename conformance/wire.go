@@ -19,7 +19,7 @@ type method struct{ name, arguments string }
 var methods = map[uint32]method{
 	10<<16 | 10: {"connection.start", "ooFMS"}, 10<<16 | 20: {"connection.secure", "S"}, 10<<16 | 30: {"connection.tune", "sls"},
 	10<<16 | 41: {"connection.open-ok", "n"}, connectionClose: {"connection.close", "snss"},
-	10<<16 | 51: {"connection.close-ok", ""}, 10<<16 | 60: {"connection.blocked", "n"}, 10<<16 | 61: {"connection.unblocked", ""},
+	connectionCloseOk: {"connection.close-ok", ""}, 10<<16 | 60: {"connection.blocked", "n"}, 10<<16 | 61: {"connection.unblocked", ""},
 	channelOpenOk: {"channel.open-ok", "S"}, 20<<16 | 20: {"channel.flow", "b"}, 20<<16 | 21: {"channel.flow-ok", "b"},
 	channelClose: {"channel.close", "snss"}, channelCloseOk: {"channel.close-ok", ""},
 	40<<16 | 11: {"exchange.declare-ok", ""}, 40<<16 | 21: {"exchange.delete-ok", ""}, 40<<16 | 31: {"exchange.bind-ok", ""},
