@@ -33,7 +33,9 @@ func (c *call) enableFeatureFlag() (any, error) {
 func (c *call) deprecatedFeatures() (any, error) {
 	all := uncut{}
 	for _, d := range features.Deprecations(c.broker) {
-		all = append(all, object{"name": d.Name, "desc": "", "doc_url": d.Page, "state": d.State, "deprecation_phase": d.Phase, "provided_by": d.Provider})
+		o := describeDeprecation(d)
+		o["state"] = d.State
+		all = append(all, o)
 	}
 	if c.query("sort_reverse") == "true" {
 		slices.Reverse(all)
@@ -41,15 +43,19 @@ func (c *call) deprecatedFeatures() (any, error) {
 	return all, nil
 }
 
-// usedDeprecatedFeatures lists the only deprecation of which RabbitMQ looks whether it is used.
+// usedDeprecatedFeatures lists the only deprecated feature of which RabbitMQ looks whether it is used.
 func (c *call) usedDeprecatedFeatures() (any, error) {
 	used := uncut{}
 	for _, d := range features.Deprecations(c.broker) {
 		if d.Name == features.TransientQueues && c.hasTransientQueues() {
-			used = append(used, object{"name": d.Name, "desc": "", "doc_url": d.Page, "deprecation_phase": d.Phase, "provided_by": d.Provider})
+			used = append(used, describeDeprecation(d))
 		}
 	}
 	return used, nil
+}
+
+func describeDeprecation(d features.Deprecation) object {
+	return object{"name": d.Name, "desc": "", "doc_url": d.Page, "deprecation_phase": d.Phase, "provided_by": d.Provider}
 }
 
 // hasTransientQueues reports whether there is a queue that is neither durable nor exclusive.

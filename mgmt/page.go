@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/leveretmq/leveret/internal/jsondoc"
 )
@@ -162,7 +163,10 @@ func (c *call) sorted(l list) (list, error) {
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
-		return cmp.Or(slices.CompareFunc(s.keys[i], s.keys[j], compareTerms), compareTerms(s.whole(i), s.whole(j)))
+		if c := slices.CompareFunc(s.keys[i], s.keys[j], compareTerms); c != 0 {
+			return c
+		}
+		return compareTerms(s.whole(i), s.whole(j))
 	})
 	if reverse == "true" {
 		slices.Reverse(order)
@@ -235,6 +239,9 @@ func sortValue(v any) any {
 	}
 	if n, isNumber := numeric(v); isNumber {
 		return n
+	}
+	if text, isText := v.(string); isText && utf8.ValidString(text) {
+		return text // JSON has the same: BenchmarkLists/bindings takes 0.44 of the time
 	}
 	data, _ := json.Marshal(v)
 	v, _ = jsondoc.Decode(data, jsondoc.First)

@@ -19,7 +19,7 @@ import (
 
 // What the management API and the metrics cost, and how long a large list takes. Each case runs once:
 //
-//	go test -run '^$' -bench 'Scraped|QueuePages' -benchtime 1x -timeout 20m ./internal/bench/mgmt
+//	go test -run '^$' -bench 'Scraped|QueuePages|Lists' -benchtime 1x -timeout 20m ./internal/bench/mgmt
 
 // How BenchmarkScraped measures: rounds of two slices, one with questions and one without.
 const (
@@ -230,6 +230,29 @@ func BenchmarkQueuePages(b *testing.B) {
 			b.ReportMetric(median(took), "median-ms")
 			b.ReportMetric(slices.Max(took), "longest-ms")
 			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// BenchmarkLists asks for lists of 10,000 items: of queues, of one page of them, and of their bindings.
+func BenchmarkLists(b *testing.B) {
+	br := leveret.New()
+	defer br.Close()
+	for i := range 10_000 {
+		_, err := br.DeclareQueue(fmt.Sprintf("queue-%05d", i*7919%10_000), leveret.QueueConfig{Durable: true})
+		require.NoError(b, err)
+	}
+	handler := mgmt.Handler(br)
+	for name, path := range map[string]string{"queues": "queues", "page": "queues?page=1", "bindings": "bindings"} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				r := httptest.NewRequest(http.MethodGet, "/api/"+path, nil)
+				r.RemoteAddr = "127.0.0.1:1"
+				r.SetBasicAuth("guest", "guest")
+				w := httptest.NewRecorder()
+				handler.ServeHTTP(w, r)
+				require.Equal(b, http.StatusOK, w.Code)
+			}
 		})
 	}
 }
