@@ -58,7 +58,8 @@ type QueueConfig struct {
 	// queue.
 	NoWait bool
 
-	// Passive is for listeners, too: DeclareQueue does what CheckQueue does, with regard to NoWait.
+	// Passive is for listeners, too. DeclareQueue then declares nothing and does what CheckQueue does. A passive declaration with NoWait
+	// does not count as a use of the queue.
 	Passive bool
 }
 

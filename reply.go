@@ -184,8 +184,9 @@ func (v *vhost) deliverRepliesLocked(q *Queue, l loss) (n replies) {
 	return n
 }
 
-// deliveredNames returns by which direct reply-to names a message is delivered. 4.3 delivers it by the last name first, and to each channel
-// once: of several names with the same process by the first of these, also if it leads nowhere and another would lead to the consumer.
+// deliveredNames returns the direct reply-to names by which a message is delivered, in the order of delivery. In 4.3 the last name comes
+// first, and each channel gets the message once: by the first of its names in that order. If this name leads nowhere, the channel gets
+// nothing, though another name would lead to its consumer.
 // Rules: M-19a, X-18a.
 func (v *vhost) deliveredNames(names []string) []string {
 	if v.rules.repliesBypassQueues || len(names) < 2 {

@@ -142,9 +142,9 @@ func (l lateSteps) add(c *Consumer, now int64) {
 	}
 }
 
-// lateWithLocked returns the consumers that end together with c, which has held something for too long: the queue gave them something that is
-// late in the step in which it gave c the oldest of what c holds. They are in the order of their subscription. Every consumer that is late
-// has a timer that is due. Who is late with what is looked up once for all of them: there may be many thousand.
+// lateWithLocked returns c, which is late, and the consumers that end together with c, in the order of their subscription. These are late with
+// a message that the queue gave them in the step in which the queue gave c its oldest message. Every late consumer has a timer that is due. One
+// walk over these timers serves all late consumers, as there may be many thousand: Curves/late-together.
 // Rules: D-5, D-35.
 func (c *Consumer) lateWithLocked(now int64) (late []*lateHolder) {
 	v := c.q.v

@@ -148,8 +148,8 @@ func (r *release) amqplainCredentials(response []byte) (user, password string, e
 	return user, password, nil
 }
 
-// takesLogin reports whether RabbitMQ goes on with a login after a look at the types of its fields. It looks for one string among
-// the two; what 4.3 says of octets depends on the other field.
+// takesLogin reports whether RabbitMQ goes on with a login after a look at the types of its two fields. 3.10 demands that one is a
+// string. 4.3 demands a user that is a string, a password of octets, or a user of octets beside a password that is a string.
 // Rules: A-12.
 func (r *release) takesLogin(user, password any) bool {
 	_, isString := user.(string)

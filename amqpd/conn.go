@@ -94,8 +94,8 @@ type batch struct {
 	failed   bool       // a channel has ended the connection
 }
 
-// endsConnection notes why the connection ends. RabbitMQ's reader does not hear what a channel finds before it has read the frames
-// that were read together: to a connection.close among them it does not answer.
+// endsConnection notes why the connection ends. RabbitMQ's reader hears of a channel's error behind the frames that it reads together
+// with the channel's. It does not answer a connection.close among them.
 // Rules: C-17.
 func (b *batch) endsConnection(err error) {
 	var e *leveret.Error
